@@ -29,7 +29,7 @@ export const apiServiceRules: KindRules = {
   status: { validateUpdate: validateStatus },
 }
 
-/** One that names no service stands for what this server serves itself, which is always there. */
+/** An APIService without a service is served by this server itself, and so is always available. */
 function prepareCreate(object: KubeObject): KubeObject {
   const { service } = fieldsOf(object['spec'])
   if (service !== undefined && service !== null) return object
@@ -66,7 +66,7 @@ function validateName(name: string, path: string, wanted: string): FieldFault[] 
   return [invalidValue(path, name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`)]
 }
 
-/** Nobody is asked over the network. */
+/** A local APIService has no connection, and so no TLS configuration. */
 function validateLocal({ caBundle, insecureSkipTLSVerify }: Fields): FieldFault[] {
   const bytes = Buffer.byteLength(textOf(caBundle), 'base64')
   const shown = `${bytes} bytes`

@@ -1,4 +1,4 @@
-/** StorageVersion: in which version each API server stores a resource, and which it can read. */
+/** StorageVersion: the version in which each API server stores a resource, and the versions it can decode. */
 import {
   checked,
   duplicate,
@@ -18,7 +18,7 @@ export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
   checkName,
   validate: validateStatus,
-  // There is nothing to change but the status, which has a path of its own.
+  // Only the status can change, and it is a subresource.
   validateUpdate: () => [],
   status: { validateUpdate: validateStatus },
 }
@@ -62,7 +62,7 @@ function validateServer(server: Fields, path: string): FieldFault[] {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
   }
-  // Once: a client's list may be long, and each fault names it.
+  // Printed once: a client's list may be long, and each fault contains it.
   const shown = goPlain(decodable)
   for (const [at, version] of served.entries()) {
     const place = `${path}.servedVersions[${at}]`
@@ -95,7 +95,7 @@ function checkApiVersion(apiVersion: string): readonly string[] {
 const checkPart = (part: string, text: string, check: (text: string) => readonly string[]): readonly string[] =>
   (text === '' ? ['must be non-empty'] : check(text)).map((why) => `${part} part: ${why}`)
 
-/** Told if, and only if, all servers agree. */
+/** Must be set if, and only if, all servers agree. */
 function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers: readonly Fields[]): FieldFault[] {
   const path = 'status.commonEncodingVersion'
   const versions = new Set(servers.map(({ encodingVersion }) => textOf(encodingVersion)))
@@ -110,7 +110,7 @@ function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers:
   return told === common ? [] : [invalidValue(path, textOf(told), `the actual common encoding version is ${common}`)]
 }
 
-/** The path lacks the name of the list; upstream's does too. */
+/** The path lacks the name of the list, as upstream. */
 function validateConditions(conditions: readonly Fields[]): FieldFault[] {
   const places = new Map<string, number>()
   return faultsOfEach(conditions, ({ status, reason, message, ...condition }, at) => {

@@ -7,13 +7,13 @@ import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
-/** Characters or bytes that are gone through between two looks at the clock: a fraction of a slice. */
+/** How many characters or bytes are processed between two checks of the clock: a fraction of a slice. */
 const STEP = 4096
 
 export const controllerRevisionRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate: ({ revision }) => faultsOf(nonNegative, revision, 'revision'),
-  // Data may be as large as a body.
+  // The data may be as large as a body.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) => (current === undefined ? validateData(object, slice) : validateSame(object, current, slice)),
@@ -26,7 +26,7 @@ function* validateSame({ data }: KubeObject, current: KubeObject, slice: Slice):
   return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable')]
 }
 
-/** Its text begins as an object does: it was JSON before it came here. */
+/** The data was decoded from JSON, so its first character tells whether it is an object. */
 function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   const data = textOf(object['data'])
   if (data === '' || data === 'null') return [required('data', 'data is mandatory')]
@@ -39,13 +39,13 @@ function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
 }
 
 const isNumberStart = (code: number): boolean => (code >= ZERO && code <= NINE) || code === MINUS
-/** Of a number that has begun: also `+`, `.`, `E` and `e`. */
+/** A character within a number: also `+`, `.`, `E` and `e`. */
 const isNumberPart = (code: number): boolean =>
   isNumberStart(code) || code === 0x2b || code === 0x2e || code === 0x45 || code === 0x65
-/** No shorter number is more than 64 bits hold. */
+/** Shorter numbers are always in float64's range. */
 const HUGE_LENGTH_MIN = '1e309'.length
 
-/** The first that 64 bits do not hold. Each character is looked at once, whatever the text is. */
+/** The first number out of float64's range. Linear in the length of the text. */
 function* hugeNumberIn(json: string, slice: Slice): Turns<string | undefined> {
   let isText = false
   let start: number | undefined

@@ -18,10 +18,10 @@ import {
 } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
-/** Counts the changes of the template. It was a field once; version v1 has it as an annotation. */
+/** Counts the changes of the template. It was a field in older versions; v1 has it as an annotation. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
-/** Exactly one of the two is more than nothing. */
+/** Exactly one of the two must be greater than zero. */
 const oneOfBoth: Rule = (value, path, { faults }) => {
   const { maxUnavailable, maxSurge } = fieldsOf(value)
   if (isNone(maxUnavailable) && isNone(maxSurge)) {
@@ -46,7 +46,7 @@ const updateStrategy: Rule = (value, path, check) => {
   else rollingUpdate(rolling, `${path}.rollingUpdate`, check)
 }
 
-/** A selector that cannot be understood is asked nothing more. */
+/** Labels are not compared with a selector that is invalid. */
 const understoodLabels: Rule = (value, path, check) => {
   const { selector } = fieldsOf(value)
   if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)
@@ -79,7 +79,7 @@ export const daemonSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // An update looks at everything twice.
+    // As upstream, an update is validated twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)
@@ -106,7 +106,7 @@ export const daemonSetRules: KindRules = {
 
 const templateOf = (object: KubeObject) => fieldsOf(object['spec'])['template']
 
-/** What is no number counts as none. */
+/** A text that is not a number counts as 0. */
 const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
   Number(numberForm.exec(annotations[templateGeneration] ?? '')?.[0] ?? 0)
 

@@ -67,7 +67,7 @@ const rollout = all(
   longerThanReady,
 )
 
-/** A Deployment's Pods are those of a ReplicaSet, and some messages say so. */
+/** The Pods of a Deployment belong to a ReplicaSet, which some messages name. */
 const specRule = (currentTemplate?: Json): Rule =>
   all(
     fields({ replicas: nonNegative, selector: neededSelector('deployment') }),

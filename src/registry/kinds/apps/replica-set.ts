@@ -14,7 +14,7 @@ import { countersRule, partOf } from './status-counts.ts'
 
 const specRule = (currentTemplate?: Json): Rule =>
   all(
-    // The message speaks of a deployment in kube-apiserver, too.
+    // As in kube-apiserver, the message names a deployment.
     fields({ replicas: nonNegative, minReadySeconds: nonNegative, selector: neededSelector('deployment') }),
     selectedTemplate({
       why: 'invalid label selector',
@@ -29,7 +29,7 @@ export const replicaSetRules: KindRules = {
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
-    // An update looks at everything twice.
+    // As upstream, an update is validated twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)

@@ -1,4 +1,4 @@
-/** What all workloads have: labels that they select Pods by, and a template of Pods that must have those labels. */
+/** The common rules of workloads: a label selector, and a pod template whose labels it must match. */
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
@@ -20,7 +20,7 @@ import { validatePodAnnotations } from '../core/pod/annotations.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
-/** An absent selector is fine here. `emptyFor`: who must not select everything, as messages call him. */
+/** An absent selector is valid here. `emptyFor`: the workload, as messages name it, whose selector must not be empty. */
 export function usefulSelector(emptyFor: string): Rule {
   return (value, path, { faults }) => {
     if (value === undefined) return
@@ -38,7 +38,7 @@ export const neededSelector =
     else usefulSelector(emptyFor)(value, path, check)
   }
 
-/** Of a spec: a selector that cannot be understood is told, and then nothing is asked of the template. */
+/** For a spec: if the selector is invalid, this is reported, and the template is not validated. */
 export function selectedTemplate({ why, template }: { readonly why: string; readonly template: Rule }): Rule {
   return (value, path, check) => {
     const spec = fieldsOf(value)
@@ -52,7 +52,7 @@ export function selectedTemplate({ why, template }: { readonly why: string; read
   }
 }
 
-/** Of a spec: who creates Pods must find them again. */
+/** For a spec: the selector must match the labels of the template. */
 export const matchingLabels: Rule = (value, path, { faults }) => {
   const { selector, template } = fieldsOf(value)
   const { labels } = fieldsOf(fieldsOf(template)['metadata'])
@@ -64,14 +64,14 @@ export const matchingLabels: Rule = (value, path, { faults }) => {
 export const labelsOf = (labels: Json | undefined): Labels =>
   Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
 
-/** Of a template; `current` is the one before an update, which what was fine once may be taken from. */
+/** For a template; `current` is the stored one, for an update: an unchanged one is not validated again. */
 export function podTemplate(current?: Json): Rule {
   return (value, path, { faults, gates }) => {
     addAll(faults, validatePodTemplate(value, path, { current, gates }))
   }
 }
 
-/** Of a template whose Pods nobody looks at. */
+/** For a template whose PodSpec is not validated. */
 export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])
@@ -80,14 +80,14 @@ export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   addAll(faults, validatePodAnnotations(template, `${path}.annotations`, gates))
 }
 
-/** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
+/** For the template of a workload that keeps its Pods running. `owner`: the workload, as messages name it. */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
     addAll(faults, validateAlwaysRestarted(value, path, owner))
   }
 }
 
-/** Of a workload whose Pods are named after it. */
+/** For a workload whose name becomes part of the names of its Pods. */
 export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object, current, gates) => [
   ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
   ...workloadWarnings(object, current, gates),
@@ -98,7 +98,7 @@ export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, cur
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 
-/** Against the one from before. */
+/** Compared with the stored selector. */
 export function fixedSelector(before: Json | undefined): Rule {
   return (value, path, { faults }) => {
     if (isSame(value, before)) return

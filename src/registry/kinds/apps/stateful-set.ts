@@ -25,7 +25,7 @@ const podManagementPolicy: Rule = (value, path, { faults }) => {
   faults.push(policy === '' ? required(path) : invalidValue(path, policy, "must be 'OrderedReady' or 'Parallel'"))
 }
 
-/** At least one (gate MaxUnavailableStatefulSet). */
+/** Must not be zero (gate MaxUnavailableStatefulSet). */
 const someUnavailable: Rule = (value, path, check) => {
   countOrPercent(value, path, check)
   if (isNone(value)) check.faults.push(invalidShown(path, goIntOrString(value), 'cannot be 0'))
@@ -64,7 +64,7 @@ const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
 
 const retention = oneOf('Retain', 'Delete')
 
-/** Neither the Pods nor the claims of the templates are looked at. */
+/** The PodSpec of the template and the claim templates are not validated. */
 const spec = all(
   fields({
     podManagementPolicy,
@@ -93,7 +93,7 @@ export const statefulSetRules: KindRules = {
   setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
-  // A name that cannot be changed is not checked.
+  // The serviceName is immutable, so on an update the stored one is validated.
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
@@ -104,7 +104,7 @@ export const statefulSetRules: KindRules = {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
     const told = [
       ...workloadWarnings(object, current, gates),
-      // The two differ upstream.
+      // As upstream, the path differs between create and update.
       ...itemsOf(volumeClaimTemplates).flatMap((claim, at) =>
         claimSpecWarnings(
           fieldsOf(claim['spec']),
@@ -151,7 +151,7 @@ function onlyChangeable(before: Fields): Rule {
   }
 }
 
-/** How many Pods may be away at a time, where that can be said; the type's own defaults do the rest. */
+/** The default of maxUnavailable, if the gate is on; all others are defaults of the type. */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   if (!gates.isOn('MaxUnavailableStatefulSet')) return object
   const own = fieldsOf(object['spec'])

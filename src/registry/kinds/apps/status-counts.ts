@@ -1,4 +1,4 @@
-/** The counters in the status of workloads: none is negative, none is greater than what it is a part of. */
+/** The counters in the status of workloads: none may be negative or exceed the whole that it is a part of. */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, numberOf } from '../../../api/object.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
@@ -7,13 +7,13 @@ import { nonNegative } from '../../rules/scalars.ts'
 type Part = {
   readonly names: readonly string[]
   readonly of: string
-  /** How messages call the whole. */
+  /** The whole, as messages name it. */
   readonly shown: string
 }
 
 export const partOf = (of: string, names: readonly string[], shown = `status.${of}`): Part => ({ names, of, shown })
 
-/** `counters` in the order in which faults are told. */
+/** `counters` are in the order in which faults are reported. */
 export function countersRule(
   counters: readonly string[],
   parts: readonly Part[] = [],
@@ -30,7 +30,7 @@ export function countersRule(
   }
 }
 
-/** The count of collisions makes names unique, so that it never goes back. */
+/** collisionCount makes names unique, so it must not decrease. */
 function validateCollisions(object: KubeObject, current: KubeObject): FieldFault[] {
   const count = numberOf(fieldsOf(object['status'])['collisionCount'])
   const before = fieldsOf(current['status'])['collisionCount']

@@ -38,7 +38,7 @@ function withStrategy(spec: Fields): Fields {
 
 function withDaemonStrategy(spec: Fields): Fields {
   const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['updateStrategy'])
-  // What is not used now is kept for later, and has zeros where nothing is said.
+  // A rollingUpdate that the type does not use is kept, and its missing fields are zero.
   if (type !== 'RollingUpdate' && rollingUpdate === undefined) return spec
   const maxUnavailable = type === 'RollingUpdate' ? 1 : 0
   const rolling = { maxUnavailable, maxSurge: 0, ...fieldsOf(rollingUpdate) }
@@ -49,7 +49,7 @@ function withStatefulParts(spec: Fields): Fields {
   return withStatefulStrategy(withClaimKinds(spec))
 }
 
-/** Claims in a list have a kind all the same. */
+/** Claims in the list also get kind and apiVersion. */
 function withClaimKinds(spec: Fields): Fields {
   const { volumeClaimTemplates: templates } = spec
   if (!Array.isArray(templates)) return spec
@@ -57,7 +57,7 @@ function withClaimKinds(spec: Fields): Fields {
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 
-/** How to roll out is only told of a strategy that nobody named. */
+/** The partition is only set if the type was absent or rollingUpdate is given. */
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
   const { type = 'RollingUpdate', rollingUpdate } = strategy

@@ -1,6 +1,6 @@
 /**
- * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
- * annotations as JSON, and is read back from there.
+ * HorizontalPodAutoscalers are stored as v2. Version v1 has a target for CPU only: all else is in its annotations as JSON, and is read back
+ * from there.
  */
 import type { Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, present } from '../../../api/object.ts'
@@ -23,11 +23,11 @@ export const autoscalerV2Rules: KindRules = {
 }
 
 export const autoscalerV1Rules: KindRules = {
-  // What is left out is known only in the stored form, which has more to say.
+  // Defaults can only be determined in the stored form, which has more fields.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   gatedForm: { version: 'v2', to: toStored, from: fromStored },
-  // The annotations are metadata, but what they hold is spec and status: only the stored form tells the two apart.
+  // The annotations are metadata, but contain parts of spec and status: only the stored form separates them.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) => fromStored({ ...toStored(object), status: statusOf(current) }),
   validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
@@ -42,7 +42,7 @@ export const autoscalerV1Rules: KindRules = {
 const specOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['spec'])
 const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
 
-/** What is stored with no replicas may have none. */
+/** An object that is stored with zero minReplicas may keep it. */
 const gatesFor = (gates: Gates, current: KubeObject): Gates =>
   fieldsOf(current['spec'])['minReplicas'] === 0
     ? { isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
@@ -90,7 +90,7 @@ const currentCpuMetric = (percent: Json): Fields => ({
   resource: { name: 'cpu', current: { averageUtilization: percent } },
 })
 
-/** From v1 to v2. */
+/** Converts v1 to v2. */
 export function toStored(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
   const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])
@@ -98,7 +98,7 @@ export function toStored(object: KubeObject): KubeObject {
   const cpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
   const currentCpu =
     currentCPUUtilizationPercentage === undefined ? [] : [currentCpuMetric(currentCPUUtilizationPercentage)]
-  // The annotation knows more, where there is one.
+  // The annotation, if there is one, contains more.
   const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
@@ -126,7 +126,7 @@ function fromStored(object: KubeObject): KubeObject {
   }
 }
 
-/** A condition has a time in the annotation even if it has none. */
+/** In the annotation a condition has a lastTransitionTime even if it is absent. */
 function withTime({ type = '', status = '', lastTransitionTime = null, reason, message }: Fields): Fields {
   return present({ type, status, lastTransitionTime, reason, message })
 }
@@ -139,7 +139,7 @@ const isCpu = (metric: Fields, side: Side): boolean =>
 const utilizationOf = (metric: Fields | undefined, side: Side): Json | undefined =>
   fieldsOf(fieldsOf(metric?.['resource'])[side])['averageUtilization']
 
-/** The annotation has the names of Go's fields, and null for what is absent. */
+/** The annotation has the names of Go's fields, and null for absent ones. */
 function capitalized(behavior: Fields): Fields {
   return { ScaleUp: capitalizedRules(behavior['scaleUp']), ScaleDown: capitalizedRules(behavior['scaleDown']) }
 }

@@ -1,6 +1,6 @@
 /**
- * What autoscaling/v1 keeps as JSON in annotations, read into the fields of v2. Each annotation has a type: a text that does not fit
- * it is passed over as a whole, since a client may write anything into an annotation.
+ * What autoscaling/v1 keeps as JSON in annotations, decoded into the fields of v2. Each annotation has a type: a text that does not match
+ * it is ignored as a whole, since a client may write anything into an annotation.
  */
 import { JsonSyntaxError } from '../../../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, type ObjectMeta, present } from '../../../api/object.ts'
@@ -27,7 +27,7 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): Read {
   }
   const behavior = annotations[`${prefix}behavior`]
   return {
-    // Metrics of v1 have the fields that those of v2beta1 had.
+    // Metrics of v1 have the fields of v2beta1.
     metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) => toNewMetric(metric, 'target')),
     behavior: behavior === undefined ? undefined : readBehavior(behavior),
     currentMetrics: listOf('current-metrics', 'autoscaling/v2beta1', 'MetricStatus')?.map((metric) =>
@@ -39,11 +39,11 @@ export function readAnnotations(annotations: ObjectMeta['annotations']): Read {
 
 function readList(text: string, of: Struct): readonly Fields[] | undefined {
   const value = read(text, { type: 'list', goName: `[]${of.goName}`, of })
-  // To Go, null is an empty list.
+  // Go decodes null as an empty list.
   return value === undefined ? undefined : itemsOf(value)
 }
 
-/** A behavior that says nothing is none. */
+/** A behavior without content is dropped. */
 function readBehavior(text: string): Fields | undefined {
   const { scaleUp, scaleDown } = fieldsOf(
     read(text, withGoNames(typeOf('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
@@ -52,11 +52,11 @@ function readBehavior(text: string): Fields | undefined {
   return present({ scaleUp: withPolicies(scaleUp), scaleDown: withPolicies(scaleDown) })
 }
 
-/** No policies are not the default ones. */
+/** An empty list of policies must not be replaced by the default ones. */
 const withPolicies = (rules: Json | undefined): Fields | undefined =>
   isFields(rules) ? { policies: [], ...rules } : undefined
 
-/** The annotation is upstream's internal type as Go prints it: its fields have the names of v2, with a capital. */
+/** The annotation is the JSON of upstream's internal type: its fields have the names of v2, capitalized. */
 function withGoNames(schema: Schema): Schema {
   if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }
   if (schema.type !== 'struct') return schema
@@ -67,7 +67,7 @@ function withGoNames(schema: Schema): Schema {
   return { ...schema, byName: new Map(byName) }
 }
 
-/** Undefined: the text does not fit the type. */
+/** Undefined if the text does not match the type. */
 function read(text: string, schema: Schema): Json | undefined {
   try {
     const { value, fault } = decodeValue(text, schema)

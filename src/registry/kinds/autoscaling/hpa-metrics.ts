@@ -1,10 +1,10 @@
 /**
- * Metrics of autoscalers in two shapes: those of autoscaling/v2, and the older ones that autoscaling/v1 keeps as JSON in
- * annotations. The order of fields is that of the texts which kube-apiserver writes.
+ * Metrics of autoscalers in two forms: that of autoscaling/v2, and the older one that autoscaling/v1 keeps as JSON in annotations. The
+ * order of fields is that in which kube-apiserver serializes them.
  */
 import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 
-/** A metric to reach (`target`) or one that was measured (`current`). */
+/** A target (`target`) or a measured metric (`current`). */
 export type Side = 'target' | 'current'
 
 export function toOldMetric(metric: Fields, side: Side): Fields {
@@ -65,7 +65,7 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
   const own = source[`${side}AverageValue`]
   const measured = name === 'object' ? source['averageValue'] : own
   const given = source[`${side}Value`]
-  // The older form has zero for what was not given: nothing is used by nobody, unless another amount says the same.
+  // The older form has zero for absent amounts: a zero counts as absent if another amount is set.
   const isUsed = isNumber(averageUtilization) && averageUtilization > 0
   const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
   const hasBoth = name === 'object' || (name === 'external' && side === 'current' && averageValue !== '0')

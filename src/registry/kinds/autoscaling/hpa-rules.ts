@@ -1,4 +1,4 @@
-/** What an autoscaler must be. Faults name the fields of autoscaling/v2, whichever version was written. */
+/** The rules of autoscalers. Faults have the paths of autoscaling/v2, whichever version was written. */
 import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { goQuantity } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkPathSegment } from '../../../api/names.ts'
@@ -37,7 +37,7 @@ const target = fields({
   averageUtilization: positivePercent,
 })
 
-/** One of two fields of the target; or both, where `why.both` says nothing. */
+/** One of two fields of the target is required; both are allowed if `why.both` is absent. */
 function eitherTarget(
   [one, other]: readonly [string, string],
   why: { readonly none: string; readonly both?: string },
@@ -71,7 +71,7 @@ const containerResource: Rule = (value, path, { faults }) => {
 
 const resourceName = 'must specify a resource name'
 
-/** By the field that they stand in, in the order in which they are looked at. */
+/** By field, in the order in which they are validated. */
 const sources: { readonly [source: string]: Rule } = {
   object: all(
     fields({ describedObject: reference, metric: metricName, target }),
@@ -98,7 +98,7 @@ const sources: { readonly [source: string]: Rule } = {
 
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 
-/** The first source that is given is checked; any other than the one of the type is one too many. */
+/** The first source that is set is validated; any other than that of the type is one too many. */
 const metric: Rule = (value, path, check) => {
   const { faults } = check
   const source = fieldsOf(value)
@@ -121,7 +121,7 @@ const metric: Rule = (value, path, check) => {
   }
 }
 
-/** None at all only where the gate is on. */
+/** Zero is allowed only with the gate. */
 const replicas: Rule = (value, path, { faults, gates }) => {
   const { minReplicas, maxReplicas } = fieldsOf(value)
   const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]
@@ -135,7 +135,7 @@ const replicas: Rule = (value, path, { faults, gates }) => {
   }
 }
 
-/** Nobody uses the CPU when nobody runs. */
+/** Without pods there are no metrics of pods to scale up from. */
 const scalesFromZero: Rule = (value, path, { faults }) => {
   const { minReplicas, metrics } = fieldsOf(value)
   const isOutside = itemsOf(metrics).some(({ type }) => type === 'Object' || type === 'External')

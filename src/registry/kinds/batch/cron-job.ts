@@ -9,12 +9,12 @@ import { scheduleFault } from './cron-schedule.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
 
-/** Jobs are named after their CronJob with eleven characters more, and must be labels. */
+/** The names of its Jobs have eleven characters more, and must be DNS labels. */
 const NAME_CHARACTERS_MAX = 52
 
 const hasZone = (schedule: string): boolean => schedule.includes('TZ')
 
-/** A schedule that has had a time zone in it before may go on. */
+/** A stored schedule with a time zone in it stays valid. */
 const scheduleRule =
   (before: string): Rule =>
   (value, path, { faults }) => {
@@ -58,7 +58,7 @@ const timeZone: Rule = (value, path, { faults }) => {
   if (!isTimeZone(zone)) push(`unknown time zone ${zone}`)
 }
 
-/** Each Job gets a selector of its own. */
+/** The selector of each Job is generated. */
 const generatedSelector: Rule = (value, path, { faults }) => {
   const { selector, manualSelector } = fieldsOf(value)
   if (selector !== undefined) {

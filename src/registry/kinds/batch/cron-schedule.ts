@@ -1,4 +1,4 @@
-/** Schedules of cron jobs: five fields, or a word for one. The words of refusal are those of the library behind kube-apiserver. */
+/** Schedules of CronJobs: five fields, or a descriptor such as @daily. Errors have the texts of the library that kube-apiserver uses. */
 import { quote } from '../../../api/quote.ts'
 import { parseDuration } from '../../../lib/duration.ts'
 import { isTimeZone } from './time-zone.ts'
@@ -17,7 +17,7 @@ const fields: readonly Bounds[] = [
 const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 const every = '@every '
 
-/** Why it is none; undefined: it is one. */
+/** Why the schedule is invalid; undefined if it is valid. */
 export function scheduleFault(schedule: string): string | undefined {
   const [, zone, rest = schedule] = /^(?:CRON_)?TZ=([^ ]*) *(.*)$/s.exec(schedule) ?? []
   if (zone !== undefined && !isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`
@@ -79,7 +79,7 @@ function rangeFault(range: string, { min, max, names = [] }: Bounds): string | u
   return step === 0 ? `step of range should be a positive number: ${range}` : undefined
 }
 
-/** A text is the fault. */
+/** Returns a string if the number is invalid: the error. */
 function readNumber(
   text: string,
   { min, names }: { readonly min: number; readonly names: readonly string[] },

@@ -1,9 +1,9 @@
-/** Sets of indexes of an indexed Job, as texts: `0,2-4`, in rising order. */
+/** Sets of indexes of an indexed Job, as texts: `0,2-4`, ascending. */
 import { quote } from '../../../api/quote.ts'
 
 export type Indexes = { readonly ranges: readonly (readonly [number, number])[]; readonly count: number }
 
-/** `completions`: all indexes are below. */
+/** `completions`: all indexes must be less. */
 export function parseIndexes(text: string, completions: number): Indexes | { readonly fault: string } {
   const ranges: [number, number][] = []
   let last = -1
@@ -25,7 +25,7 @@ export function parseIndexes(text: string, completions: number): Indexes | { rea
   return { ranges, count }
 }
 
-/** A text is the fault. */
+/** Returns a string if the index is invalid: the error. */
 function readIndex(
   text: string,
   { above, below }: { readonly above: number; readonly below: number },
@@ -36,11 +36,11 @@ function readIndex(
   return index <= above ? `non-increasing order, previous: ${above}, current: ${index}` : index
 }
 
-/** The first index that both have. */
+/** The first index that is in both sets. */
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
   let at = 0
   for (const [first, last] of one.ranges) {
-    // Both rise: what ends before this range ends before all that follow.
+    // Both are ascending: a range that ends before this one ends before all that follow.
     while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
     const from = other.ranges[at]?.[0]
     if (from !== undefined && from <= last) return Math.max(first, from)

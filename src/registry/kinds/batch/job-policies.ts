@@ -1,4 +1,4 @@
-/** When a Job counts as failed or as successful before all of its Pods have ended. */
+/** podFailurePolicy and successPolicy: when a Job fails or succeeds before all of its Pods have ended. */
 import {
   duplicate,
   invalidShown,
@@ -28,7 +28,7 @@ function atMost(max: number): Rule {
   }
 }
 
-/** Empty and unknown are told in different words. */
+/** Empty and unknown values have different errors. */
 function knownWord(...words: readonly string[]): Rule {
   return (value, path, { faults }) => {
     const word = textOf(value)
@@ -71,7 +71,7 @@ const exitCodes =
 const conditions = each(fields({ type: named(checkQualifiedName), status: knownWord('False', 'True', 'Unknown') }))
 const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
 
-/** Of a whole spec: rules name its containers. */
+/** For a whole spec: rules name its containers. */
 export const podFailurePolicy: Rule = (value, path, check) => {
   const { podFailurePolicy: policy, backoffLimitPerIndex, template } = fieldsOf(value)
   if (policy === undefined) return
@@ -100,7 +100,7 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   }
 }
 
-/** As Go dumps it; where it has pointers they say nothing. */
+/** As Go prints it with %#v, abbreviated if it contains pointers. */
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined)) return 'batch.PodFailurePolicy{...}'
@@ -108,7 +108,7 @@ export function goFailurePolicy(policy: Json | undefined): string {
   return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${list}}`
 }
 
-/** With rules Go shows addresses, which are others each time. */
+/** With rules Go prints addresses, so they are abbreviated. */
 export const goSuccessPolicy = (policy: Json | undefined): string =>
   fieldsOf(policy)['rules'] === undefined
     ? 'batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule(nil)}'
@@ -130,7 +130,7 @@ function goConditions(list: Json | undefined): string {
   return `[]${type}{${items.join(', ')}}`
 }
 
-/** Of an indexed Job with so many completions. */
+/** For an indexed Job with this many completions. */
 export function successPolicy(completions: number): Rule {
   return given((value, path, check) => {
     const { rules } = fieldsOf(value)

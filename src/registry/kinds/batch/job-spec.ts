@@ -1,4 +1,4 @@
-/** What a Job is to do: the same for Jobs and for the templates of Jobs that CronJobs have. */
+/** The spec of a Job, also in the job template of a CronJob. */
 import type { Gates } from '../../../api/gates.ts'
 import { invalidShown, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
@@ -9,10 +9,10 @@ import { podTemplate } from '../apps/selector-and-template.ts'
 import { podTemplateWarnings } from '../core/pod/warnings.ts'
 import { goSuccessPolicy, podFailurePolicy, successPolicy } from './job-policies.ts'
 
-/** What is tracked of each index must fit into one object. */
+/** The state of each index must fit into one object. */
 const INDEXED_PARALLELISM_MAX = 100_000
 const FAILED_INDEXES_MAX = 100_000
-/** Beyond so many completions fewer may run or fail at a time. */
+/** With more completions than this, the limits of parallelism and failed indexes are lower. */
 const COMPLETIONS_SOFT_MAX = 100_000
 const PARALLELISM_OF_MANY_MAX = 10_000
 const FAILED_INDEXES_OF_MANY_MAX = 10_000
@@ -59,7 +59,7 @@ const indexedNumbers: Rule = (value, path, { faults }) => {
   if (failed > FAILED_INDEXES_OF_MANY_MAX) tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
 }
 
-/** Some fields mean something only where each Pod has an index. */
+/** Some fields require that each Pod has an index. */
 const completionMode: Rule = (value, path, check) => {
   const { completionMode: mode, backoffLimitPerIndex, maxFailedIndexes } = fieldsOf(value)
   if (mode !== undefined) oneOf('NonIndexed', 'Indexed')(mode, `${path}.completionMode`, check)
@@ -92,7 +92,7 @@ const podReplacementPolicy: Rule = (value, path, check) => {
   known(policy, `${path}.podReplacementPolicy`, check)
 }
 
-/** The Pods of a Job end. */
+/** The Pods of a Job must end, so they cannot always restart. */
 const restartPolicy: Rule = (value, path, { faults }) => {
   const { template, podFailurePolicy: failure } = fieldsOf(value)
   const policy = textOf(fieldsOf(fieldsOf(template)['spec'])['restartPolicy'])
@@ -104,7 +104,7 @@ const restartPolicy: Rule = (value, path, { faults }) => {
   }
 }
 
-/** Of everything but the selector. */
+/** The rules of all fields but the selector. */
 export const jobSpec: Rule = all(
   fields({
     parallelism: nonNegative,

@@ -1,4 +1,4 @@
-/** How a Job may go: what its status can say, and what it cannot take back. Most is asked only where something has changed. */
+/** The status of a Job: its rules, and what it must not revert. Most rules apply only to what has changed. */
 import {
   duplicate,
   faultsOfEach,
@@ -15,7 +15,7 @@ import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { overlapOf, parseIndexes } from './indexes.ts'
 
-/** A status with what it means. */
+/** A status and what follows from it. */
 type State = {
   readonly status: Fields
   readonly spec: Fields
@@ -89,7 +89,7 @@ function exclusive({ isTrue }: State, one: string, other: string): FieldFault[] 
   return [wrongConditions(`cannot set ${one}=True and ${other}=true conditions`)]
 }
 
-/** A condition that another one must come before. */
+/** A condition that requires an earlier one. */
 function announced({ isTrue }: State, condition: string, earlier: string): FieldFault[] {
   if (!isTrue(condition) || isTrue(earlier)) return []
   return [wrongConditions(`cannot set ${condition}=True condition without the ${earlier}=true condition`)]
@@ -119,7 +119,7 @@ function nothingLeft({ status, isFinished }: State, name: 'active' | 'terminatin
   return [invalidValue(`status.${name}`, count, `${name}>0 is invalid for finished job`)]
 }
 
-/** A Job that was never to run ends without having started. */
+/** A suspended Job without completions ends without having started. */
 function validateStarted({ status, spec, isFinished }: State): FieldFault[] {
   const isNothing = spec['suspend'] === true && spec['completions'] === 0
   if (!isFinished || isNothing || status['startTime'] !== undefined) return []
@@ -171,7 +171,7 @@ function validateReady({ status }: State): FieldFault[] {
   return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')]
 }
 
-/** What has been said once. */
+/** What must not be reverted. */
 function validateMove(now: State, before: State): FieldFault[] {
   const faults = ['Failed', 'Complete', 'FailureTarget']
     .filter((condition) => before.isTrue(condition) && !now.isTrue(condition))
@@ -188,7 +188,7 @@ function validateMove(now: State, before: State): FieldFault[] {
   return [...faults, ...validateTimes(now, before)]
 }
 
-/** An indexed Job that is made smaller forgets what its last indexes did. */
+/** If an indexed Job is scaled down, the results of its last indexes are dropped. */
 const isElastic = ({ spec }: State): boolean =>
   spec['completionMode'] === 'Indexed' && spec['completions'] === spec['parallelism']
 

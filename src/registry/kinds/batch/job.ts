@@ -59,7 +59,7 @@ export const jobRules: KindRules = {
   status: { validateUpdate: validateJobStatus },
 }
 
-/** Not where a CronJob has a template for Jobs: only the Job itself gets these. */
+/** These defaults apply to Jobs, but not to the job template of a CronJob. */
 function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   const given = fieldsOf(object['spec'])
   const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = given
@@ -93,7 +93,7 @@ function withStatuses(policy: Json): Json {
   return { ...fieldsOf(policy), rules: filled }
 }
 
-/** A Job without labels has those of its Pods: the very same, so that what is generated later is added to both. */
+/** A Job without labels gets those of its template: the same object, so that generated labels are added to both. */
 function withLabels(object: KubeObject): KubeObject {
   const { labels } = templateMetadata(object)
   if (Object.keys(object.metadata.labels ?? {}).length > 0 || !isLabels(labels)) return object
@@ -106,7 +106,7 @@ const isLabels = (value: Json | undefined): value is Labels =>
 const templateMetadata = (object: KubeObject): Fields =>
   fieldsOf(fieldsOf(fieldsOf(object['spec'])['template'])['metadata'])
 
-/** Nobody else has Pods with the uid of this Job on them. */
+/** The generated selector matches the Job's uid, which no other Job's Pods have. */
 function withSelector(object: KubeObject): KubeObject {
   const given = fieldsOf(object['spec'])
   if (given['manualSelector'] === true) return object
@@ -138,7 +138,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   return [...validateGenerated(object), ...faultsOf(spec, object['spec'], 'spec', gates), ...validateHostNames(object)]
 }
 
-/** What was generated is still there. */
+/** The generated labels and selector must be unchanged. */
 function validateGenerated(object: KubeObject): FieldFault[] {
   const { manualSelector, selector: given } = fieldsOf(object['spec'])
   if (manualSelector === true || given === undefined) return []
@@ -157,7 +157,7 @@ function validateGenerated(object: KubeObject): FieldFault[] {
   return [...faults, invalidShown('spec.selector', goLabelSelector(fieldsOf(given)), '`selector` not auto-generated')]
 }
 
-/** Pods of an indexed Job are named after their index, and hosts after Pods. */
+/** The Pods of an indexed Job have its index in their names, which become host names. */
 function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject): FieldFault[] {
   const { completionMode, completions } = fieldsOf(given)
   if (completionMode !== 'Indexed' || numberOf(completions) <= 0) return []
@@ -169,7 +169,7 @@ function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject)
 const quoted = (value: Json): string => quote(textOf(value))
 const number = (value: Json): string => `${numberOf(value)}`
 
-/** The pods of a Job outlive it unless the client says otherwise, which surprises many. */
+/** By default the Pods of a deleted Job are orphaned, which surprises many. */
 function deletionWarning({ orphanDependents, propagation }: DeletionOptions): string | undefined {
   if (orphanDependents !== undefined || propagation !== undefined) return undefined
   return 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
@@ -196,14 +196,14 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   ]
 }
 
-/** An indexed Job can grow and shrink as a whole. */
+/** An indexed Job can be scaled as a whole. */
 function validateElastic({ completions, parallelism }: Fields, before: Fields): FieldFault[] {
   if (completions === undefined || completions === before['completions'] || completions === parallelism) return []
   const why = 'can only be modified in tandem with spec.parallelism'
   return [invalidValue('spec.completions', numberOf(completions), why)]
 }
 
-/** Where Pods go may be changed until they are. */
+/** The scheduling directives of a suspended Job may be changed until it has started. */
 const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
 
 function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {

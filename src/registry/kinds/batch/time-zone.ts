@@ -1,16 +1,16 @@
 /**
- * Which time zones there are. JavaScript knows them, but minds no letter case, hides the names that are aliases of others, and has
- * some names from before there was a common list.
+ * Valid time zones. JavaScript knows them, but is case-insensitive, resolves aliases to other names, and has some names that are not in the
+ * IANA's list.
  */
 
-/** Of the names with three letters those that are in the IANA's list. */
+/** The names of three letters that are in the IANA's list. */
 const shortNames: ReadonlySet<string> = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '))
-/** Words inside names that have no capital letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
+/** Words in names that begin with a small letter: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
 const smallWords: ReadonlySet<string> = new Set(['es', 'au', 'of'])
 const ZONE_CHARACTERS_MAX = 64
 
 export function isTimeZone(name: string): boolean {
-  // Go takes the empty name for UTC.
+  // Go reads the empty name as UTC.
   if (name === '' || name === 'Local') return true
   if (name.length > ZONE_CHARACTERS_MAX || name.startsWith('SystemV/') || !/^[A-Z]/.test(name)) return false
   if (name.length === 3 && /^[A-Z]+$/.test(name) && !shortNames.has(name)) return false
