@@ -1,4 +1,4 @@
-/** Kinds of which nothing is special yet but the fields that a selector may name. */
+/** Selectable fields of some kinds. */
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import type { KindRules } from '../kind-rules.ts'
 
@@ -14,7 +14,7 @@ const count = (part: string, field: string) => (object: KubeObject) => {
   return typeof value === 'number' ? `${value}` : '0'
 }
 
-/** The first of the addresses. */
+/** The first of podIPs. */
 function podIp(pod: KubeObject): string {
   const addresses = at(pod, 'status', 'podIPs')
   const first = Array.isArray(addresses) ? fieldsOf(addresses[0])['ip'] : undefined
@@ -30,7 +30,7 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
   'spec.hostNetwork': flag('spec', 'hostNetwork'),
   'status.phase': text('status', 'phase'),
   'status.podIP': podIp,
-  // Accepted, but nothing ever has such a value.
+  // Accepted, but no object ever has a value for it.
   'status.podIPs': () => '',
   'status.nominatedNodeName': text('status', 'nominatedNodeName'),
 }
@@ -39,7 +39,7 @@ export const nodeFields: NonNullable<KindRules['selectableFields']> = {
   'spec.unschedulable': flag('spec', 'unschedulable'),
 }
 
-/** The field of a Job has another name than the selector. */
+/** The field of a Job is `succeeded`, its selector `successful`. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {
   'status.successful': count('status', 'succeeded'),
 }

@@ -1,4 +1,7 @@
-/** The defaults of all types, gathered from the groups. Apart from the rules of kinds, so that rules can look types up. */
+/**
+ * The defaults of all types, collected from the groups. Separate from the rules of kinds, so that rules can look types up without an import
+ * cycle.
+ */
 import type { TypeDefaults } from '../../schema/schema.ts'
 import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'
 import { typeDefaults as apiregistrationTypes } from './apiregistration/type-defaults.ts'
@@ -14,8 +17,10 @@ import { typeDefaults as resourceTypes } from './resource/type-defaults.ts'
 import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
 import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
 
-/** What the server sets in a type wherever that type occurs, by package and name. A value is set where the field is absent (or zero, where
- * that is the same). */
+/**
+ * The defaults of types wherever they occur, by package and name. A value is set if the field is absent (or zero, if Go does not
+ * distinguish that).
+ */
 export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
   ...admissionregistrationTypes,
   ...apiregistrationTypes,

@@ -1,6 +1,6 @@
 /**
- * CertificateSigningRequest. Its specification is what was asked for and by whom, and stays. Through /approval it is
- * approved or denied, once and for all; through /status comes the certificate.
+ * CertificateSigningRequest. Its spec records what was requested and by whom, and is immutable. /approval sets its decision, which is
+ * final; /status sets the certificate.
  */
 import { X509Certificate } from 'node:crypto'
 import {
@@ -90,7 +90,7 @@ export const certificateSigningRequestRules: KindRules = {
   },
 }
 
-/** Absent parts are told as undefined, so that nothing that was sent stays. */
+/** Absent parts are undefined, so that they overwrite what the client sent. */
 function askedBy({ name, uid, groups, extra }: User): Fields {
   return { username: name, uid: uid === '' ? undefined : uid, groups, extra }
 }
@@ -149,7 +149,7 @@ function validateUsages(given: readonly string[]): FieldFault[] {
   })
 }
 
-/** One signer of long ago is known and refused. */
+/** The legacy signer name is refused. */
 function validateNewSigner(signer: string): FieldFault[] {
   const path = 'spec.signerName'
   if (signer !== legacySigner) return validateSigner(signer, path)
@@ -175,7 +175,7 @@ function isCertificate(der: Buffer): boolean {
   try {
     return new X509Certificate(der).subject !== null
   } catch {
-    // What it cannot be read for is OpenSSL's own.
+    // OpenSSL's reason is not reported.
     return false
   }
 }
@@ -183,7 +183,7 @@ function isCertificate(der: Buffer): boolean {
 const has = (conditions: readonly Fields[], type: string): boolean =>
   conditions.some((condition) => condition['type'] === type)
 
-/** What was decided, and what was issued, stays. */
+/** A decision and an issued certificate are immutable. */
 function validateChange(
   object: KubeObject,
   current: KubeObject,

@@ -1,4 +1,4 @@
-/** ClusterTrustBundle: certificates of authorities, of one signer or of nobody in particular (gate ClusterTrustBundle). */
+/** ClusterTrustBundle: CA certificates, of one signer or of none (gate ClusterTrustBundle). */
 import { X509Certificate } from 'node:crypto'
 import { FAULTS_MAX, type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
@@ -9,18 +9,18 @@ import { decodePem, type PemBlock } from '../../../lib/x509/pem.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 
-/** What upstream takes, and mounts into pods. */
+/** As upstream. */
 const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
 
 export const clusterTrustBundleRules: KindRules = {
   strategy: { gate: 'ClusterTrustBundle', names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: () => [],
-  // A bundle may have thousands of certificates to read.
+  // A bundle may have thousands of certificates to parse.
   validateInSlices: (object, current, tools) => inTurns((slice) => validate(object, current, slice), tools),
 }
 
-/** What was accepted once is not read again, so that it stays accepted. */
+/** A bundle that did not change is not parsed again, so that it stays valid. */
 function* validate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const isRead = current !== undefined && bundleOf(object) === bundleOf(current)
   const isSameSigner = current === undefined || signerOf(object) === signerOf(current)
@@ -46,7 +46,7 @@ function validateNames(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** A bundle of a signer is named after it: `example.com:signer:name`. */
+/** A bundle with a signer has its name as prefix: `example.com:signer:name`. */
 function checkName(name: string, signer: string): readonly string[] {
   if (signer === '') {
     if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name']
@@ -80,12 +80,12 @@ function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined 
   try {
     return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
   } catch {
-    // Why not is OpenSSL's own to say.
+    // OpenSSL's reason is not reported.
     return 'does not parse as X.509'
   }
 }
 
-/** Where the same certificate stands more than once. */
+/** The indexes of certificates that occur more than once. */
 function doubled(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
   const places = new Map<string, number[]>()
   for (const [at, { bytes }] of blocks.entries()) {

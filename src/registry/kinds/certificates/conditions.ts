@@ -1,4 +1,4 @@
-/** The conditions of certificate requests, two of which are decisions: Approved and Denied. */
+/** The conditions of CertificateSigningRequests, two of which are decisions: Approved and Denied. */
 import {
   duplicate,
   faultsOfEach,
@@ -40,7 +40,7 @@ function validateStatus(type: string, status: string, path: string): FieldFault[
   return supported.includes(status) ? [] : [notSupported(path, status, supported)]
 }
 
-/** With the times that were not told: of a condition that holds on, since when it does. */
+/** Sets absent times: an unchanged condition keeps its lastTransitionTime. */
 export function withTimes(
   conditions: readonly Fields[],
   before: readonly Fields[],
@@ -60,7 +60,7 @@ export function withTimes(
 
 const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
 
-/** Decisions that were there already are as they were. */
+/** Existing decisions are kept unchanged. */
 export function withDecisions(conditions: readonly Fields[], before: readonly Fields[]): readonly Fields[] {
   const known = firstBy(before, ({ type }) => textOf(type))
   return conditions.map((condition) => {

@@ -5,7 +5,7 @@ import { compareSemver, parseSemver, type Semver } from '../../../api/semver.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { OLDEST_EMULATION_VERSION, validateStrategy } from './strategy.ts'
 
-/** Who would lead, and as what version. */
+/** A candidate of a leader election, with its versions. */
 export const leaseCandidateRules: KindRules = {
   strategy: { needsResourceVersion: true, createsOnUpdate: true },
   checkName: checkConfigKey,
@@ -39,7 +39,7 @@ function validateChoice(given: Json | undefined, emulation: Semver): FieldFault[
 
 const zero: Semver = { numbers: [0n, 0n, 0n], pre: [] }
 
-/** What cannot be read counts as zero. */
+/** A version that cannot be parsed counts as zero. */
 function readVersion(text: string, path: string, faults: FieldFault[]): Semver {
   const version = parseSemver(text)
   if (!('fault' in version)) return version

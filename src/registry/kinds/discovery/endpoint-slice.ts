@@ -39,7 +39,7 @@ export const endpointSliceRules: KindRules = {
   ],
 }
 
-/** Topology has fields of its own in this version; what an older version said of it stays until the endpoints change. */
+/** This version has fields for the topology; a deprecatedTopology of an older version is kept until the endpoints change. */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
   if (!itemsOf(endpoints).some(hasTopology) || areSame(endpoints, current?.['endpoints'])) return object
@@ -66,7 +66,7 @@ function validateType({ addressType }: KubeObject): FieldFault[] {
   return addressTypes.some((known) => known === type) ? [] : [notSupported('addressType', type, addressTypes)]
 }
 
-/** What was bad before may stay. */
+/** Endpoints that did not change are not validated again. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const type = textOf(object['addressType'])
   const isSameType = type === textOf(current['addressType'])
@@ -117,7 +117,7 @@ function validateAddress(
       const faults = checked(item, address, type === 'IPv4' ? checkIp : checkCanonicalIp)
       if (faults.length > 0) return faults
       const isOther = parseIp(address)?.family !== type
-      // Upstream leaves out the index here.
+      // As upstream, the path has no index here.
       const family = isOther ? [invalidValue(path, address, `must be an ${type} address`)] : []
       return [...family, ...validateTarget(item, address)]
     }

@@ -1,6 +1,6 @@
 /**
- * Events of the core group and of events.k8s.io are one thing with two faces. They are stored with the older face, and
- * the rules are about that one; through the newer one they are strict.
+ * Events of the core group and of events.k8s.io are the same objects in two versions. They are stored as core events, to which the rules
+ * apply; through events.k8s.io validation is stricter.
  */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goTime } from '../../../api/go-value.ts'
@@ -30,7 +30,7 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
-  // The form common to all versions is that of the core group.
+  // Upstream's internal version is in the core group.
   strategy: { createsOnUpdate: true, faultGroup: '' },
   isGarbageCollected: false,
   selectableFields: {
@@ -44,7 +44,7 @@ export const newEventRules: KindRules = {
   validateUpdate: (event, current) => validateChange(toStored(event), toStored(current)),
 }
 
-/** The names of the newer face, each with that of the older one. */
+/** The field names of events.k8s.io, each with that of the core group. */
 const names: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -71,7 +71,7 @@ function renamed(event: KubeObject, by: ReadonlyMap<string, string>): KubeObject
   return { ...Object.fromEntries(fields), kind, apiVersion, metadata }
 }
 
-/** `controllerField`: what the face that was written to calls who reports. */
+/** `controllerField`: the name of the reporting controller's field in the version that was written. */
 function validateBasics(event: KubeObject, controllerField: string): FieldFault[] {
   const { namespace = '' } = event.metadata
   const about = textOf(fieldsOf(event['involvedObject'])['namespace'])
@@ -127,7 +127,7 @@ function validateSeries(event: KubeObject): FieldFault[] {
   return faults
 }
 
-/** In upstream's order; the reason is looked at twice there. */
+/** In upstream's order; it validates the reason twice. */
 const fixedFields = [
   'involvedObject',
   'reason',

@@ -86,7 +86,7 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** What holds who is meant, by the kind of subject. */
+/** The field of a subject, by its kind. */
 const partOfKind: readonly (readonly [string, string])[] = [
   ['ServiceAccount', 'serviceAccount'],
   ['User', 'user'],
@@ -189,7 +189,7 @@ function validateVerbs(given: readonly string[], path: string): FieldFault[] {
 
 type Names = {
   readonly absent: string
-  /** What must not stand beside the one that means all of them. */
+  /** What messages call the items that must not occur beside `*`. */
   readonly others: string
   readonly check?: (name: string, path: string) => FieldFault[]
 }

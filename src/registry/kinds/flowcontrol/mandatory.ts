@@ -1,4 +1,4 @@
-/** What every server needs, whatever else it is told: requests that wait for nobody, and a place for all that are left. */
+/** The mandatory objects of priority and fairness: for exempt requests, and for all that nothing else matches. */
 import type { Fields } from '../../../api/object.ts'
 
 const everything: Fields = {
@@ -8,7 +8,7 @@ const everything: Fields = {
 
 const ofGroup = (name: string): Fields => ({ kind: 'Group', group: { name } })
 
-/** Their specifications, by name. */
+/** Their specs, by name. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Fields> = new Map([
   [
     'exempt',

@@ -13,10 +13,10 @@ import { mandatoryPriorityLevels } from './mandatory.ts'
 import { validateConditionTypes } from './status.ts'
 
 const QUEUES_MAX = 10_000_000
-/** A hash has 64 bits, and dealing a hand must leave some over. */
+/** A flow's hash has 64 bits, and shuffle sharding must leave some unused. */
 const ENTROPY_BITS_MAX = 60
 const PERCENT_MAX = 100
-/** How an older version of the group kept a zero that it took for none. */
+/** The annotation with which an older version preserved a zero that it would have replaced by the default. */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
 export const priorityLevelRules: KindRules = {
@@ -126,14 +126,14 @@ function validateQueuing(queuing: Fields, path: string): FieldFault[] {
   return faults
 }
 
-/** How many bits it takes to deal a hand from a deck: the logarithm of the number of ways. */
+/** The entropy of dealing a hand of queues from a deck: the logarithm of the number of ways. */
 function entropyBits(deckSize: number, handSize: number): number {
   let bits = 0
   for (let dealt = 0; dealt < handSize && bits <= ENTROPY_BITS_MAX; dealt++) bits += Math.log2(deckSize - dealt)
   return Math.ceil(bits)
 }
 
-/** Of the exempt level its shares are free. */
+/** Of the exempt level only spec.exempt may be changed. */
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryPriorityLevels.get(name)
   if (fixed === undefined) return []

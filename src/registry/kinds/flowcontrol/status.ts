@@ -2,7 +2,7 @@ import { duplicate, faultsOfEach, type FieldFault, required } from '../../../api
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 
-/** Conditions of both kinds need types, and nothing else. */
+/** For both kinds, only the type of a condition is validated. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
   const types = itemsOf(fieldsOf(object['status'])['conditions']).map(({ type }) => textOf(type))
   const repeats = repeatsIn(types)

@@ -25,10 +25,10 @@ import { notAName, validateIngressPoint } from '../../rules/load-balancer-status
 import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
 import { validateTypedReference } from '../../rules/references.ts'
 
-/** The way to name a class before there was a field for it. */
+/** The annotation that named the class before there was a field. */
 const classAnnotation = 'kubernetes.io/ingress.class'
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'] as const
-/** What may not occur in a path, and what it may not end with. */
+/** Sequences that a path must not contain, and those that it must not end with. */
 const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
 const badEnds = ['/..', '/.'] as const
 
@@ -108,7 +108,7 @@ function validateBackend(path: string, { service, resource }: Fields): FieldFaul
   ]
 }
 
-/** What is wrong with the choice itself is told of the backend. */
+/** If name and number are both set or both absent, the fault has the path of the backend. */
 function validateBackendPort(path: string, port: Fields): FieldFault[] {
   const name = textOf(port['name'])
   const number = numberOf(port['number'])
@@ -132,7 +132,7 @@ function validateStatus({ status }: KubeObject): FieldFault[] {
   )
 }
 
-/** Who updates an object may have both, since old objects do. */
+/** Only on create: old objects may have both. */
 function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   const annotated = metadata.annotations?.[classAnnotation]
   const { ingressClassName } = fieldsOf(spec)

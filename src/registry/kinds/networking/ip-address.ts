@@ -8,7 +8,7 @@ import { validateSegment } from '../../rules/references.ts'
 
 const path = 'spec.parentRef'
 
-/** An address that somebody has: its name is the address. */
+/** An allocated address: the name of the object is the address. */
 export const ipAddressRules: KindRules = {
   strategy: { names: 'ip' },
   usesGenerateNameVerbatim: true,

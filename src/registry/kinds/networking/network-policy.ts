@@ -31,7 +31,7 @@ const policyTypes = ['Ingress', 'Egress'] as const
 export const networkPolicyRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'], equality: 'exact' } },
   validate,
-  // Upstream checks the whole twice, and clients see it.
+  // As upstream, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
   warnings: (object) => ipBlocks(object).flatMap(({ path, block }) => blockWarnings(path, block)),
 }
@@ -51,7 +51,7 @@ function validate(object: KubeObject): FieldFault[] {
 type Peer = { readonly path: string; readonly peer: Fields }
 type PolicyRule = { readonly path: string; readonly ports: Json | undefined; readonly peers: readonly Peer[] }
 
-/** Rules of both directions differ in the name of their peers only. */
+/** Rules of the two directions differ only in the name of their peers. */
 function rulesOf(spec: Fields): PolicyRule[] {
   const read = (direction: string, peers: string): PolicyRule[] =>
     itemsOf(spec[direction]).map((rule, at) => {
@@ -81,7 +81,7 @@ function validatePort(path: string, { protocol, port, endPort }: Fields): FieldF
   const start = numberOf(port)
   faults.push(...checkPortNumber(start).map((why) => invalidValue(`${path}.port`, start, why)))
   if (!hasEnd) return faults
-  // It is the port that upstream shows.
+  // As upstream, the port is shown.
   if (end < start) faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
   return [...faults, ...checkPortNumber(end).map((why) => invalidValue(`${path}.endPort`, end, why))]
 }

@@ -13,11 +13,11 @@ import type { KindRules } from '../../kind-rules.ts'
 import { checkCanonicalCidr } from '../../rules/addresses.ts'
 
 const path = 'spec.cidrs'
-/** One for each family of addresses. */
+/** One for each IP family. */
 const CIDRS_MAX = 2
 const immutable = 'field is immutable'
 
-/** Ranges that services get their addresses from. */
+/** CIDRs from which Services get their cluster IPs. */
 export const serviceCidrRules: KindRules = {
   strategy: { takesStatus: 'create and update', statusKeeps: 'metadata', resetPaths: { '': [], status: [] } },
   validate,
@@ -42,7 +42,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** A second family may be added. */
+/** A second IP family may be added. */
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const given = cidrsOf(object)
   const cidrs = textsOf(given)

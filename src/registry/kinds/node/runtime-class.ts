@@ -22,11 +22,11 @@ export const runtimeClassRules: KindRules = {
   validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
 }
 
-/** What a pod takes besides what its containers ask for. */
+/** The resources that a pod uses besides those of its containers. */
 const overhead: Rule = (value, path, check) =>
   resourceRequirements({ limits: fieldsOf(value)['podFixed'] }, path, check)
 
-/** The rules of tolerations are told one level too deep, as clients know it. */
+/** As upstream, the paths of these faults are one level too deep. */
 const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
   const list = itemsOf(value)
@@ -53,7 +53,7 @@ function validateHandler(object: KubeObject, current: KubeObject): FieldFault[] 
   return handler === current['handler'] ? [] : [invalidValue('handler', handler, 'field is immutable')]
 }
 
-/** The seconds are behind a pointer, whose address nobody can know. */
+/** tolerationSeconds is a pointer in Go, whose address is arbitrary. */
 function goToleration(toleration: Fields): string {
   if (toleration['tolerationSeconds'] !== undefined) return 'core.Toleration{...}'
   const parts = ['Key', 'Operator', 'Value', 'Effect'].map(

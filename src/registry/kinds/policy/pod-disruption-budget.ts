@@ -34,11 +34,11 @@ const counters = fields({
   expectedPods: nonNegative,
 })
 
-/** Stands in selectors of budgets that an old version made of an empty one. */
+/** In the selectors of budgets whose empty selector was converted from v1beta1. */
 export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 export const matchesNone: Fields = { matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }] }
 
-/** Beside what clients say of other labels it has no meaning. */
+/** Beside other requirements it has no meaning. */
 export function withoutOldLabel(selector: Fields): Fields {
   const { matchExpressions, ...rest } = selector
   const kept = itemsOf(matchExpressions).filter(({ key }) => key !== emptySelectorLabel)

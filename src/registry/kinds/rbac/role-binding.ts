@@ -30,7 +30,7 @@ function bindingRules(options: Options): KindRules {
   return {
     strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
     validate,
-    // Looked at twice there.
+    // As upstream, an update is validated twice.
     validateUpdate: (binding, current) => [
       ...validate(binding),
       ...validate(binding),

@@ -1,4 +1,4 @@
-/** Role and ClusterRole. That nobody hands out more rights than he has is the authorizer's business. */
+/** Role and ClusterRole. Privilege escalation is the authorizer's concern. */
 import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
@@ -8,7 +8,7 @@ import { validateLabelSelector } from '../../rules/label-selector.ts'
 export const roleRules: KindRules = {
   strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
   validate: validateRole,
-  // Looked at twice there.
+  // As upstream, an update is validated twice.
   validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
 }
 

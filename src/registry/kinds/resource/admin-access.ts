@@ -1,4 +1,4 @@
-/** Devices for who administers them, in use by others or not (gate DRAAdminAccess): only in namespaces that are labelled for it. */
+/** Admin access to devices that are in use (gate DRAAdminAccess): only in namespaces with a label for it. */
 import { forbiddenField } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { NamespaceRule } from '../../resource.ts'
@@ -6,7 +6,7 @@ import type { NamespaceRule } from '../../resource.ts'
 const label = 'resource.k8s.io/admin-access'
 const reason = `admin access to devices requires the \`${label}: true\` label on the containing namespace`
 
-/** Of the specification of a claim. The path is upstream's for templates, too. */
+/** For the spec of a claim. The path is upstream's for templates, too. */
 export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   const requests = itemsOf(fieldsOf(spec['devices'])['requests'])
   return labelled(
@@ -15,7 +15,7 @@ export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
   )
 }
 
-/** Of what a claim was given. */
+/** For the allocation of a claim. */
 export function adminResults({ status }: KubeObject): ReturnType<NamespaceRule> {
   const { devices } = fieldsOf(fieldsOf(status)['allocation'])
   const results = itemsOf(fieldsOf(devices)['results'])

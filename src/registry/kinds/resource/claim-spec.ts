@@ -1,4 +1,4 @@
-/** What a claim asks for: requests of devices, constraints on them, and configuration for their drivers. */
+/** The spec of a ResourceClaim: requests for devices, constraints, and configuration for drivers. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -23,7 +23,7 @@ export const CONFIG_MAX = 32
 const FIRST_AVAILABLE_MAX = 8
 const PARAMETERS_BYTES_MAX = 10 * 1024
 
-/** Names of requests, with those of the requests that each may be met by. */
+/** The names of requests, each with those of its subrequests. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
 export function requestNames(spec: Fields): RequestNames {
@@ -136,7 +136,7 @@ export const validateReferences = (list: Json | undefined, path: string, names: 
     max: REQUESTS_MAX,
   })
 
-/** Of a request, or of a request and one that it may be met by. */
+/** A reference to a request, or to a subrequest of it. */
 export function validateReference(name: string, path: string, names: RequestNames): FieldFault[] {
   const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
   const parts = name.split('/')
@@ -154,7 +154,7 @@ export function validateConfiguration({ opaque }: Fields, path: string, isStored
   ]
 }
 
-/** JSON as it was sent, which must be of an object; of limited size when it is new. */
+/** The raw JSON of an object; its size is limited when it is new. */
 export function validateData(data: Json | undefined, path: string, isStored: boolean): FieldFault[] {
   const text = textOf(data)
   if (text === '') return [required(path)]
@@ -163,7 +163,7 @@ export function validateData(data: Json | undefined, path: string, isStored: boo
   return text.startsWith('{') ? [] : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
 }
 
-/** As Go dumps it. */
+/** As Go prints it with %#v. */
 export function goClaimSpec(spec: Fields): string {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
   return goStruct('resource.ResourceClaimSpec', {
@@ -195,7 +195,6 @@ export function goClaimSpec(spec: Fields): string {
   })
 }
 
-/** A list of structs. */
 export function goItems(type: string, list: Json | undefined, show: (item: Fields) => string): string {
   const items = itemsOf(list)
   return items.length === 0 ? `[]${type}(nil)` : `[]${type}{${items.map(show).join(', ')}}`

@@ -1,4 +1,4 @@
-/** The status of a claim: what it was given, who uses it, and what drivers say of its devices. */
+/** The status of a ResourceClaim: the allocation, its consumers, and the status of devices from their drivers. */
 import {
   checked,
   type FieldFault,
@@ -43,7 +43,7 @@ const deviceId = ({ driver, pool, device }: Fields): string => [driver, pool, de
 const allocatedIn = (status: Fields): ReadonlySet<string> =>
   new Set(itemsOf(fieldsOf(fieldsOf(status['allocation'])['devices'])['results']).map(deviceId))
 
-/** What drivers said of devices that the claim has no more goes with them. */
+/** The status of devices that are no longer allocated is dropped. */
 export function withoutDeallocated(object: KubeObject, current: KubeObject): KubeObject {
   const status = statusOf(object)
   const kept = allocatedIn(status)
@@ -93,7 +93,7 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   return [forbiddenField(path, why)]
 }
 
-/** What was given once is not changed, and not looked at again. */
+/** An allocation is immutable, and is not validated again. */
 function validateAllocation({ allocation }: Fields, before: Fields, names: RequestNames): FieldFault[] {
   const path = 'status.allocation'
   if (!isFields(allocation)) return []
@@ -168,7 +168,7 @@ function validateNetwork({ interfaceName, hardwareAddress, ips }: Fields, path: 
   ]
 }
 
-/** As Go dumps it. */
+/** As Go prints it with %#v. */
 function goAllocation({ devices, nodeSelector: selector }: Fields): string {
   const { results, config } = fieldsOf(devices)
   return goStruct('resource.AllocationResult', {

@@ -8,15 +8,15 @@ import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
 import { validateList } from './names.ts'
 import { DeviceSelectors } from './selectors.ts'
 
-/** Devices that somebody has put together for claims to ask for. */
+/** A set of devices that claims can request. */
 export const deviceClassRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true, generation: { fields: ['spec'] } },
   validate: () => [],
-  // Selectors have expressions to compile.
+  // Compiles the CEL expressions of selectors.
   validateInSlices: (object, current, tools) => inTurns((slice) => validateClass(object, current, slice), tools),
 }
 
-/** As upstream, which looks at an update as at a new object first. */
+/** As upstream, an update is first validated as a new object. */
 function* validateClass(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const faults = yield* validate(specOf(object), undefined, slice)
   if (current === undefined) return faults
@@ -25,7 +25,7 @@ function* validateClass(object: KubeObject, current: KubeObject | undefined, sli
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
-/** What is as it was counts as stored. */
+/** A field that did not change counts as stored. */
 function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&

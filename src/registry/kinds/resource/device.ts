@@ -1,4 +1,4 @@
-/** A device of a slice: what it is, what it has, and where it can be used. */
+/** A device of a ResourceSlice: its attributes and capacity, and the nodes on which it can be used. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -22,9 +22,9 @@ const VALUE_BYTES_MAX = 64
 const LABEL_CHARACTERS_MAX = 63
 
 type Slice = {
-  /** The names of counters by the sets that the slice has. */
+  /** The names of counters by counter set of the slice. */
   readonly counters: ReadonlyMap<string, ReadonlySet<string>>
-  /** Whether each device says where it is. */
+  /** Whether each device specifies its nodes. */
   readonly isPerDevice: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Names of drivers, pools, devices and what devices have, and lists of them. */
+/** Names of drivers, pools, devices and attributes, and lists of them. */
 import {
   checked,
   duplicateShown,
@@ -16,7 +16,7 @@ import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253
 const IDENTIFIER_BYTES_MAX = 32
-/** A domain, a slash and an identifier: longer keys are told without their middle. */
+/** A domain, a slash and an identifier: longer keys are printed without their middle. */
 const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
 
 export const validateLabel = (name: string, path: string): FieldFault[] => checked(path, name, checkDnsLabel)
@@ -44,7 +44,7 @@ function validateIdentifier(id: string, path: string): FieldFault[] {
   return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
 }
 
-/** `name` or `domain/name`. Names with more parts are not looked at, as upstream. */
+/** `name` or `domain/name`. As upstream, names with more slashes are not validated. */
 export function validateQualified(name: string, path: string): FieldFault[] {
   if (name === '') return [required(path, 'name required')]
   const parts = name.split('/')
@@ -73,7 +73,7 @@ export function validateList<T>(
 
 type Key<T> = { readonly of: (item: T) => string; readonly name?: string; readonly isPlain?: boolean }
 
-/** Items are told apart by a key, which is told as it is or quoted. */
+/** Items with unique keys; a duplicate key is printed as it is or quoted. */
 export function validateSet<T>(
   items: readonly T[],
   path: string,

@@ -1,4 +1,4 @@
-/** ResourceClaim and ResourceClaimTemplate. What is asked for stays as it was created. */
+/** ResourceClaim and ResourceClaimTemplate. Their specs are immutable. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
@@ -23,7 +23,7 @@ export const resourceClaimRules: KindRules = {
     resetPaths: { status: ['spec'] },
   },
   validate: () => [],
-  // Requests have expressions to compile.
+  // Compiles the CEL expressions of requests.
   validateInSlices: (object, current, tools) => inTurns((slice) => validateClaim(object, current, slice), tools),
   namespaceRule: (object, current) => (current === undefined ? adminRequests(specOf(object)) : undefined),
   status: {
@@ -34,7 +34,7 @@ export const resourceClaimRules: KindRules = {
   },
 }
 
-/** As upstream, which looks at an update as at a new object first. */
+/** As upstream, an update is first validated as a new object. */
 function* validateClaim(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const spec = specOf(object)
   const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, slice })
@@ -76,7 +76,7 @@ function* validateTemplate(object: KubeObject, current: KubeObject | undefined, 
   ]
 }
 
-/** As Go dumps it. Of the metadata of a template nothing but labels and annotations counts. */
+/** As Go prints it with %#v. Of a template's metadata only labels and annotations are kept. */
 function goTemplate({ metadata, spec }: Fields): string {
   const { labels, annotations } = fieldsOf(metadata)
   return goStruct('resource.ResourceClaimTemplateSpec', {

@@ -24,7 +24,7 @@ import { withTime } from './taints.ts'
 
 const DEVICES_MAX = 128
 const SHARED_COUNTERS_MAX = 32
-/** Of all devices together. */
+/** The limit for all devices together. */
 const DEVICE_COUNTERS_MAX = 1024
 const choice = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
 const immutable = 'field is immutable'
@@ -37,7 +37,7 @@ export const resourceSliceRules: KindRules = {
   validateUpdate: (object, current) => validate(specOf(object), specOf(current)),
 }
 
-/** Older versions always show the part that all of a device stands in. */
+/** In older versions a device always has `basic`, which contains all of its fields. */
 export const olderSliceRules: KindRules = {
   ...resourceSliceRules,
   setDefaults: (object, _, now) => {
@@ -54,7 +54,7 @@ export const olderSliceRules: KindRules = {
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
-/** Taints stand in the device, or in its `basic` part. */
+/** Taints are in the device, or in its `basic` part. */
 function withTimes(object: KubeObject, now: () => string): KubeObject {
   const spec = specOf(object)
   const devices = itemsOf(spec['devices'])

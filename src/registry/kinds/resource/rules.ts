@@ -16,7 +16,7 @@ const kinds = (version: ResourceGroupVersion): readonly (readonly [string, KindR
 ]
 
 export const rules: readonly (readonly [string, KindRules])[] = [
-  // There is one version of it.
+  // This kind has one version only.
   ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
   ...versions.flatMap((version) =>
     kinds(version).map(([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const),

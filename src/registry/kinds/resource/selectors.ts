@@ -1,4 +1,4 @@
-/** Selectors of devices: expressions about what a driver says of a device. */
+/** Device selectors: CEL expressions about the attributes of a device. */
 import {
   type FieldFault,
   forbiddenField,
@@ -19,21 +19,21 @@ import { validateList } from './names.ts'
 const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const COST_MAX = 1_000_000
-/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
+/** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
 const CHARACTERS_MAX = 256 * 1024
 
-/** Those of one object, each compiled once. */
+/** The selectors of one object, each compiled once. */
 export class DeviceSelectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
   readonly #isStored: boolean
   #characters = 0
 
-  /** `isStored`: the object had them before, so that they may use all that this server knows. */
+  /** `isStored`: the object had them before, so that they may use the newest version of the CEL environment. */
   private constructor(isStored: boolean) {
     this.#isStored = isStored
   }
 
-  /** All that will be asked for. */
+  /** Compiles all expressions that `validate` will need. */
   static *compile(lists: readonly (Json | undefined)[], isStored: boolean, slice: Slice): Turns<DeviceSelectors> {
     const selectors = new DeviceSelectors(isStored)
     for (const list of lists) {

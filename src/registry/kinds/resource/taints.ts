@@ -1,4 +1,4 @@
-/** Taints of devices, what tolerates them, and DeviceTaintRule, which adds them (gate DRADeviceTaints). */
+/** Taints of devices, tolerations, and DeviceTaintRule, which adds taints (gate DRADeviceTaints). */
 import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
@@ -45,7 +45,7 @@ function validateOperator(operator: string, value: string, path: string): FieldF
   }
 }
 
-/** When a taint came is told by the server, unless the client knows. */
+/** The server sets timeAdded, unless the client did. */
 export function withTime(taint: Json | undefined, now: () => string): Json | undefined {
   return isFields(taint) && (taint['timeAdded'] === undefined || taint['timeAdded'] === null)
     ? { ...taint, timeAdded: now() }
@@ -60,7 +60,7 @@ export const deviceTaintRuleRules: KindRules = {
     return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
   },
   validate: () => [],
-  // Selectors have expressions to compile.
+  // Compiles the CEL expressions of selectors.
   validateInSlices: (object, current, tools) => inTurns((slice) => validateRule(object, current, slice), tools),
 }
 

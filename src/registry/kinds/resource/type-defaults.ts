@@ -2,14 +2,14 @@
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
-/** One device, unless it is said otherwise. */
+/** A request is for one device by default. */
 function withMode(request: Fields): Fields {
   const allocationMode = textOf(request['allocationMode']) || 'ExactCount'
   const isCounted = allocationMode === 'ExactCount' && numberOf(request['count']) === 0
   return { ...request, allocationMode, ...(isCounted ? { count: 1 } : {}) }
 }
 
-/** In the older versions an exact request is one that names a class. */
+/** In older versions an exact request is one that names a class. */
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)
 

@@ -1,6 +1,7 @@
 /**
- * The kinds of resource.k8s.io in their three versions. Rules look at objects as v1beta2 has them, like upstream's; v1beta1, in which they are
- * stored, and v1alpha3 have the fields of an exact request in the request itself, and those of a device in `basic`.
+ * The kinds of resource.k8s.io in their three versions. Rules apply to objects in the form of v1beta2, as upstream's internal version;
+ * v1beta1, in which they are stored, and v1alpha3 have the fields of an exact request in the request itself, and those of a device in
+ * `basic`.
  */
 import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
@@ -12,7 +13,7 @@ type Change = (value: Fields) => Fields
 
 const exactFields = ['deviceClassName', 'selectors', 'allocationMode', 'count', 'adminAccess', 'tolerations'] as const
 
-/** An exact request is meant where any of its fields is there; it may be wrong, which its rules tell. */
+/** A request is exact if any of its fields is set; whether it is valid is left to the rules. */
 function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
   const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))
   const isExact = exactFields.some((field) => isSet(rest[field]))
@@ -21,13 +22,15 @@ function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
 
 const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== '' && value !== 0
 
-/** An exact request without any field, which gates may leave behind, must still be seen as one, to be refused as such. */
+/**
+ * An exact request without any field, which dropped gated fields may leave, must stay recognizable as one, so that it is refused as such.
+ */
 function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
   const isBare = isFields(exactly) && Object.keys(exactly).length === 0
   return present({ name, ...(isBare ? { selectors: [] } : fieldsOf(exactly)), firstAvailable })
 }
 
-/** `capacity` is of amounts in v1alpha3, of structs that have one in the others. */
+/** `capacity` has amounts in v1alpha3, and structs with an amount in the others. */
 const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined): Fields => {
   const { capacity } = device
   if (!isFields(capacity)) return device
@@ -46,7 +49,7 @@ const alphaDevice =
   (device) =>
     isFields(device['basic']) ? { ...device, basic: change(device['basic']) } : device
 
-/** Of a list of structs below `path`; what is not there is left alone. */
+/** Changes the structs of a list at `path`; absent parts are left as they are. */
 function mapList(value: Json | undefined, [name = '', ...rest]: readonly string[], change: Change): Json | undefined {
   if (!isFields(value) || value[name] === undefined) return value
   const inner = value[name]
@@ -55,7 +58,7 @@ function mapList(value: Json | undefined, [name = '', ...rest]: readonly string[
   return { ...value, [name]: inner.map((item: Json) => (isFields(item) ? change(item) : item)) }
 }
 
-/** Where each kind has what differs. */
+/** Where each kind has the requests. */
 const requestPaths: ReadonlyMap<string, readonly string[]> = new Map([
   ['ResourceClaim', ['devices', 'requests']],
   ['ResourceClaimTemplate', ['spec', 'devices', 'requests']],
@@ -65,7 +68,7 @@ function withSpec(object: KubeObject, change: (spec: Json | undefined) => Json |
   return object['spec'] === undefined ? object : { ...object, spec: change(object['spec']) }
 }
 
-/** What is absent and what is zero are one in the older versions. */
+/** Older versions do not distinguish absent and zero values. */
 function sliceToHub(spec: Json | undefined): Json | undefined {
   if (!isFields(spec)) return spec
   const { nodeName, allNodes, ...rest } = spec
@@ -95,7 +98,7 @@ function fromHub(object: KubeObject): KubeObject {
 const devices = (object: KubeObject, change: Change): KubeObject =>
   object.kind === 'ResourceSlice' ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change))) : object
 
-/** To v1beta1 and back. */
+/** Conversions to v1beta1 and back. */
 const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
   v1alpha3: {
     toStored: (object) => devices(object, wrapped),

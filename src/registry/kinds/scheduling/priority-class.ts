@@ -2,12 +2,12 @@ import { type FieldFault, forbiddenField, invalidValue, notSupported, required }
 import { type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
-/** The server's own, with their values. */
+/** The built-in system classes, with their values. */
 const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-cluster-critical', 2_000_000_000],
   ['system-node-critical', 2_000_001_000],
 ])
-/** What users may give is below all of those. */
+/** User-defined values are below those of the system classes. */
 const USER_VALUE_MAX = 1_000_000_000
 const policies = ['PreemptLowerPriority', 'Never']
 
@@ -24,7 +24,7 @@ function validatePolicy(policy: string): FieldFault[] {
   return policies.includes(policy) ? [] : [notSupported('preemptionPolicy', policy, policies)]
 }
 
-/** Pods have taken them over. */
+/** Immutable, since Pods have copied them. */
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const [value, was] = [object, current].map((one) => numberOf(one['value']))
   const policy = textOf(object['preemptionPolicy'])

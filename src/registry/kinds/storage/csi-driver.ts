@@ -6,7 +6,7 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 
-/** Less would keep nodes busy with nothing else. */
+/** A shorter interval would overload nodes. */
 const UPDATE_SECONDS_MIN = 10
 const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']

@@ -17,14 +17,14 @@ import { repeatsIn } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** With the path before it, the name of a driver must fit into the longest path of a socket. */
+/** With its directory, the name of a driver must fit into the maximum path length of a socket. */
 const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256
 
 export const csiNodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'metadata', 'rules'], needsResourceVersion: true, returnsDeleted: true },
   validate,
-  // Looked at twice there.
+  // As upstream, an update is validated twice.
   validateUpdate: (object, current, gates) => [
     ...validate(object),
     ...validateChange(object, current, gates),
@@ -66,7 +66,7 @@ function validateCount(count: Fields[string], path: string): FieldFault[] {
   return [invalidValue(path, count, 'must be greater than or equal to 0')]
 }
 
-/** Told of the driver as a whole. */
+/** Faults have the path of the driver. */
 function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
   const repeats = repeatsIn(keys)
   return faultsOfEach(keys, (key, at) => [
@@ -76,7 +76,7 @@ function validateTopologyKeys(keys: readonly string[], path: string): FieldFault
   ])
 }
 
-/** Drivers come and go, but what one says of itself stays. */
+/** Drivers may be added and removed, but existing ones are immutable. */
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const mayCount = gates.isOn('MutableCSINodeAllocatableCount')
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))

@@ -21,7 +21,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [
     ...checked('storageClassName', textOf(object['storageClassName']), checkDnsSubdomain),
     ...validateLabelSelector(fieldsOf(object['nodeTopology']), 'nodeTopology'),
-    // As any negative amount is written.
+    // The text of a negative quantity begins with a minus.
     ...(capacity.startsWith('-') ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')] : []),
   ]
 }

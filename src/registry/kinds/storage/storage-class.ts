@@ -44,7 +44,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [...faults, ...validateTopologies(itemsOf(object['allowedTopologies']))]
 }
 
-/** A term is compared with those before it, and first with an empty one for each: who says nothing repeats them all. */
+/** As upstream, a term is compared with a list that begins with one empty term for each: an empty term is a duplicate of all of them. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = new Map([[identityOf({}), terms.length]])
   let told = 0
@@ -59,7 +59,7 @@ function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   })
 }
 
-/** What the term is compared by: its values, sorted, by their keys. */
+/** The values by which terms are compared: sorted, by key. */
 function validateTerm(
   expressions: readonly Fields[],
   path: string,

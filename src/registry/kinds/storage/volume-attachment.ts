@@ -8,7 +8,7 @@ import { inlineVolume } from '../core/persistent-volume.ts'
 import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
-/** Keys and values together. Too long errors, too, are told to be more than this. */
+/** The limit for keys and values together. As upstream, the fault of an error that is too long names this limit, too. */
 const METADATA_BYTES_MAX = 256 * 1024
 
 export const volumeAttachmentRules: KindRules = {
@@ -20,7 +20,7 @@ export const volumeAttachmentRules: KindRules = {
   },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
-  // Looked at twice there.
+  // As upstream, an update is validated twice.
   validateUpdate: (object, current) => [...validate(object), ...validate(object), ...validateSame(object, current)],
   status: {
     validateUpdate: (object) => [...validate(object), ...validate(object)],
@@ -40,7 +40,7 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-/** Older versions took other names, so those that are stored are not looked at. */
+/** Only on create: older versions accepted other names. */
 function validateNames(object: KubeObject): FieldFault[] {
   const { attacher, source } = fieldsOf(object['spec'])
   const { persistentVolumeName: name } = fieldsOf(source)
@@ -73,7 +73,7 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
   return isLong ? [tooLong(`${path}.message`, METADATA_BYTES_MAX)] : []
 }
 
-/** Its quantities and pointers make a specification that Go never shows alike twice. */
+/** Abbreviated, since Go prints addresses of pointers in the spec. */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
   if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []
   return [invalidShown('spec', 'storage.VolumeAttachmentSpec{...}', 'field is immutable')]

@@ -4,7 +4,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
-/** What of a volume its driver can change while it is used. */
+/** The attributes of a volume that its driver can modify while it is used. */
 export const volumeAttributesClassRules: KindRules = {
   strategy: {
     returnsDeleted: true,
@@ -13,7 +13,7 @@ export const volumeAttributesClassRules: KindRules = {
     },
   },
   validate,
-  // As upstream, which looks at the object before and after it looks at the change.
+  // As upstream, the object is validated before and after the change.
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],
 }
 

@@ -1,4 +1,4 @@
-/** StorageVersionMigration: that all objects of a resource be written anew, and how far that is (gate StorageVersionMigrator). */
+/** StorageVersionMigration: rewrites all objects of a resource, and reports the progress (gate StorageVersionMigrator). */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
@@ -80,7 +80,7 @@ function validateVersion(version: string): FieldFault[] {
   return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
 }
 
-/** The time of a condition is its last update, and told by another name; both are upstream's. */
+/** As upstream, lastUpdateTime is validated as lastTransitionTime. */
 const withTransition = (condition: Fields): Fields => ({
   ...condition,
   lastTransitionTime: condition['lastUpdateTime'],
