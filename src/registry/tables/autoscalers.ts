@@ -1,4 +1,4 @@
-/** What an autoscaler aims at and where it is: `cpu: 45%/60%`. The same for both versions. */
+/** The table of HorizontalPodAutoscalers, the same for both versions: `cpu: 45%/60%` is the current value and the target. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import { toStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
@@ -33,7 +33,7 @@ function targets(object: KubeObject): string {
   return `${shown.join(', ')}${more}`
 }
 
-/** Version 1 does not say where among the metrics the CPU stood. Most people have it first. */
+/** Version 1 does not preserve the position of CPU among the metrics; usually it is the first. */
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const metrics = itemsOf(spec['metrics'])
@@ -63,7 +63,7 @@ function target(metric: Fields, status: Fields): string {
 
 const orUnknown = (text: string): string => (text === '' ? '<unknown>' : text)
 
-/** Pods are always averaged, so nobody says so; of the others an average is marked. */
+/** Metrics of pods are always averages; for objects and external metrics an average is marked. */
 function measured({ averageUtilization, averageValue, value }: Fields, now: Fields, source: string): string {
   if (averageUtilization !== undefined) {
     const { averageUtilization: used } = now

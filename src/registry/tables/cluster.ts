@@ -1,4 +1,4 @@
-/** Tables of nodes, namespaces, settings and who may do what. */
+/** Tables of nodes, namespaces, configuration and access control. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, durationText, type TableKind } from '../../api/table.ts'
 import {
@@ -249,7 +249,7 @@ const policyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
   return [nameOf(object), textOf(policyName), orUnset(printParamRef(fieldsOf(paramRef))), createdAgo(object)]
 })
 
-/** A selector is shown as Go writes the value. */
+/** A selector is printed as Go's String() does. */
 function printParamRef({ name, namespace, selector }: Fields): string {
   if (name !== undefined) return `${textOf(namespace) || '*'}/${textOf(name)}`
   if (selector === undefined) return ''
@@ -278,7 +278,7 @@ const flowSchemas: TableKind = {
       dangling === undefined ? '?' : textOf(dangling['status']),
     ]
   }),
-  /** The first that matches a request is its own, so their order is what people look for. */
+  /** The first schema that matches a request applies, so they are listed in the order of precedence. */
   compare: (one, other) => precedenceOf(one) - precedenceOf(other),
 }
 

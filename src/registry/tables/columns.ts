@@ -1,11 +1,11 @@
-/** Words that tables are described in: a line of columns, and a function that fills them from an object. */
+/** Helpers that define tables: a line of columns, and a function that computes the cells of an object. */
 import { type Fields, fieldsOf, isNumber, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type Column, type TableKind } from '../../api/table.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
 /**
- * `Name | Ready:integer | Node*`: names of columns, the type where it is not a text, a star for those of wide output. The
- * first cell is the name of the object where that is the first column, the rest is what `cells` gives.
+ * `Name | Ready:integer | Node*`: names of columns, a type if it is not string, a star for columns of wide output. `cells` returns one cell
+ * per column.
  */
 export function table(line: string, cells: (object: KubeObject) => readonly Cell[]): TableKind {
   return { columns: columnsOf(line), cells }
@@ -26,7 +26,7 @@ export function columnsOf(line: string): readonly Column[] {
 
 const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
 
-/** What the name of a column does not say by itself. */
+/** Descriptions for columns that need more than their name. */
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['Name', 'The name of the object, unique among its kind in a namespace.'],
   ['Age', 'How long ago the object was created.'],
@@ -47,7 +47,6 @@ export const createdAgo = ({ metadata }: KubeObject): Cell => ageOf(metadata.cre
 export const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 export const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
 
-/** A text or a number, as a text. */
 export const shownOf = (value: Json | undefined): string =>
   typeof value === 'string' || isNumber(value) ? `${value}` : ''
 export const keysOf = (value: Json | undefined): readonly string[] => Object.keys(fieldsOf(value))
@@ -66,16 +65,16 @@ export function printLabels(labels: Json | undefined): string {
 
 export const printSelector = (selector: Json | undefined): string => orNone(printLabelSelector(fieldsOf(selector)))
 
-/** So many of a list are shown. */
+/** How many items of a list are printed. */
 export const SHOWN_MAX = 3
 
-/** The first few, and how many more there are. */
+/** The first few items, and how many more there are. */
 export function shortened(texts: readonly string[]): string {
   const shown = texts.slice(0, SHOWN_MAX).join(',')
   return texts.length > SHOWN_MAX ? `${shown} + ${texts.length - SHOWN_MAX} more...` : shown
 }
 
-/** Names and images of the containers of a template. */
+/** Names and images of the containers of a pod template. */
 export function containerColumns(template: Json | undefined): readonly [string, string] {
   const containers = itemsOf(fieldsOf(fieldsOf(template)['spec'])['containers'])
   const all = (field: string): string => containers.map((one) => textOf(one[field])).join(',')

@@ -1,4 +1,4 @@
-/** What happened, newest first in people's minds: how long ago, how bad, to what. Both groups of events, one table. */
+/** The table of events, the same for both groups: when, how severe, and about which object. */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type TableKind } from '../../api/table.ts'
 import { nameOf, table } from './columns.ts'
@@ -27,7 +27,7 @@ function printObject({ kind, name }: Fields): string {
   return textOf(name) === '' ? lower : `${lower}/${textOf(name)}`
 }
 
-/** Fields that one version of events has under another name. */
+/** A field that the two groups name differently. */
 const either = (event: KubeObject, name: string, other: string): Json | undefined => event[name] ?? event[other]
 
 function sourceOf(event: KubeObject): string {

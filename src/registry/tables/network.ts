@@ -1,4 +1,4 @@
-/** Tables of what traffic passes through. */
+/** Tables of network resources. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import {
@@ -43,7 +43,7 @@ function externalAddresses(service: KubeObject): string {
   return all.length === 0 ? '<pending>' : all.join(',')
 }
 
-/** Of a load balancer: each once, sorted. */
+/** The addresses of a load balancer: sorted, without duplicates. */
 function addressesOf({ loadBalancer }: Fields): readonly string[] {
   const all = itemsOf(fieldsOf(loadBalancer)['ingress']).map(({ ip, hostname }) => textOf(ip) || textOf(hostname))
   return [...new Set(all)].toSorted()
@@ -55,7 +55,7 @@ const endpoints = table('Name | Endpoints | Age', (object) => [
   createdAgo(object),
 ])
 
-/** Where no address is ready, nothing is shown, unlike where there is none at all. */
+/** If there are subsets but no ready address, the cell is empty. */
 function printEndpoints(subsets: readonly Fields[]): string {
   if (subsets.length === 0) return '<none>'
   const all = subsets.flatMap(({ addresses, ports }) => {
@@ -92,7 +92,7 @@ const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object)
   ]
 })
 
-/** Rules for any host are not shown, yet counted among those that are left out. */
+/** Rules for any host are not printed, but are counted in `+ n more`. */
 function printHosts(rules: readonly Fields[]): string {
   const hosts = rules.map(({ host }) => textOf(host))
   const named = hosts.filter((host) => host !== '')
@@ -116,7 +116,7 @@ const networkPolicies = table('Name | Pod-Selector | Age', (object) => [
   createdAgo(object),
 ])
 
-/** The age has no column. */
+/** As upstream, rows have the age as a third cell, for which there is no column. */
 const ipAddresses = table('Name | ParentRef', (object) => {
   const { group, resource, namespace, name } = fieldsOf(specOf(object)['parentRef'])
   const what = (textOf(group) === '' ? textOf(resource) : `${textOf(resource)}.${textOf(group)}`).toLowerCase()

@@ -1,4 +1,4 @@
-/** What a Pod's row says: how many containers are ready, and the one word for how it is. */
+/** The table of Pods: how many containers are ready, and the status in one word. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { Cell, TableKind } from '../../api/table.ts'
 import { columnsOf, createdAgo, hasCondition, nameOf, orNone, specOf, statusOf } from './columns.ts'
@@ -40,7 +40,7 @@ function gates(spec: Fields, { conditions }: Fields): string {
 
 type Summary = { readonly word: string; readonly ready: number; readonly total: number; readonly restarts: Cell }
 
-/** Init containers first; once they are through, only those of them that go on beside the others still count. */
+/** While init containers run, only they count; after that, only the sidecars among them, beside the containers. */
 function summary(pod: KubeObject): Summary {
   const spec = specOf(pod)
   const status = statusOf(pod)
@@ -64,7 +64,7 @@ type Restarts = { readonly count: number; readonly lastAt: string }
 
 const noRestarts: Restarts = { count: 0, lastAt: '' }
 
-/** Timestamps of one form sort as texts. */
+/** Timestamps of the same format can be compared as strings. */
 const sum = (a: Restarts, b: Restarts): Restarts => ({
   count: a.count + b.count,
   lastAt: a.lastAt > b.lastAt ? a.lastAt : b.lastAt,
@@ -83,7 +83,7 @@ function shownRestarts({ count, lastAt }: Restarts): Cell {
 const containerName = (container: Fields): string => textOf(container['name'])
 
 type Initialisation = {
-  /** Undefined: it is over. */
+  /** Undefined: initialization is over. */
   readonly word: string | undefined
   readonly ready: number
   readonly restarts: Restarts
@@ -127,7 +127,7 @@ function endWord({ reason, signal, exitCode }: Fields): string {
 
 type Main = { readonly word: string; readonly ready: number; readonly restarts: Restarts }
 
-/** Of several words the first container's is shown. */
+/** If several containers have a reason, that of the first is printed. */
 function mainContainers({ containerStatuses, conditions }: Fields, base: string): Main {
   let word = base
   let ready = 0

@@ -1,4 +1,4 @@
-/** Tables of volumes and what makes them. */
+/** Tables of volumes, claims and storage classes. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import { createdAgo, nameOf, orUnset, specOf, statusOf, table } from './columns.ts'
@@ -10,7 +10,7 @@ const modes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ])
 
-/** In a fixed order, each once. */
+/** In a fixed order, without duplicates. */
 function printModes(given: Json | undefined): string {
   const asked = new Set(textsOf(given))
   return [...modes].flatMap(([mode, short]) => (asked.has(mode) ? [short] : [])).join(',')
@@ -18,7 +18,7 @@ function printModes(given: Json | undefined): string {
 
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** The annotation is the older form, and still wins. */
+/** The annotation is the older form, and takes precedence. */
 const classOf = ({ metadata, ...object }: KubeObject): string =>
   metadata.annotations?.[classAnnotation] ?? textOf(fieldsOf(object['spec'])['storageClassName'])
 
@@ -48,7 +48,7 @@ const persistentVolumes = table(
   },
 )
 
-/** What a claim got is shown once it names a volume. */
+/** Capacity and access modes are printed once the claim names a volume. */
 const persistentVolumeClaims = table(
   'Name | Status | Volume | Capacity | Access Modes | StorageClass | VolumeAttributesClass | Age | VolumeMode*',
   (object) => {

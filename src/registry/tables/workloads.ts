@@ -1,4 +1,4 @@
-/** Tables of what runs Pods. */
+/** Tables of workloads. */
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, durationText, type TableKind } from '../../api/table.ts'
 import { autoscalerTable } from './autoscalers.ts'
@@ -184,7 +184,7 @@ const scale = table('Name | Desired:integer | Available:integer | Age', (object)
   createdAgo(object),
 ])
 
-/** Its name is not marked as one. */
+/** As upstream, the column Name has no format `name`. */
 export const scaleTable: TableKind = { ...scale, columns: scale.columns.map((column) => ({ ...column, format: '' })) }
 
 export const workloadTables: readonly (readonly [string, TableKind])[] = [
