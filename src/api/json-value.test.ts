@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasEscapedKey, parseJson, parseText } from './json-value.ts'
+import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
+import { hasEscapedKey, parseJson, parseText, readAny } from './json-value.ts'
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
@@ -68,4 +69,52 @@ test('a number beyond 64 bits is rounded, however long it is', () => {
   assert.equal(parseText('9007199254740993'), 9007199254740993n)
   parseText(`[${`${'9'.repeat(300)},`.repeat(5_000)}0]`)
   assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
+})
+
+/** The value, and what is left of the text; or what is wrong. */
+function readWith(text: string): readonly [unknown, string] | string {
+  const scanner = new JsonScanner(text)
+  try {
+    return [readAny(scanner), text.slice(scanner.at)]
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message
+    throw error
+  }
+}
+
+test('property: a long list of scalars is read as a short one is', () => {
+  const item = fc.constantFrom(
+    ...[
+      '1',
+      '-0',
+      '1.50',
+      '1e3',
+      '1e999',
+      '12345678901234567',
+      '"a"',
+      '"]"',
+      '"["',
+      '"{"',
+      '"\\n"',
+      '"é"',
+      'null',
+      'true',
+    ],
+    ...['[]', '[1]', '{}', '{"a":1}', ' 1 ', '', '01', '"', '\u0001', 'nul', '1]'],
+  )
+  fc.assert(
+    fc.property(
+      fc.array(item, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom('', ',"x":[1]}', ']', '"]'),
+      (items, rest) => {
+        const many = Array.from({ length: 8_999 }, () => '2')
+        const short = readWith(`[${['2', ...items].join()}]${rest}`)
+        const long = readWith(`[${[...many, '2', ...items].join()}]${rest}`)
+        if (typeof short === 'string' || typeof long === 'string') return assert.equal(long, short)
+        assert.deepEqual(long[0], [...many.map(Number), ...(Array.isArray(short[0]) ? short[0] : [])])
+        assert.equal(long[1], short[1])
+      },
+    ),
+    { numRuns: 500 },
+  )
 })

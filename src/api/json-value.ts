@@ -1,7 +1,7 @@
 /** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
 import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
 import { JsonMap } from './json-map.ts'
-import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
+import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
 /** JSON.parse loses digits only in numbers at least this long. */
@@ -36,6 +36,8 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
       return fields
     }
     case 'array': {
+      const list = readLongList(scanner)
+      if (list !== undefined) return list
       const items: Json[] = []
       for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
         items.push(readAny(scanner, depth + 1, onRepeat))
@@ -53,7 +55,17 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
   }
 }
 
-/** A number out of float64's range, in a text that is otherwise JSON. */
+/** Undefined if there is no long list here, or one with a number that JSON.parse reads differently; the scanner does not move then. */
+function readLongList(scanner: JsonScanner): Json[] | undefined {
+  const list = scanner.longList()
+  if (list === undefined || longNumber.test(list)) return undefined
+  const items: Json[] | undefined = parsedList(list)
+  if (items?.every((item) => typeof item !== 'number' || Number.isFinite(item)) !== true) return undefined
+  scanner.at += list.length
+  return items
+}
+
+/** A number that no 64 bits hold, in a text that is JSON otherwise. */
 export class JsonNumberError extends JsonSyntaxError {}
 
 /** The length of the smallest int64; longer integers Go decodes as float64. */

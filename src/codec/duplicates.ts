@@ -25,6 +25,8 @@ class Search {
   readonly #path: (string | number)[] = []
   readonly #prefix: string
   readonly #room: TextRoom
+  /** Where the next one may begin; Infinity: there is none. */
+  #objectAt = -1
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
@@ -35,13 +37,21 @@ class Search {
   value(depth: number): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
-    if (type !== 'object' && type !== 'array') return scanner.skipValue()
+    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) return scanner.skipValue()
     if (depth === DEPTH_MAX) {
       scanner.at++
       throw scanner.tooDeep()
     }
     if (type === 'object') this.#object(depth)
     else this.#array(depth)
+  }
+
+  /** All that is left of the text: most long lists are of scalars. */
+  #isWithoutObjects(): boolean {
+    const { text, at } = this.#scanner
+    if (this.#objectAt < at) this.#objectAt = text.indexOf('{', at)
+    if (this.#objectAt === -1) this.#objectAt = Infinity
+    return this.#objectAt === Infinity
   }
 
   #object(depth: number): void {
