@@ -98,7 +98,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'a reordered list',
     () => {
       const items = Array.from({ length: 60_000 }, (_, at) => `a/${at}`)
-      return ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items })
+      return allSteps(ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items }))
     },
   ],
   ['beginnings of PEM blocks', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],

@@ -39,6 +39,12 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
+  /** Whether no object in it has members, as in a long list of scalars: it need not be opened for those. */
+  get isPlainList(): boolean {
+    const text = this.#text
+    return text?.startsWith('[') === true && !text.includes(':') && !text.includes('[', 1)
+  }
+
   #open(read: (scanner: JsonScanner, work: Work) => Items | Members): void {
     const text = this.#text ?? ''
     this.#work.spend(text.length)

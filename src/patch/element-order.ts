@@ -3,7 +3,11 @@ import { unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
 import { printSorted } from '../codec/json.ts'
+import type { Steps } from '../lib/slices.ts'
 import { goPrint, goType } from './go-print.ts'
+
+/** Looked at between two steps. */
+export const STEP_ITEMS = 2_048
 
 export type Ordering = {
   /** Undefined: the items are values, each its own key. */
@@ -14,27 +18,43 @@ export type Ordering = {
 }
 
 /** `items` with those that `wanted` names in its order, and all others where they stood before or after their neighbours. */
-export function ordered(items: readonly Json[], { mergeKey, wanted, live }: Ordering): Json[] {
-  const named = new Set(namesOf(wanted, mergeKey))
+export function* ordered(items: readonly Json[], { mergeKey, wanted, live }: Ordering): Steps<Json[]> {
+  // Each value is found: one look-up will do for both, of what may be half a million.
+  const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
+  const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
   const own: Json[] = []
   const others: Json[] = []
-  for (const item of items) (named.has(identity(item, mergeKey)) ? own : others).push(item)
-  const wantedAt = positions(wanted, mergeKey)
-  const liveAt = positions(live, mergeKey)
-  return interleaved(sorted(others, liveAt, mergeKey), sorted(own, wantedAt, mergeKey), liveAt, mergeKey)
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    const isNamed = named.has(identity(item, mergeKey))
+    if (isNamed) own.push(item)
+    else others.push(item)
+  }
+  const wantedAt = valuesAt ?? (yield* positions(wanted, mergeKey))
+  const liveAt = yield* positions(live, mergeKey)
+  const sortedOthers = sorted(others, liveAt, mergeKey)
+  yield undefined
+  const sortedOwn = sorted(own, wantedAt, mergeKey)
+  yield undefined
+  return interleaved(sortedOthers, sortedOwn, liveAt, mergeKey)
 }
 
 /** What finds an item again. Fails where an item has no key. */
-export function identity(item: Json, mergeKey: string | undefined): string {
+export function identity(item: Json, mergeKey: string | undefined): Identity {
   if (mergeKey === undefined) return valueIdentity(item)
   if (!(item instanceof JsonMap)) throw wrongType('map[string]interface {}', item)
   if (!(mergeKey in item)) throw noMergeKey(item, mergeKey)
   return valueIdentity(item[mergeKey] ?? null)
 }
 
-/** Values of different types are never equal. */
-export const valueIdentity = (value: Json): string =>
-  typeof value === 'object' ? `json ${printSorted(value)}` : `${typeof value} ${value}`
+/** A value that is its own, or the text of another, marked by half of a surrogate pair, which no text of a client's has. */
+export type Identity = string | number | bigint | boolean
+const MARK = '\ud800'
+
+export const valueIdentity = (value: Json): Identity =>
+  typeof value === 'object' ? `${MARK}${printSorted(value)}` : value
+/** Of an item without the key. */
+export const noIdentity: Identity = MARK
 
 export const wrongType = (wanted: string, value: Json): Error =>
   unclassified(`expected a ${wanted}, but received a ${goType(value)}`)
@@ -43,19 +63,19 @@ export const noMergeKey = (item: Json, mergeKey: string): Error =>
   unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
 
 /** Of what is only looked up, an item without the key is nobody's. */
-function namesOf(items: readonly Json[], mergeKey: string | undefined): string[] {
+function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
   return items.flatMap((item, at) => {
-    if (mergeKey === undefined) return [valueIdentity(item)]
     if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
     return mergeKey in item ? [valueIdentity(item[mergeKey] ?? null)] : []
   })
 }
 
-type Positions = ReadonlyMap<string, number>
+type Positions = ReadonlyMap<Identity, number>
 
-function positions(items: readonly Json[], mergeKey: string | undefined): Positions {
-  const found = new Map<string, number>()
+function* positions(items: readonly Json[], mergeKey: string | undefined): Steps<Positions> {
+  const found = new Map<Identity, number>()
   for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
     const name = identity(item, mergeKey)
     if (!found.has(name)) found.set(name, at)
   }

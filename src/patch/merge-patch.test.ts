@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonNode } from './document.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { mergeInto } from './merge-patch.ts'
 import { Work } from './work.ts'
 
@@ -9,7 +10,7 @@ function merged(document: object, patch: object): unknown {
   const work = new Work()
   const root = new JsonNode(JSON.stringify(document), work)
   const members = new JsonNode(JSON.stringify(patch), work).members()
-  mergeInto(root.members() ?? new Map(), members ?? new Map())
+  allSteps(mergeInto(root.members() ?? new Map(), members ?? new Map()))
   return JSON.parse(root.print())
 }
 
@@ -55,6 +56,6 @@ test('merge patch: a second time it changes nothing', () => {
 test('merge patch: numbers keep their digits, untouched objects their order', () => {
   const work = new Work()
   const root = new JsonNode('{"z":{"b":1.50,"a":12345678901234567890},"c":1e3}', work)
-  mergeInto(root.members() ?? new Map(), new JsonNode('{"n":2.0}', work).members() ?? new Map())
+  allSteps(mergeInto(root.members() ?? new Map(), new JsonNode('{"n":2.0}', work).members() ?? new Map()))
   assert.equal(root.print(), '{"c":1e3,"n":2.0,"z":{"b":1.50,"a":12345678901234567890}}')
 })

@@ -1,29 +1,32 @@
 /** JSON merge patch, RFC 7386: null removes, objects are merged, everything else is replaced. */
+import type { Steps } from '../lib/slices.ts'
 import type { JsonNode, Members } from './document.ts'
 import { checkDepth } from './work.ts'
 
 /** Changes the members in place. */
-export function mergeInto(members: Members, patch: Members): void {
+export function* mergeInto(members: Members, patch: Members): Steps<void> {
   for (const [key, value] of patch) {
     const current = members.get(key) ?? null
     if (value === null) members.delete(key)
     else if (current === null) members.set(key, withoutNulls(value))
-    else members.set(key, merged(current, value))
+    else members.set(key, yield* merged(current, value))
   }
 }
 
-function merged(current: JsonNode, patch: JsonNode): JsonNode {
+function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
   const members = current.members()
   if (members === undefined) return withoutNulls(patch)
   const own = patch.members()
   if (own === undefined) return patch
-  mergeInto(members, own)
+  yield undefined
+  yield* mergeInto(members, own)
   return current
 }
 
 /** Where there is nothing to remove, null means absent; in a list it stays, since others have their places after it. */
 function withoutNulls(node: JsonNode, depth = 0): JsonNode {
   checkDepth(depth)
+  if (node.isPlainList) return node
   const members = node.members()
   for (const [key, value] of members ?? []) {
     if (value === null) members?.delete(key)

@@ -7,6 +7,7 @@ import { objectText } from '../codec/object.ts'
 import { typeOf } from '../registry/types.ts'
 import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { mergeTouched } from './merge-touched.ts'
 import { Work } from './work.ts'
 
@@ -37,12 +38,12 @@ const membersOf = (patch: unknown): Members => new JsonNode(JSON.stringify(patch
 
 function wholly(patch: unknown): KubeObject {
   const root = new JsonNode(objectText(current, struct), new Work())
-  mergeInto(root.members() ?? new Map(), membersOf(patch))
+  allSteps(mergeInto(root.members() ?? new Map(), membersOf(patch)))
   return decoded(root.print())
 }
 
 const quickly = (patch: unknown): KubeObject | undefined =>
-  mergeTouched(current, membersOf(patch), { shape, work: new Work() })
+  allSteps(mergeTouched(current, membersOf(patch), { shape, work: new Work() }))
 
 const metadata = fc.record(
   {

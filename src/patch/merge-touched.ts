@@ -5,6 +5,7 @@
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { printFields } from '../codec/print.ts'
+import type { Steps } from '../lib/slices.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { JsonNode, type Members } from './document.ts'
@@ -17,16 +18,21 @@ type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
  * Uses the patch up. Undefined: something is wrong, or the object would be of another kind; then the whole object is patched, since
  * errors quote the whole.
  */
-export function mergeTouched(
+export function* mergeTouched(
   current: KubeObject,
   patch: Members,
   { shape: { struct, setDefaults, refuse }, work }: { readonly shape: Shape; readonly work: Work },
-): KubeObject | undefined {
+): Steps<KubeObject | undefined> {
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
   const places = placesIn(current, patch, struct)
+  yield undefined
   const root = new JsonNode(`{${printFields(partOf(current, places), struct, 0)}}`, work)
-  mergeInto(root.members() ?? new Map(), patch)
-  const { value, fault, strictFaults } = decodeStruct(root.print(), struct)
+  yield* mergeInto(root.members() ?? new Map(), patch)
+  yield undefined
+  const text = root.print()
+  yield undefined
+  const { value, fault, strictFaults } = decodeStruct(text, struct)
+  yield undefined
   if (fault !== undefined || strictFaults.length > 0) return undefined
   const { kind, apiVersion } = current
   const fields = joined(current, value, places)

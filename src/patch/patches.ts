@@ -35,7 +35,7 @@ export type Patched = Decoded & {
 /** The patch is read anew each time: applying it uses it up. Fails with the error that the client gets. */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
-  const quick = patch.form === 'merge' ? applyQuickly(current, patch, expected) : undefined
+  const quick = patch.form === 'merge' ? yield* applyQuickly(current, patch, expected) : undefined
   if (quick !== undefined) return quick
   const document = objectText(current, expected.shape.struct)
   yield undefined
@@ -76,13 +76,18 @@ function* applyJson(document: string, { text, isChecked }: Patch): Steps<Patched
 }
 
 /** Undefined: as most patches are not, this one is to be applied to the whole object. */
-function applyQuickly(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Patched | undefined {
+function* applyQuickly(
+  current: KubeObject,
+  { text, isChecked }: Patch,
+  { shape }: Expected,
+): Steps<Patched | undefined> {
   if (shape.struct.open !== undefined) return undefined
   const work = new Work()
-  const { patch, strictFaults } = readMergePatch(text, work, isChecked)
+  const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
   if (strictFaults.length > 0) return undefined
+  yield undefined
   try {
-    const object = mergeTouched(current, patch, { shape, work })
+    const object = yield* mergeTouched(current, patch, { shape, work })
     return object && { object, strictFaults, shown: () => '' }
   } catch (error) {
     throw rejected(error)
@@ -91,11 +96,11 @@ function applyQuickly(current: KubeObject, { text, isChecked }: Patch, { shape }
 
 function* applyMerge(document: string, { text, isChecked }: Patch): Steps<PatchedText> {
   const work = new Work()
-  const { patch, strictFaults } = readMergePatch(text, work, isChecked)
+  const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
   yield undefined
   try {
     const root = new JsonNode(document, work)
-    mergeInto(root.members() ?? new Map(), patch)
+    yield* mergeInto(root.members() ?? new Map(), patch)
     yield undefined
     return { text: root.print(), strictFaults }
   } catch (error) {
@@ -105,11 +110,13 @@ function* applyMerge(document: string, { text, isChecked }: Patch): Steps<Patche
 
 type MergePatch = { readonly patch: Members; readonly strictFaults: readonly string[] }
 
-function readMergePatch(text: string, work: Work, isChecked: boolean): MergePatch {
+function* readMergePatch(text: string, work: Work, isChecked: boolean): Steps<MergePatch> {
   try {
     const node = parseValue(text, work)
     if (node === null) throw badRequest('Invalid JSON Patch')
+    yield undefined
     const patch = node.members()
+    yield undefined
     if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
     return { patch, strictFaults: isChecked ? duplicateFields(text) : [] }
   } catch (error) {
@@ -129,13 +136,16 @@ function* applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shap
   yield undefined
   const duplicates = isChecked ? duplicateFields(text) : []
   yield undefined
-  const merged = mergeMaps(touchedTree(current, patch, shape.struct), patch, shape.struct)
+  const touched = touchedTree(current, patch, shape.struct)
+  yield undefined
+  const merged = yield* mergeMaps(touched, patch, shape.struct)
   const shown = (): string => goPrint(patch)
   yield undefined
   try {
     const { value, strictFaults } = restoreStruct(merged, shape.struct, { tree: current, value: current })
     const { kind, apiVersion } = current
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+    yield undefined
     const refusal = shape.refuse?.(object)
     if (refusal !== undefined) throw unclassified(refusal)
     return { object: shape.setDefaults(object), strictFaults: [...duplicates, ...strictFaults], shown }

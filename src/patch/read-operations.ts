@@ -49,9 +49,13 @@ const STEP_OPERATIONS = 64
 
 function* checkSyntax(text: string): Steps<void> {
   const scanner = new JsonScanner(text)
+  yield* skipInSteps(scanner)
+  scanner.end()
+}
+
+function* skipInSteps(scanner: JsonScanner): Steps<void> {
   const open: boolean[] = []
   while (!scanner.skipPart(open, STEP_VALUES)) yield undefined
-  scanner.end()
 }
 
 type Name = 'op' | 'path' | 'from'
@@ -110,7 +114,7 @@ class Reader {
       else if (isName(key)) texts[key] = this.#text(key)
       else {
         this.#tell('unknown', `[${index}].${key}`)
-        scanner.skipValue()
+        yield* skipInSteps(scanner)
       }
     }
     return { op: texts.op, path: texts.path, from: texts.from, value }
@@ -120,10 +124,10 @@ class Reader {
     const scanner = this.#scanner
     scanner.peekType()
     const start = scanner.at
-    const open: boolean[] = []
-    while (!scanner.skipPart(open, STEP_VALUES)) yield undefined
+    yield* skipInSteps(scanner)
     const text = scanner.text.slice(start, scanner.at)
     const value = valueOf(text, this.#work)
+    yield undefined
     if (this.#tellsMore) this.strictFaults.push(...duplicateFields(text, `[${index}].value`, this.#room))
     return value
   }

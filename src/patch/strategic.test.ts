@@ -7,6 +7,7 @@ import type { Json } from '../api/object.ts'
 import { readAny } from '../api/json-value.ts'
 import { printSorted } from '../codec/json.ts'
 import { typeOf } from '../registry/types.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 
 const tree = (value: unknown): JsonMap => {
@@ -16,7 +17,7 @@ const tree = (value: unknown): JsonMap => {
 }
 
 const podSpec = typeOf('core/v1', 'PodSpec')
-const merge = (live: unknown, patch: unknown): Json => mergeMaps(tree(live), tree(patch), podSpec)
+const merge = (live: unknown, patch: unknown): Json => allSteps(mergeMaps(tree(live), tree(patch), podSpec))
 
 const named = (...names: string[]): { name: string }[] => names.map((name) => ({ name }))
 

@@ -7,8 +7,18 @@ import { badRequest, unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import type { Steps } from '../lib/slices.ts'
 import type { Field, Schema } from '../schema/schema.ts'
-import { identity, noMergeKey, ordered, valueIdentity, wrongType } from './element-order.ts'
+import {
+  type Identity,
+  identity,
+  noIdentity,
+  noMergeKey,
+  ordered,
+  STEP_ITEMS,
+  valueIdentity,
+  wrongType,
+} from './element-order.ts'
 import { goPrint, goPrintText } from './go-print.ts'
 
 const PATCH = '$patch'
@@ -17,11 +27,11 @@ const ORDER = '$setElementOrder'
 const DELETE = '$deleteFromPrimitiveList'
 
 /** The merged object. Fails with the error that the client gets. */
-export function mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): JsonMap {
+export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps<JsonMap> {
   if (PATCH in patch) return directed(patch)
   retainKeys(live, patch)
-  mergeOrderedLists(live, patch, schema)
-  for (const key of Object.keys(patch)) mergeField(live, patch, { key, schema })
+  yield* mergeOrderedLists(live, patch, schema)
+  for (const key of Object.keys(patch)) yield* mergeField(live, patch, { key, schema })
   return live
 }
 
@@ -53,7 +63,7 @@ const isDirective = (key: string): boolean => key.startsWith(DELETE) || key.star
 
 type Place = { readonly key: string; readonly schema: Schema }
 
-function mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place): void {
+function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place): Steps<void> {
   const value = patch[given] ?? null
   const isDeletion = given.startsWith(DELETE)
   const key = isDeletion ? fieldOf(given, DELETE, 'primitive list') : given
@@ -64,9 +74,9 @@ function mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place
   const current = key in live ? live[key] : undefined
   if (current instanceof JsonMap && value instanceof JsonMap) {
     const field = lookUp(schema, key)
-    live[key] = strategyOf(field) === 'replace' ? value : mergeMaps(current, value, field.schema)
+    live[key] = strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
   } else if (Array.isArray(current) && Array.isArray(value)) {
-    live[key] = mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
+    live[key] = yield* mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
   } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) take(live, key, value)
 }
 
@@ -131,7 +141,7 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
 /** Lists whose order the patch has a word about: they are merged and put in order, and are then done with. */
-function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void {
+function* mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): Steps<void> {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(ORDER)) continue
     const wanted = listOf(patch[directive] ?? null)
@@ -148,9 +158,9 @@ function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void 
         ? (current ?? [])
         : current === undefined
           ? plainItems(given)
-          : mergedList(current, given, { field, isDeletion: false })
+          : yield* mergedList(current, given, { field, isDeletion: false })
     checkItems(current ?? [], given ?? [], mergeKey)
-    live[key] = ordered(merged, { mergeKey, wanted, live: current ?? [] })
+    live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })
     delete patch[key]
   }
 }
@@ -188,17 +198,26 @@ const isDeleted = (item: Json): boolean => item instanceof JsonMap && item[PATCH
 
 type ListRules = { readonly field: Field; readonly isDeletion: boolean }
 
-function mergedList(live: readonly Json[], patch: readonly Json[], { field, isDeletion }: ListRules): readonly Json[] {
+function* mergedList(
+  live: readonly Json[],
+  patch: readonly Json[],
+  { field, isDeletion }: ListRules,
+): Steps<readonly Json[]> {
   if (strategyOf(field) !== 'merge' && !isDeletion) return patch
   if (live.length === 0 && patch.length === 0) return live
   if (!isUniform([...live, ...patch])) throw mixedItems(live, patch)
-  if ((live[0] ?? patch[0]) instanceof JsonMap) return mergedItems(live, patch, field)
+  if ((live[0] ?? patch[0]) instanceof JsonMap) return yield* mergedItems(live, patch, field)
   if (isDeletion) {
     const removed = new Set(patch.map(valueIdentity))
     return live.filter((value) => !removed.has(valueIdentity(value)))
   }
-  const merged = new Map([...live, ...patch].map((value) => [valueIdentity(value), value]))
-  return ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
+  const merged = new Map<Identity, Json>()
+  for (const value of live) merged.set(valueIdentity(value), value)
+  for (const [at, value] of patch.entries()) {
+    if (at % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
+    merged.set(valueIdentity(value), value)
+  }
+  return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
 }
 
 /** As Go's reflection names what items are. */
@@ -210,37 +229,38 @@ const isUniform = (items: readonly Json[]): boolean =>
 const formOf = (value: Json): string =>
   value instanceof JsonMap ? 'map' : Array.isArray(value) ? 'list' : typeof value
 
-function mergedItems(live: readonly Json[], patch: readonly Json[], field: Field): readonly Json[] {
+function* mergedItems(live: readonly Json[], patch: readonly Json[], field: Field): Steps<readonly Json[]> {
   const mergeKey = field.patch?.key
   if (mergeKey === undefined)
     throw unclassified(`cannot merge lists without merge key for ${goKind(itemSchema(field))}`)
   const { isReplaced, removed, items } = directivesOf(patch, mergeKey)
-  if (isReplaced) return ordered(items, { mergeKey, wanted: [], live: items })
+  if (isReplaced) return yield* ordered(items, { mergeKey, wanted: [], live: items })
   const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
   const merged = [...kept]
-  const at = new Map<string, number>()
+  const at = new Map<Identity, number>()
   for (const [index, item] of merged.entries()) if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
-  for (const item of items) {
+  for (const [count, item] of items.entries()) {
+    if (count % STEP_ITEMS === STEP_ITEMS - 1) yield undefined
     const name = identity(item, mergeKey)
     const index = at.get(name) ?? merged.length
     at.set(name, index)
     const current = merged[index]
     const isBoth = current instanceof JsonMap && item instanceof JsonMap
-    merged[index] = isBoth ? mergeMaps(current, item, itemSchema(field)) : item
+    merged[index] = isBoth ? yield* mergeMaps(current, item, itemSchema(field)) : item
   }
-  return ordered(merged, { mergeKey, wanted: items, live: kept })
+  return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
 }
 
-/** Empty for an item without the key, which nothing in a patch can be about. */
-const keyOf = (item: Json, mergeKey: string): string =>
-  item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : ''
+/** Nothing in a patch can be about an item without the key. */
+const keyOf = (item: Json, mergeKey: string): Identity =>
+  item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
 /** What the items of a list say about the list, and those that say nothing. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,
-): { isReplaced: boolean; removed: ReadonlySet<string>; items: readonly Json[] } {
-  const removed = new Set<string>()
+): { isReplaced: boolean; removed: ReadonlySet<Identity>; items: readonly Json[] } {
+  const removed = new Set<Identity>()
   const items: Json[] = []
   let isReplaced = false
   for (const item of patch) {

@@ -9,6 +9,7 @@ import { readAny } from '../api/json-value.ts'
 import { printFields } from '../codec/print.ts'
 import { typeOf } from '../registry/types.ts'
 import { type Restored, restoreStruct } from './restore.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { mergeMaps } from './strategic.ts'
 import { touchedTree } from './touched.ts'
 
@@ -48,7 +49,7 @@ function patched(patch: unknown, live: (patch: JsonMap) => Json): Restored {
   assert(given instanceof JsonMap)
   const into = live(given)
   assert(into instanceof JsonMap)
-  return restoreStruct(mergeMaps(into, given, deployment), deployment, { tree: current, value: current })
+  return restoreStruct(allSteps(mergeMaps(into, given, deployment)), deployment, { tree: current, value: current })
 }
 
 const ofAll = (): Json => tree(JSON.parse(`{${printFields(current, deployment, 0)}}`))
