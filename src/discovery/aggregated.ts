@@ -1,6 +1,6 @@
 /**
- * All groups, versions and resources in one document, so that a client asks once. The text of a group is made when the group
- * changes and no other time: with thousands of custom resources only what is new costs anything.
+ * Aggregated discovery: all groups, versions and resources in one document, so that a client makes one request. The text of a group
+ * is made only when the group changes: with thousands of custom resources only what is new costs anything.
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../api/gates.ts'
@@ -23,7 +23,7 @@ const ownGroup = 'apidiscovery.k8s.io'
 
 type Media = 'json' | 'yaml' | 'protobuf'
 
-/** What a client asks for. */
+/** The representation that a client requests. */
 type Form = { readonly media: Media; readonly version: 'v2' | 'v2beta1' }
 
 const types: readonly (readonly [string, Media])[] = [
@@ -34,7 +34,7 @@ const types: readonly (readonly [string, Media])[] = [
   ['application/*', 'json'],
 ]
 
-/** Any clause that asks for the aggregated form wins over all that do not, wherever it stands. */
+/** Any clause of Accept that requests aggregated discovery takes precedence over all that do not, wherever it stands. */
 export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: Gates): Form | undefined {
   const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType') ? (['v2'] as const) : (['v2', 'v2beta1'] as const)
   const accept = firstHeader(headers, 'accept') ?? ''
@@ -54,7 +54,7 @@ type Made = { readonly changes: number; readonly json: Buffer; readonly tag: str
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
-  /** By the list of a group's resources, which is another one when the group changes. */
+  /** By the list of a group's resources, which the registry replaces when the group changes. */
   readonly #items = new WeakMap<readonly Resource[], string>()
   readonly #made = new Map<'core' | 'others', Made>()
 
@@ -101,7 +101,7 @@ export class AggregatedDiscovery {
   }
 }
 
-/** The two versions have the same fields. */
+/** v2 and v2beta1 have the same fields. */
 const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
@@ -128,7 +128,7 @@ function printed(
   }
 }
 
-/** Of built-in kinds an empty group and version mean those of the list; custom ones spell theirs out. */
+/** For built-in kinds an empty group and version mean those of the list; custom kinds have their own. */
 function resourceFields(resource: Resource): Document {
   const { plural, kind: ownKind, isNamespaced, singular, verbs, shortNames, categories, subresources } = resource
   const own = resource.isCustom

@@ -1,18 +1,18 @@
 /**
- * The checks of the health endpoints, by upstream's names and in its order: tools exclude and ask for them by name. What
- * upstream starts in steps is one step here, so most of those checks have the same answer.
+ * The checks of the health endpoints, with upstream's names and in its order: tools request and exclude them by name. What upstream
+ * starts in several steps is one step here, so most of those checks have the same result.
  */
 import type { HealthCheck } from './health.ts'
 
-/** What the checks look at. */
+/** The state that the checks are about. */
 export type Vitals = {
-  /** Why etcd cannot be relied upon now. */
+  /** Why etcd cannot be relied upon now; undefined if it can. */
   readonly etcdFault: () => string | undefined
-  /** Everything that belongs to the start has been done. */
+  /** The server has started completely. */
   readonly isStarted: () => boolean
-  /** What the database has is in memory. */
+  /** The initial fill of the cache is done. */
   readonly isFilled: () => boolean
-  /** The system namespaces and the other objects of a new cluster are there. */
+  /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
 }
@@ -47,7 +47,7 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** Of parts that are still to come. Who excludes one by name need not know; they are shown as excluded to all others, too. */
+/** Hooks of parts that Keelson does not have yet. They are shown as excluded, so that clients may exclude them by name. */
 const absentHooks: ReadonlySet<string> = new Set([
   'priority-and-fairness-config-consumer',
   'priority-and-fairness-filter',
@@ -62,7 +62,7 @@ const absentHooks: ReadonlySet<string> = new Set([
   'apiservice-openapiv3-controller',
 ])
 
-/** Those that write the objects of a new cluster. */
+/** Hooks that create the objects of a new cluster. */
 const bootstrapHooks: ReadonlySet<string> = new Set([
   'start-system-namespaces-controller',
   'start-cluster-authentication-info-controller',

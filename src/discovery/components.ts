@@ -1,19 +1,22 @@
-/** The health of the parts of a cluster as `kubectl get componentstatuses` asks for it: etcd, and two programs where they usually listen. */
+/**
+ * The ComponentStatuses (`kubectl get componentstatuses`): the health of etcd, and of controller-manager and scheduler at their
+ * usual ports.
+ */
 import { get } from 'node:https'
 import type { KubeObject } from '../api/object.ts'
 
-/** As upstream waits. */
+/** Upstream's timeout. */
 const PROBE_MS_MAX = 20_000
-/** More than that nobody says who is well. */
+/** A health endpoint answers with far less. */
 const ANSWER_BYTES_MAX = 10 << 10
 
-/** Other programs of a control plane, which upstream looks for on its own machine. */
+/** Other programs of a control plane, which upstream probes on its own machine. */
 const programs = [
   { name: 'controller-manager', port: 10_257 },
   { name: 'scheduler', port: 10_259 },
 ]
 
-/** ComponentStatuses, by name. Of the etcd servers that the server was told of, each is as well as all are together. */
+/** The ComponentStatuses, sorted by name. All etcd servers of the flag get the same health, that of etcd as a whole. */
 export async function checkComponents(
   etcdServers: readonly string[],
   etcdFault: string | undefined,
@@ -35,7 +38,7 @@ const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => 
   conditions: [{ type: 'Healthy', status: isHealthy ? 'True' : 'False', ...words }],
 })
 
-/** Never fails: that nobody is there is an answer, too. The certificate is one that the program made for itself. */
+/** Never fails: a failure to connect is a result, too. The certificate is not verified: the program has made it for itself. */
 function probe(address: string): Promise<Health> {
   const url = `https://${address}/healthz`
   return new Promise((resolve) => {

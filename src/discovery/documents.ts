@@ -1,4 +1,4 @@
-/** The paths outside of the resources: documents about the server. */
+/** Answers the paths that are not of resources: documents about the server. */
 import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
@@ -17,14 +17,14 @@ import { versionDocument } from './version.ts'
 
 export type DocumentParts = {
   readonly registry: Registry
-  /** host:port, where clients outside reach the server. */
+  /** host:port at which external clients reach the server. */
   readonly serverAddress: string
   readonly checks: readonly HealthCheck[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
-  /** Null: nobody issues tokens of service accounts here. */
+  /** Null: the server issues no ServiceAccount tokens. */
   readonly issuer: Issuer | null
-  /** The results of the health checks, on an endpoint of their own. */
+  /** The results of the health checks, which have an endpoint of their own. */
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
@@ -76,7 +76,7 @@ function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: Document
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
-/** Who may ask for one check may know why it fails. */
+/** A client that may request a single check may see why it fails. */
 function singleCheck(name: string, checks: readonly HealthCheck[]): ApiResponse {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
@@ -109,7 +109,7 @@ function api(request: ApiRequest, rest: readonly string[], parts: ListParts): Ap
   return negotiated(document, request)
 }
 
-/** /apis and /apis/<group> answer every method alike. */
+/** /apis and /apis/<group> answer all methods in the same way. */
 function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
   const [groupName, versionName] = rest
   const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
@@ -129,7 +129,7 @@ const configurationPath = '/.well-known/openid-configuration'
 const keysPath = '/openid/v1/jwks'
 const issuerPaths = [configurationPath, keysPath]
 
-/** Both are for everybody's caches, and have no other form. */
+/** Both documents may be cached by anyone, and have only one media type. */
 function issuer(request: ApiRequest, path: string, { issuer: documents }: DocumentParts): ApiResponse {
   const isKeys = path === keysPath
   if (documents === null || (!isKeys && path !== configurationPath)) throw pageNotFound()
@@ -145,7 +145,7 @@ const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=undersco
 function metrics(path: string, parts: DocumentParts): ApiResponse {
   const all = path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
   if (all === undefined) throw pageNotFound()
-  // By this a scraper sees that the process was started anew, and its counters with it.
+  // Lets a scraper see that the process was restarted, and with it the counters.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
   const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
   return { status: 200, headers, body: Buffer.from(all.print()) }
@@ -155,7 +155,7 @@ function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw noSuchMethod()
 }
 
-/** For documents that have no other form. */
+/** For documents that have only one media type. */
 function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
   const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
@@ -167,7 +167,7 @@ function negotiated(document: Document, request: ApiRequest, { isAggregator = fa
   return { status: 200, headers: { 'content-type': type }, body }
 }
 
-/** Some documents are for people, whoever asks. */
+/** These documents are for people, so they are always indented. */
 const indented = (document: Document): ApiResponse => ({
   status: 200,
   headers: { 'content-type': jsonType },

@@ -1,4 +1,4 @@
-/** Which groups, versions and resources there are: what a client asks for first. */
+/** The discovery documents: groups, versions and resources, which clients request first. */
 import { hash } from 'node:crypto'
 import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
@@ -9,7 +9,7 @@ import { compareGroups, compareVersions } from '../registry/priorities.ts'
 /** Documents keep their fields in the order in which kube-apiserver writes them. */
 export type Document = Fields
 
-/** The versions of the core group. `serverAddress` is where clients outside reach the server. */
+/** The versions of the core group. `serverAddress` is where external clients reach the server. */
 export function coreVersions(serverAddress: string): Document {
   const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress }]
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }
@@ -20,13 +20,13 @@ export function groupList(registry: Registry): Document {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
-/** Undefined when there is no such group. */
+/** Undefined: there is no such group. */
 export function groupDocument(registry: Registry, name: string): Document | undefined {
   if (name === '' || registry.inGroup(name).length === 0) return undefined
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(registry, name) }
 }
 
-/** Undefined when there is no such version. The document of the core group has no apiVersion. */
+/** Undefined: there is no such version. The document of the core group has no apiVersion. */
 export function resourceList(
   registry: Registry,
   { group: groupName, version }: { readonly group: string; readonly version: string },
@@ -45,12 +45,12 @@ export function resourceList(
   }
 }
 
-/** By priority; the core group is not among them. */
+/** Sorted by priority, without the core group. */
 export function groupNames(registry: Registry): string[] {
   return registry.groups.filter((name) => name !== '').toSorted(compareGroups)
 }
 
-/** The preferred one first. */
+/** The preferred version first. */
 export function versionsOf(registry: Registry, group: string): string[] {
   return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(compareVersions)
 }
@@ -93,5 +93,5 @@ function storageVersionHash({ group, version, kind, storageVersion }: Resource):
   return hash('sha256', `${stored}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
 }
 
-/** The core group is empty here, but it is there. */
+/** The hash needs the group of an apiVersion, also the empty one of the core group. */
 const withGroup = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion : `/${apiVersion}`)

@@ -1,18 +1,18 @@
-/** /healthz, /livez and /readyz: a list of checks, and one line of text about them. */
+/** /healthz, /livez and /readyz: run the checks, and print a line about each. */
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 
 export type HealthCheck = {
   readonly name: string
-  /** The reason when it fails, undefined when all is well. */
+  /** The reason if the check fails, else undefined. */
   readonly fault: () => string | undefined
-  /** Asked for readiness alone: whether requests would succeed now. */
+  /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
-  /** The part that it is about is not there: nothing is checked, and nothing is claimed. */
+  /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
   readonly isAbsent?: boolean
 }
 
-/** Told the result of every check that was made. */
+/** Called with the result of every check that was run. */
 export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => void
 
 export type Health = { readonly isHealthy: boolean; readonly text: string }
@@ -20,7 +20,7 @@ export type Health = { readonly isHealthy: boolean; readonly text: string }
 export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
   checks.filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
 
-/** Reasons are for those with access to the log: they are left out here. */
+/** Reasons are left out here: they are for those with access to the log. */
 export function checkHealth(
   endpoint: Endpoint,
   checks: readonly HealthCheck[],

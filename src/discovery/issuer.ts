@@ -1,4 +1,4 @@
-/** What the issuer of service account tokens tells others who want to verify them (OpenID Connect Discovery 1.0). */
+/** The documents by which others verify ServiceAccount tokens (OpenID Connect Discovery 1.0). */
 import { createPublicKey } from 'node:crypto'
 import type { JwtKey } from '../lib/jwt.ts'
 import type { Document } from './groups.ts'
@@ -7,7 +7,7 @@ export type Issuer = { readonly configuration: Document; readonly keys: Document
 
 export type IssuerOptions = { readonly issuer: string; readonly jwksUri: string; readonly keys: readonly JwtKey[] }
 
-/** Null for an issuer that others could not look up: one whose name is no https URL. */
+/** Null if the issuer is not an https URL, where others could not look it up. */
 export function issuerDocuments({ issuer, jwksUri, keys }: IssuerOptions): Issuer | null {
   if (URL.parse(issuer)?.protocol !== 'https:') return null
   return {

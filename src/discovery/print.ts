@@ -1,4 +1,4 @@
-/** Documents of the server in the form that a client takes: JSON, indented for people, YAML or protobuf. */
+/** Prints documents of the server in the representation that the client accepts: JSON, indented for people, YAML, protobuf or CBOR. */
 import { notAcceptable, type Status } from '../api/errors.ts'
 import { fieldsOf, type Json } from '../api/object.ts'
 import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
@@ -14,12 +14,12 @@ export type Printed = { readonly type: string; readonly body: Buffer }
 
 type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 
-/** What upstream offers for its documents. */
+/** The media types that upstream offers for its documents. */
 const offered = [jsonType, yamlType, protobufType]
 
-/** Of upstream's two routers, the aggregator's says otherwise what it does not accept. */
+/** Upstream's two routers refuse media types with different errors. `isAggregator`: the error is that of the aggregator. */
 export function printDocument(document: Json, request: Request, { isAggregator = false } = {}): Printed {
-  // A conversion (`as=Table`) that is asked for alone is refused; one beside a plain form is passed over.
+  // A conversion (`as=Table`) alone is refused; beside a plain media type it is ignored.
   const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
@@ -32,7 +32,7 @@ const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)
 const isKnownConversion = (clause: string): boolean => isConversion(clause) && knownType.test(clause.trim())
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
-/** An error must be told somehow: who takes none of our forms gets JSON. */
+/** An error must be answered in any case: a client that accepts none of our media types gets JSON. */
 export const printError = (status: Status, request: Request): Printed => print(status, negotiateError(request))
 
 function print(document: Json, { type, isIndented }: Form): Printed {

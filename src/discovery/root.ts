@@ -1,4 +1,4 @@
-/** Every path that the server answers, for who looks at its root. */
+/** All paths that the server answers, for a request of `/`. */
 import type { Registry } from '../registry/registry.ts'
 import { groupNames, versionsOf } from './groups.ts'
 import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
@@ -10,7 +10,7 @@ const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metric
   '/openapi/v3/',
 )
 
-/** `others`: paths of parts that not every server has. */
+/** `others`: paths that not every server has. */
 export function rootIndex(registry: Registry, checks: readonly HealthCheck[], others: readonly string[]): string[] {
   const groups = groupNames(registry).flatMap((group) => [
     `/apis/${group}`,

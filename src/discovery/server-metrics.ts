@@ -27,7 +27,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
     stability: 'BETA',
     labels: ['name', 'stage'],
   })
-  // Rules by declaration and by hand are one implementation here, which cannot differ from itself.
+  // Declarative and handwritten validation are one implementation here, so they cannot differ.
   for (const what of ['mismatch', 'panic']) {
     metrics.counter({
       name: `apiserver_validation_declarative_validation_${what}_total`,
@@ -40,7 +40,7 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
   })
 }
 
-/** A check appears once somebody has asked for it. */
+/** A check appears in the metrics once it has been run. */
 export function countChecks(metrics: Metrics): OnChecked {
   const stability = 'STABLE'
   const last = metrics.gauge({

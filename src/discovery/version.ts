@@ -1,6 +1,6 @@
-/** What /version tells. Clients read gitVersion to decide what the server can do. */
+/** The document of /version. Clients use gitVersion to decide what the server can do. */
 
-/** The release of Kubernetes that Keelson follows. */
+/** The release of Kubernetes that Keelson implements. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
 
 export function versionDocument() {

@@ -1,4 +1,4 @@
-/** How OpenAPI documents are asked for and cached. */
+/** Answers requests for OpenAPI documents: media types, caching, redirects. */
 import { pageNotFound } from '../../api/errors.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
@@ -44,7 +44,7 @@ export class OpenApi {
     return conditional(request, { headers: zipped, body: await kept.gzipped(), modifiedMs })
   }
 
-  /** Its type is what a browser would guess. Whatever date a client has it from, it may have changed in the same second. */
+  /** The content type is what Go would detect. If-Modified-Since is ignored: the index may have changed within the same second. */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const { 'if-modified-since': _, ...asked } = request.headers
     const headers = { 'content-type': 'text/plain; charset=utf-8' }
@@ -84,7 +84,7 @@ const urlOf = (key: string, hash: string): string => `${v3Root}/${key}?hash=${ha
 
 const bare = (status: number, headers: Headers): ApiResponse => ({ status, headers, body: Buffer.alloc(0) })
 
-/** Of the two names of the protobuf form, the older one is no longer a media type; it is answered by the other. */
+/** The protobuf form has two names. The older one is not a valid media type any more: a request for it is answered with the other. */
 function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
   const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`
   const older = `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`

@@ -1,11 +1,11 @@
-/** A document of many texts as one run of bytes, bit by bit: that of v2 can have a hundred megabytes. */
+/** Joins a document of many texts into one buffer, in slices: that of v2 can have a hundred megabytes. */
 import { createHash } from 'node:crypto'
 import type { Slices } from '../../lib/slices.ts'
 
-/** A millisecond's work, and large enough that the C library gives the memory back at once (bin/keelson). */
+/** A millisecond's work, and large enough that the C library returns the memory to the system at once (bin/keelson). */
 const CHUNK_CHARS = 1 << 20
 
-/** With their hash: SHA-512 in upper case. */
+/** Returns the bytes and their SHA-512 hash, in upper case. */
 export async function gather(
   texts: Iterable<string>,
   slices: Slices,
@@ -39,7 +39,7 @@ export async function gather(
   return { json, hash: digest.digest('hex').toUpperCase() }
 }
 
-/** The fields of an object, of which the values are texts already. */
+/** Prints an object whose values are JSON already. */
 export function* fieldTexts(fields: Iterable<readonly [string, string]>): Generator<string> {
   let before = '{'
   for (const [name, text] of fields) {

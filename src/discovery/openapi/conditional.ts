@@ -1,4 +1,4 @@
-/** Answers to those who have the document already, or a part of it (RFC 9110, sections 13 and 14). */
+/** Conditional and range requests (RFC 9110, sections 13 and 14), for clients that have the document, or a part of it, already. */
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 
 type Whole = { readonly headers: Headers; readonly body: Buffer; readonly modifiedMs: number }
@@ -31,12 +31,12 @@ export function conditional(
   return { status: 206, headers: { ...all, ...contentRange }, body: body.subarray(first, last + 1), isEncoded: true }
 }
 
-/** To the second, as HTTP has it. */
+/** HTTP dates have a resolution of seconds. */
 export const httpDate = (ms: number): string => new Date(ms).toUTCString()
 
 type Asked = ApiRequest['headers']
 
-/** A tag says more than a date, so where there is one the other does not count. */
+/** If-None-Match takes precedence over If-Modified-Since, since a tag is more precise than a date. */
 function isKnown(asked: Asked, tag: Headers[string] | undefined, modifiedMs: number): boolean {
   const tags = firstHeader(asked, 'if-none-match')
   if (tags !== undefined) {
@@ -46,13 +46,13 @@ function isKnown(asked: Asked, tag: Headers[string] | undefined, modifiedMs: num
   return !Number.isNaN(since) && Math.floor(modifiedMs / 1000) * 1000 <= since
 }
 
-/** A part of another version is of no use. */
+/** If-Range: a part of another version is of no use. */
 function isOfThis(asked: Asked, tag: Headers[string] | undefined, modified: string): boolean {
   const wanted = firstHeader(asked, 'if-range')
   return wanted === undefined || wanted === tag || wanted === modified
 }
 
-/** One range of bytes; what asks for several, or in other units, gets the whole. `first > last`: there is no such part. */
+/** One range of bytes; a request for several, or in other units, gets the whole document. `first > last`: the range cannot be satisfied. */
 function partOf(range: string, length: number): { readonly first: number; readonly last: number } | undefined {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined

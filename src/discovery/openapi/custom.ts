@@ -1,6 +1,6 @@
 /**
- * Custom kinds in OpenAPI: the schema that a definition has, with what every object has. It is read for one document and let
- * go: there may be thousands, and each may change while documents are made.
+ * Custom kinds in OpenAPI: the schema of a definition, with the fields that every object has. It is decoded for one document and
+ * dropped: there may be thousands, and each may change while documents are made.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
@@ -11,14 +11,14 @@ import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
-/** What a document of custom kinds alone refers to. */
+/** The definitions for a document of custom kinds only. */
 export function ofCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
   const source = withCustomKinds(resources, builtIn)
   const options = builtIn.ofType(typeOf('meta/v1', 'DeleteOptions'))
   return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
 }
 
-/** The definitions of these kinds and of their lists, and all that are built in. */
+/** The definitions of these custom kinds and of their lists, and all built-in ones. */
 export function withCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
   const own = new Map<string, OpenApiDefinition>()
   for (const resource of resources.filter(({ isCustom }) => isCustom)) {
@@ -33,7 +33,7 @@ function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   const { group, version, kind, published } = resource
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
-  // Nothing may be said of some fields: clients would refuse all others.
+  // No field may be described: clients would refuse all others.
   if (schema === undefined) return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
   const ofEveryObject = {
@@ -60,15 +60,15 @@ function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDef
   return { schema: { ...schema, ...selectable(resource) }, uses: new Set([item, listMeta]) }
 }
 
-/** What a client may select by. */
+/** The fields that field selectors support. */
 function selectable({ selectableFields }: Resource): Fields {
   const fields = Object.keys(selectableFields)
   return fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields.map((fieldPath) => ({ fieldPath })) }
 }
 
 /**
- * In the order of names, with two types where a value may be a number or a text, and with what every object has where one is embedded.
- * Defaults and the like stay as they are.
+ * Prints a schema in the order of names, with two types if a value is int-or-string, and with the fields of every object if it is
+ * an embedded resource. Defaults and the like stay as they are.
  */
 class Publisher {
   readonly #ofEveryObject: Fields
@@ -113,9 +113,9 @@ class Publisher {
 
 const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 const combined: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
-/** A definition may have them, but upstream forgets them. */
+/** A definition may have these, but upstream does not publish them. */
 const unpublished: ReadonlySet<string> = new Set(['example', 'externalDocs'])
-/** Left out when they say nothing. */
+/** Left out if they are empty. */
 const listed: ReadonlySet<string> = new Set([...combined, 'required', 'enum'])
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)

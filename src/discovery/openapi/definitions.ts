@@ -1,6 +1,6 @@
 /**
- * The schemas of types for OpenAPI documents, each made once, when something first refers to it. They are in the form of v3;
- * v2.ts makes the older form of them. Fields of a schema stand in the order of their names, as everything in these documents.
+ * The schemas of types for OpenAPI documents, each made once, when it is first referenced. They are those of v3; v2.ts converts
+ * them to v2. The fields of a schema are sorted by name, as everything in these documents.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { assert } from '../../lib/assert.ts'
@@ -15,14 +15,14 @@ export type OpenApiDefinition = {
   readonly schema: Fields
   /** The names of the definitions that it refers to. */
   readonly uses: ReadonlySet<string>
-  /** Of a custom kind that keeps any field. */
+  /** A custom kind that preserves unknown fields. */
   readonly isOpen?: boolean
 }
 
 export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
-/** What upstream says of the items of one list, which is meant for another. */
+/** Upstream's marks for the items of one list, which are meant for another one. */
 const listMarks: ReadonlyMap<string, Fields> = new Map([
   [
     'storagemigration.k8s.io StorageVersionMigrationList',
@@ -38,36 +38,36 @@ const listMarks: ReadonlyMap<string, Fields> = new Map([
 type ListNames = { readonly listName: string; readonly item: string }
 type ListParts = { readonly items: Fields; readonly metadata: Fields }
 
-/** By name: the built-in ones, or those with the custom ones of a document. */
+/** Definitions by name: the built-in ones, with or without the custom ones of a document. */
 export type DefinitionSource = { readonly get: (name: string) => OpenApiDefinition }
 
 export class OpenApiDefinitions {
   readonly #hasEnums: boolean
   readonly #descriptions = new Descriptions()
-  /** Types that were named and may be asked for. */
+  /** Types that were referenced, by the name of their definition. */
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, OpenApiDefinition>()
   #fixed: ReadonlyMap<string, Fields> | undefined
   #customDeleteOptions: OpenApiDefinition | undefined
 
-  /** `hasEnums`: whether they say which values a text may have. */
+  /** `hasEnums`: whether schemas list the values of an enumeration. */
   constructor({ hasEnums }: { readonly hasEnums: boolean }) {
     this.#hasEnums = hasEnums
   }
 
-  /** What a type or a field of it is for. */
+  /** The description of a type or of one of its fields. */
   describe(type: string, field?: string): string | undefined {
     return this.#descriptions.of(type, field)
   }
 
-  /** By a name that one of the others gave, or that stands in what this returned. */
+  /** `name`: one that another method returned, or that a returned definition refers to. */
   get(name: string): OpenApiDefinition {
     const made = this.#made.get(name) ?? this.#make(name)
     this.#made.set(name, made)
     return made
   }
 
-  /** As documents of custom kinds have it: known in fewer groups. */
+  /** DeleteOptions in documents of custom kinds, which list fewer groups. */
   get customDeleteOptions(): OpenApiDefinition {
     return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
   }
@@ -163,7 +163,7 @@ export class OpenApiDefinitions {
     })
   }
 
-  /** With the zero value of the type as `default`. */
+  /** The schema of a type, with the zero value of the type as `default`. */
   #type(schema: Schema): Fields {
     switch (schema.type) {
       case 'struct':
@@ -215,7 +215,7 @@ const zeroDefaults: ReadonlySet<string> = new Set(
     .concat('AzureDiskVolumeSource.readOnly', 'GRPCAction.service', 'ReplicationControllerSpec.minReadySeconds'),
 )
 
-/** Types with a kind of their own are known by it; the options of a delete in every group that there is or was. */
+/** A type with TypeMeta has its own group, version and kind; DeleteOptions has those of every group that exists or existed. */
 function gvkExtension({ name, packageName, embedded }: Struct): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
   const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]

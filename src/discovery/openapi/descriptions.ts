@@ -1,4 +1,4 @@
-/** What types and their fields are for, in a few words: what `kubectl explain` shows. */
+/** Short descriptions of types and their fields, which `kubectl explain` shows. */
 import { commonTexts } from './texts/common.ts'
 import { podTexts } from './texts/pods.ts'
 import { workloadTexts } from './texts/workloads.ts'
@@ -6,14 +6,14 @@ import { clusterTexts } from './texts/cluster.ts'
 
 type Described = { readonly text: string; readonly like: string | undefined; readonly fields: Map<string, string> }
 
-/** Of any type, where nothing is said of the type itself. */
+/** Describes fields of any type that has no description of its own for them. */
 const ANY = 'Any'
 
-/** They are read when the first is asked for. */
+/** The texts are parsed when the first description is needed. */
 export class Descriptions {
   #types: ReadonlyMap<string, Described> | undefined
 
-  /** Of a type, or of a field of it. Undefined where we have nothing to say. */
+  /** The description of a type, or of one of its fields. Undefined if there is none. */
   of(type: string, field?: string): string | undefined {
     const types = (this.#types ??= read([commonTexts, podTexts, workloadTexts, clusterTexts].join('\n')))
     const own = types.get(type)
@@ -26,7 +26,7 @@ export class Descriptions {
 /**
  *     Pod: what it is
  *       spec: what the field is for
- *     InitContainer like Container: fields that are not told here are as there
+ *     InitContainer like Container: fields that are not described here are described there
  */
 function read(texts: string): Map<string, Described> {
   const types = new Map<string, Described>()

@@ -1,4 +1,4 @@
-/** Definitions of types that the catalogue of built-in types does not have: those that JSON writes in a way of their own. */
+/** Definitions of types that are not in the catalogue of built-in types: those with a JSON representation of their own. */
 import type { Fields } from '../../api/object.ts'
 import type { Descriptions } from './descriptions.ts'
 
@@ -11,7 +11,7 @@ export const definition = {
   version: `${machinery}.version.Info`,
 } as const
 
-/** By the name that Go's errors have for the type. */
+/** By the name that Go's errors use for the type. */
 export const fixedNames: ReadonlyMap<string, string> = new Map([
   ['v1.Time', `${machinery}.apis.meta.v1.Time`],
   ['v1.MicroTime', `${machinery}.apis.meta.v1.MicroTime`],
@@ -24,7 +24,7 @@ export const fixedNames: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** Groups and versions that ever were, by which the types that all groups share are known. */
+/** All groups and versions that exist or existed: types that all groups share are listed with each of them. */
 export const everyGroupVersion: readonly { readonly group: string; readonly version: string }[] = `
 v1
 admission.k8s.io v1 v1beta1
@@ -59,7 +59,7 @@ storagemigration.k8s.io v1alpha1`
     return versions.map((version) => ({ group, version }))
   })
 
-/** Those that documents of custom kinds do not know. */
+/** Groups that are not listed in documents of custom kinds. */
 export const unknownToCustom: ReadonlySet<string> = new Set([
   'admission.k8s.io',
   'apiextensions.k8s.io',

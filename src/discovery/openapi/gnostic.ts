@@ -1,6 +1,7 @@
 /**
- * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by field numbers, from the JSON.
- * kubectl reads both versions so. A field is a function that writes a value under a number; messages are tables of those.
+ * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by field numbers, made from the JSON.
+ * kubectl requests both versions in this form. A field is a function that writes a value under a number; messages are tables of
+ * those.
  */
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../api/object.ts'
 import { parseJson } from '../../api/json-value.ts'
@@ -9,7 +10,7 @@ import { jsonToYaml } from '../../codec/yaml-print.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../codec/protobuf/writer.ts'
 import { Slices } from '../../lib/slices.ts'
 
-/** The writer goes from the end to the front, so what comes last is written first. */
+/** Writes a value under a field number. The writer works from the end to the start, so what comes last is written first. */
 type Write = (value: Json, writer: ProtobufWriter, number: number) => void
 type Rows = { readonly [name: string]: readonly [number: number, write: Write] }
 
@@ -33,7 +34,7 @@ const integer: Write = (value, writer, number) => {
   writer.tag(number, VARINT)
 }
 
-/** Anything, as YAML. JSON would be some, but clients compare the text. */
+/** Any value, as YAML. JSON would be valid YAML, but clients compare the text. */
 const any: Write = (value, writer, number) => writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
 const list =
@@ -42,13 +43,13 @@ const list =
     if (Array.isArray(value)) for (const item of value.toReversed()) write(item, writer, number)
   }
 
-/** A message that has nothing but this. */
+/** A message with this field only. */
 const within =
   (inner: number, write: Write): Write =>
   (value, writer, number) =>
     writer.message(number, () => write(value, writer, inner))
 
-/** What JSON has as an object of any names: pairs of a name and a value. */
+/** A JSON object with arbitrary names: pairs of a name and a value. */
 const named =
   (write: Write): Write =>
   (value, writer, number) => {
@@ -63,7 +64,7 @@ const named =
 
 const reference = message({ $ref: [1, text] }, 0)
 
-/** One of two messages. */
+/** One of two messages: a reference, or the value itself. */
 const orReference =
   (write: Write): Write =>
   (value, writer, number) => {
@@ -71,13 +72,13 @@ const orReference =
     writer.message(number, () => (isReference ? reference(value, writer, 2) : write(value, writer, 1)))
   }
 
-/** A schema, or whether there may be any. */
+/** A schema, or a flag whether any value is allowed. */
 const orFlag =
   (write: Write): Write =>
   (value, writer, number) =>
     writer.message(number, () => (typeof value === 'boolean' ? flag(value, writer, 2) : write(value, writer, 1)))
 
-/** `extensions`: the number of the pairs for what OpenAPI does not know, `x-…`. */
+/** `extensions`: the field number of the pairs for `x-…` extensions. */
 function message(rows: Rows, extensions: number): Write {
   return (value, writer, number) => writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
 }
@@ -93,7 +94,7 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Pro
   if (extensions > 0) named(any)(Object.fromEntries(others.toReversed()), writer, extensions)
 }
 
-/** Of v3 a default is one of three, and none where it is an object. */
+/** In v3 a default is a number, a boolean or a string; one that is an object or a list is left out. */
 const simple: Write = (value, writer, number) => {
   const [inner, write] = isNumber(value)
     ? ([1, double] as const)
@@ -212,7 +213,7 @@ const ownSchema2 = message(
   31,
 )
 
-/** Parameters of the query have one field more than those of the path, which moves the numbers. */
+/** Query parameters have one field more than path parameters, which shifts the field numbers. */
 const inQuery = message(
   {
     required: [1, flag],
@@ -313,7 +314,7 @@ function small(value: Json | undefined, write: Write, number: number): Buffer {
   return writer.take()
 }
 
-/** Pairs of a name and a value, one by one, so that others get their turn. */
+/** Pairs of a name and a value, in slices, which leave the event loop to others. */
 async function large(
   value: Json | undefined,
   write: Write,
@@ -328,7 +329,7 @@ async function large(
   return parts
 }
 
-/** The parts as one message under a number; nothing if there are none. */
+/** Frames the parts as one message under a number; nothing if they are empty. */
 function framed(number: number, parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length === 0) return []

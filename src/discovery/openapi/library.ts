@@ -1,7 +1,7 @@
 /**
- * All OpenAPI documents of a control plane. Each is made when somebody asks for it, bit by bit so that others get their turn, and
- * kept until its group changes or nobody asks any more: a new custom resource costs the document of its own version and no other.
- * What the index tells of custom ones is known without making them; there may be thousands.
+ * All OpenAPI documents of a control plane. Each is made when it is first requested, in slices, and kept until its group changes or
+ * it has not been requested for a while: a new custom resource costs only the document of its own version. The index does not need
+ * the documents of custom resources, of which there may be thousands, to be made.
  */
 import type { Gates } from '../../api/gates.ts'
 import { hash } from 'node:crypto'
@@ -23,18 +23,18 @@ import { resourcePaths } from './resource-paths.ts'
 import { type OlderTexts, V2Printer } from './v2.ts'
 import { printV3, reachable, V3Printer } from './v3.ts'
 
-/** With ten thousand custom resources all documents together are hundreds of megabytes. */
+/** How long an unused document is kept. With ten thousand custom resources all documents together are hundreds of megabytes. */
 const LINGER_MS = 2 * 60_000
-/** Clients keep documents by their hash for a year: to be raised when the same definitions are published in another way. */
+/** Part of the hash, by which clients cache documents for a year: to be raised when the same definitions are published differently. */
 const CUSTOM_FORM = 1
 
-/** What a document is known by. */
+/** Identifies a version of a document. */
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
-/** A document, with the forms that somebody has asked for. */
+/** A document, with the encodings that were requested. */
 class Kept {
   readonly json: Buffer
-  /** The same whatever the form. */
+  /** The same for all encodings. */
   readonly edition: Edition
   #protobuf: Promise<Buffer> | undefined
   #gzipped: Promise<Buffer> | undefined
@@ -64,14 +64,14 @@ type LibraryParts = {
 type MakeOptions = {
   readonly slices: Slices
   readonly definitions: DefinitionSource
-  /** Otherwise all of its resources are custom. */
+  /** False: all of its resources are custom. */
   readonly isBuiltIn: boolean
-  /** Undefined: it is known by its bytes. */
+  /** Undefined: the hash is that of the bytes. */
   readonly edition: Edition | undefined
 }
 
 type Whole = {
-  /** Of the registry. */
+  /** `changes` of the registry. */
   readonly changes: number
   readonly parts: ReadonlyMap<Group, OlderTexts>
   readonly made: Promise<Kept>
@@ -86,7 +86,7 @@ export class OpenApiLibrary {
   readonly #definitions: OpenApiDefinitions
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
-  /** By key, with the list of a group's resources that it was made of, which is another one when the group changes. */
+  /** By key, with the list of the group's resources that the document was made from, which the registry replaces when the group changes. */
   readonly #documents = new Lingering<string, { readonly group: Group; readonly made: Promise<Kept> }>(LINGER_MS)
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
   readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
@@ -98,7 +98,7 @@ export class OpenApiLibrary {
     this.#clock = clock
   }
 
-  /** The keys of all v3 documents, which are the ends of their paths. */
+  /** The keys of all v3 documents: their paths below /openapi/v3. */
   get keys(): string[] {
     const groups = this.#registry.groups.flatMap((group) => {
       const versions = versionsOf(this.#registry, group).map((version) => keyOf(group, version))
@@ -107,12 +107,12 @@ export class OpenApiLibrary {
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
 
-  /** How often what there is has changed. */
+  /** How often the served resources have changed. */
   get changes(): number {
     return this.#registry.changes
   }
 
-  /** Undefined when there is no such document. */
+  /** Undefined: there is no such document. */
   v3(key: string): Promise<Kept> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
     if (more.length > 0) return undefined
@@ -124,7 +124,7 @@ export class OpenApiLibrary {
     return path === undefined ? undefined : this.#kept(key, noGroup, () => this.#make([path()]))
   }
 
-  /** What the document is known by; undefined when there is none. Only what is built in has to be made for it, once. */
+  /** The edition of a document; undefined if there is none. Only documents of built-in groups have to be made for it, once. */
   async edition(key: string): Promise<Edition | undefined> {
     const [root, first, version] = key.split('/')
     const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
@@ -134,7 +134,7 @@ export class OpenApiLibrary {
     return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
   }
 
-  /** The one document of v2. */
+  /** The only document of v2. */
   v2(): Promise<Kept> {
     const { changes } = this.#registry
     const known = this.#whole.get('v2')
@@ -172,7 +172,7 @@ export class OpenApiLibrary {
     })
   }
 
-  /** One that could not be made is tried again by the next who asks. */
+  /** A document that could not be made is tried again for the next request. */
   #kept(key: string, group: Group, make: () => Promise<Kept>): Promise<Kept> {
     const known = this.#documents.get(key)
     if (known?.group === group) return known.made
@@ -207,7 +207,7 @@ export class OpenApiLibrary {
     return made
   }
 
-  /** Of the resources of one group and version. */
+  /** The paths of the resources of one group and version. */
   async #pathsOf(resources: Group, slices: Slices): Promise<PathItem[]> {
     const items: PathItem[] = []
     for (const resource of resources) {
@@ -235,7 +235,7 @@ export class OpenApiLibrary {
     return new Kept(gathered.json, edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() })
   }
 
-  /** One group after the other, so that others get their turn; `parts` has those that are known and is given the rest. */
+  /** Makes the v2 document one group after the other, in slices. `parts` has the groups that are known already, and gets the rest. */
   async #makeWhole(groups: readonly Group[], parts: Map<Group, OlderTexts>): Promise<Kept> {
     const slices = new Slices()
     const fixed = [...this.#fixedPaths().values()].map((path) => path())
@@ -252,7 +252,7 @@ export class OpenApiLibrary {
     return this.#bound(this.#v2.print(info, { paths, definitions }), slices)
   }
 
-  /** What a group adds to the document of v2. */
+  /** The part of the v2 document for a group. */
   async #olderPart(resources: Group, slices: Slices): Promise<OlderTexts> {
     const items: PathItem[] = []
     for (const version of new Set(resources.map((one) => one.version))) {
@@ -306,5 +306,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-/** Of documents that no group changes. */
+/** For documents that do not depend on a group. */
 const noGroup: Group = []

@@ -1,14 +1,14 @@
-/** The names of types and operations in OpenAPI documents: generated clients take their own names from them. */
+/** The names of types and operations in OpenAPI documents, from which generated clients take their own. */
 import type { Struct } from '../../schema/schema.ts'
 
-/** Of packages that are not in `io.k8s.api`. */
+/** The prefixes of packages that are not in `io.k8s.api`. */
 const prefixes: ReadonlyMap<string, string> = new Map([
   ['meta', 'io.k8s.apimachinery.pkg.apis.meta'],
   ['apiextensions', 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions'],
   ['apiregistration', 'io.k8s.kube-aggregator.pkg.apis.apiregistration'],
 ])
 
-/** Groups whose names are not that of their package before `.k8s.io`. */
+/** Groups whose name is not that of their package followed by `.k8s.io`. */
 const groups: ReadonlyMap<string, string> = new Map([
   ['meta', ''],
   ['core', ''],
@@ -35,7 +35,7 @@ export function groupVersionOf(packageName: string): GroupVersion {
   return { group: groups.get(family) ?? `${family}.k8s.io`, version }
 }
 
-/** The parts of a custom group stand in the other order: `com.example.stable.v1.CronTab`. Those of built-in types are not to be had. */
+/** The parts of a custom group are reversed: `com.example.stable.v1.CronTab`. The names of built-in types are reserved. */
 export function customName({ group, version, kind }: GroupVersionKind): string {
   const name = [...group.split('.').toReversed(), version, kind].join('.')
   return builtInName.test(name) ? `${name}_v2` : name
@@ -47,7 +47,7 @@ const builtInName = /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.p
 export const tagOf = (group: string, version?: string): string =>
   version === undefined ? camelCase(group) : `${camelCase(group)}_${version}`
 
-/** Inside of the name of an operation: `RbacAuthorizationV1`. */
+/** As part of the ID of an operation: `RbacAuthorizationV1`. */
 export const titleOf = (group: string, version = ''): string => capitalize(camelCase(group)) + capitalize(version)
 
 export const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
@@ -63,7 +63,7 @@ function split(packageName: string): { readonly family: string; readonly version
   return { family, version }
 }
 
-/** Where the catalogue has the types of a built-in group. */
+/** The package of a built-in group in the catalogue of types. */
 export function packageOf({ group, version }: GroupVersion): string {
   const named = [...groups].find(([family, name]) => name === group && family !== 'meta')?.[0]
   return `${named ?? group.replace(/\.k8s\.io$/, '')}/${version}`

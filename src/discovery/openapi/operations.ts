@@ -1,4 +1,4 @@
-/** What can be asked for at a path, in no particular version of OpenAPI: v3.ts and v2.ts print it. */
+/** The operations of a path, independent of the version of OpenAPI: v3.ts and v2.ts print them. */
 import type { GroupVersionKind } from './names.ts'
 import type { Parameter } from './parameters.ts'
 
@@ -9,32 +9,32 @@ export type OpenApiOperation = {
   readonly id: string
   readonly description: string
   readonly tag: string
-  /** What Kubernetes calls it, and the kind it is done to. */
+  /** The action and the kind that Kubernetes adds to an operation (`x-kubernetes-action`). */
   readonly action?: string
   readonly kind?: GroupVersionKind
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
-  /** The definition of what comes back, by status code. */
+  /** The definition of the response, by status code. */
   readonly answers: readonly (readonly [code: number, name: string])[]
   readonly produces: readonly string[]
-  /** Of those that take no body the v2 document says it too. */
+  /** The v2 document has it for operations without a body, too. */
   readonly consumes: readonly string[]
 }
 
-/** In the types that the operation consumes. */
+/** `name`: the definition. The media types are those that the operation consumes. */
 export type RequestBody = { readonly name: string; readonly isRequired: boolean }
 
 export type PathItem = {
   readonly path: string
-  /** Those that all of its operations have; they are told once. */
+  /** Parameters that all operations of the path share, which are listed once. */
   readonly parameters: readonly Parameter[]
   readonly operations: readonly OpenApiOperation[]
 }
 
-/** A name of no definition: text. */
+/** In place of the name of a definition: plain text. */
 export const anyText = ''
 
-/** Parameters are the same if they are the same row. */
+/** Parameters are compared by identity. */
 export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations
   const common = (first?.parameters ?? []).filter((one) => others.every(({ parameters }) => parameters.includes(one)))
@@ -53,7 +53,7 @@ export function pathItem(path: string, operations: readonly OpenApiOperation[]):
 const byName = (a: Parameter, b: Parameter): number =>
   a.name === b.name ? (a.in < b.in ? -1 : 1) : a.name < b.name ? -1 : 1
 
-/** All definitions that a document of these paths refers to itself. */
+/** The definitions that these paths refer to directly. */
 export function definitionsOf(items: readonly PathItem[]): Set<string> {
   const found = new Set<string>()
   for (const { answers, body } of items.flatMap(({ operations }) => operations)) {

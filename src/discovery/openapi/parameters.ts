@@ -1,6 +1,6 @@
 /**
- * The parameters of operations, as rows: name, type and, for those that the v2 document has once for all, the end of its name
- * there. Those ends are upstream's, and stand in what others have generated.
+ * The parameters of operations, as rows: name, type and, for those that the v2 document defines once, the suffix of their name
+ * there. The suffixes are upstream's, since generated clients contain them.
  */
 
 export type Parameter = {
@@ -8,7 +8,7 @@ export type Parameter = {
   readonly in: 'query' | 'path'
   readonly type: 'string' | 'integer' | 'boolean'
   readonly description: string
-  /** `container-1GeXxFDC`. */
+  /** The name in the v2 document: `container-1GeXxFDC`. */
   readonly sharedName?: string
 }
 
@@ -16,7 +16,7 @@ export const namespaceParameter = row('namespace vgWSWtn3: The namespace of the 
 export const prettyParameter = row('pretty tJGM1-ng: If `true`, the answer is indented.')
 export const proxiedPath = row('path z6Ciiujn: The path of the request that is passed on.', 'path')
 
-/** Its description names the kind, so it is shared by nobody. */
+/** The description contains the kind, so the parameter is not shared. */
 export const nameParameter = (kind: string): Parameter => row(`name: The name of the ${kind}.`, 'path')
 
 const dryRun = row('dryRun: If `All`, everything is done but for storing the result.')
@@ -43,7 +43,7 @@ export const listParameters: readonly Parameter[] = [
   row('watch:boolean XNNPZGbK: Whether to send changes as they come instead of a list.'),
 ]
 
-/** What a read of one object takes, by the documents of custom kinds; those of built-in ones do not tell. */
+/** Parameters of a get, which only documents of custom kinds list. */
 export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
 
 export const deleteParameters: readonly Parameter[] = [
@@ -56,7 +56,7 @@ export const deleteParameters: readonly Parameter[] = [
   row('propagationPolicy 6jk3prlO: What becomes of dependents: `Orphan`, `Background` or `Foreground`.'),
 ]
 
-/** Of a collection what a list takes, but for watching. */
+/** Like a list, without the parameters of a watch. */
 export const deleteCollectionParameters: readonly Parameter[] = [...deleteParameters, ...Object.values(listRows)]
 
 export const writeParameters: readonly Parameter[] = [
@@ -72,7 +72,7 @@ export const patchParameters: readonly Parameter[] = [
   row('force:boolean tOGGb0Yi: Whether an apply takes over fields that others own.'),
 ]
 
-/** Of what is done to an object by connecting to it, and of logs: by the kind of the options. */
+/** Parameters of connect operations and of logs, by the kind of their options. */
 export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new Map([
   ['NodeProxyOptions', [row('path rFDtV0x9: The path on the node.')]],
   ['PodProxyOptions', [row('path oPbzgLUj: The path in the pod.')]],
@@ -115,7 +115,7 @@ export const optionParameters: ReadonlyMap<string, readonly Parameter[]> = new M
   ],
 ])
 
-/** `name[:type] [end of the shared name]: description`; the type is `string` if none is given. */
+/** `name[:type] [suffix of the shared name]: description`; the type is `string` if none is given. */
 function row(text: string, place: 'query' | 'path' = 'query'): Parameter {
   const at = text.indexOf(': ')
   const [typed = '', end] = text.slice(0, at).split(' ')

@@ -1,4 +1,4 @@
-/** The paths of a resource and what can be done at each, from its row in the registry. */
+/** The OpenAPI paths of a resource and their operations, from its entry in the registry. */
 import { jsonType, protobufType, yamlType } from '../../codec/negotiate.ts'
 import { statusStruct } from '../../registry/meta-types.ts'
 import type { Resource, Subresource } from '../../registry/resource.ts'
@@ -85,13 +85,13 @@ class ResourcePaths {
     if (part.name === 'log') return [pathItem(path, [this.#log(noun)])]
     const name = this.#nameOf(gvk)
     const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
-    // By the documents of custom kinds all their operations are on the kind itself, those on its scale too.
+    // In documents of custom kinds all operations have the kind itself, those of the scale subresource, too.
     const shared = isCustom ? whole : { ...whole, gvk }
     const create = part.verbs.includes('create') ? [this.#create(name, noun, this.#place(), gvk)] : []
     return [pathItem(path, [...this.#readAndWrite(shared), ...create])]
   }
 
-  /** Get, patch and put of an object or a part of it. */
+  /** Get, patch and put of an object or a subresource. */
   #readAndWrite(of: {
     readonly verbs: Subresource['verbs']
     readonly name: string
@@ -120,7 +120,7 @@ class ResourcePaths {
         parameters: [...this.#place(), pretty, ...parameters.patchParameters],
         body: { name: definition.patch, isRequired: true },
         consumes: isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
-        // An apply may create custom objects too, but upstream does not say so.
+        // An apply may create custom objects, too, but upstream does not document it.
         answers: isCustom
           ? [[200, name]]
           : [
@@ -179,7 +179,7 @@ class ResourcePaths {
 
   #delete(): OpenApiOperation {
     const { kind, returnsDeleted } = this.#resource
-    // A namespace is never gone at once: its object comes back, though that is not published.
+    // A delete of a namespace returns the object, since it is never deleted at once, but that is not documented.
     const answer = returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
     return {
       ...this.#operation('delete', 'delete'),
@@ -226,7 +226,7 @@ class ResourcePaths {
     }
   }
 
-  /** What is spoken on the connection, OpenAPI cannot say. A proxy passes on every method, and the rest of the path. */
+  /** OpenAPI cannot describe the protocol on the connection. A proxy passes on all methods, and the rest of the path. */
   #connectPaths(part: Subresource, path: string, noun: string): PathItem[] {
     const isProxy = part.name === 'proxy'
     const methods: readonly Method[] = isProxy ? everyMethod : ['get', 'post']
@@ -249,7 +249,7 @@ class ResourcePaths {
     return [plain, pathItem(`${path}/{path}`, deep)]
   }
 
-  /** The old way to watch. */
+  /** The deprecated watch paths. */
   #watchPaths(): PathItem[] {
     const { isNamespaced, kind, plural } = this.#resource
     const place = isNamespaced ? [parameters.namespaceParameter] : []
@@ -270,7 +270,7 @@ class ResourcePaths {
     return items
   }
 
-  /** What operations share. */
+  /** The fields that operations share. */
   #operation(method: Method, action: string, gvk?: GroupVersionKind) {
     const { group, version, kind, isCustom } = this.#resource
     return {
@@ -292,7 +292,7 @@ class ResourcePaths {
     return this.#definitions.ofType(statusStruct())
   }
 
-  /** Of a part: the kind of the object itself, or one that is built in, as Scale. */
+  /** The definition of a subresource's kind: that of the object itself, or a built-in one such as Scale. */
   #nameOf(gvk: GroupVersionKind): string {
     if (gvk.kind === this.#resource.kind) return this.#object
     const struct = findType(packageOf(gvk), gvk.kind)

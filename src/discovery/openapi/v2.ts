@@ -1,6 +1,6 @@
 /**
- * OpenAPI 2.0: one document of everything. The same paths and definitions as in v3, in an older form: no defaults, references
- * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
+ * OpenAPI 2.0: one document for everything. It has the same paths and definitions as v3 with the limits of v2: no defaults,
+ * references with other fields beside them, one type for values that may have two, and shared parameters in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
@@ -11,7 +11,7 @@ import { anyText, type RequestBody, type OpenApiOperation, type PathItem } from 
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
 
-/** By path and by name. */
+/** JSON texts by path, and by the name of a definition. */
 export type OlderTexts = {
   readonly paths: ReadonlyMap<string, string>
   readonly definitions: ReadonlyMap<string, string>
@@ -19,7 +19,7 @@ export type OlderTexts = {
 
 export class V2Printer {
   readonly #texts = new WeakMap<OpenApiDefinition, string>()
-  /** Those that paths printed so far refer to. */
+  /** Shared parameters that paths printed so far refer to. */
   readonly #shared = new Map<string, Fields>()
 
   definition(made: OpenApiDefinition): string {
@@ -36,7 +36,7 @@ export class V2Printer {
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
-  /** In pieces. */
+  /** Yields the document in pieces. */
   *print(info: Info, { paths, definitions }: OlderTexts): Generator<string> {
     const shared = Object.fromEntries([...this.#shared].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     yield '{"definitions":'
@@ -99,7 +99,10 @@ const olderPrefix = '#/definitions/'
 
 const schemaOf = (name: string): Fields => (name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` })
 
-/** What older clients could not read is left out, down to the types of what may be null or open: they would refuse good objects. */
+/**
+ * Leaves out what older clients cannot read, even the types of what may be null or preserves unknown fields: they would refuse
+ * valid objects.
+ */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
   const [only] = Array.isArray(allOf) ? allOf : []
@@ -114,7 +117,7 @@ function olderSchema(schema: Fields): Fields {
 const openMark = 'x-kubernetes-preserve-unknown-fields'
 const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
 
-/** Not what may be null, nor what is said of embedded objects that are open. */
+/** Leaves out fields that may be null, and those that are implied for embedded resources that preserve unknown fields. */
 function stillRequired(schema: Fields): Json | undefined {
   const { required, properties, additionalProperties } = schema
   if (!Array.isArray(required)) return undefined
@@ -136,7 +139,7 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
   return [name, value]
 }
 
-/** A custom kind that takes any fields is not described further. */
+/** A custom kind that preserves unknown fields is not described further. */
 function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
   if (schema[openMark] !== true && !isOpen) return olderSchema(schema)
   const { type, 'x-kubernetes-group-version-kind': kinds } = schema

@@ -1,4 +1,4 @@
-/** OpenAPI 3.0 in JSON, as text, since most of a document is text that others have too: a definition is printed once for all. */
+/** OpenAPI 3.0 as JSON text. Most of the text of a document is in others, too, so a definition is printed only once. */
 import type { Fields } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
@@ -9,12 +9,12 @@ import type { Parameter } from './parameters.ts'
 
 export type Info = { readonly title: string; readonly version: string }
 
-/** What a document has, by name; each part is JSON. */
+/** The parts of a document by name, each as JSON. */
 export type DocumentText = {
   readonly info: Info
   readonly paths: ReadonlyMap<string, string>
   readonly schemas: ReadonlyMap<string, string>
-  /** Whether it says how to authenticate. */
+  /** Whether the document has a security scheme. */
   readonly isSecured: boolean
 }
 
@@ -34,14 +34,14 @@ export class V3Printer {
   }
 }
 
-/** The names of all definitions that paths need, in order. */
+/** The names of all definitions that paths need, directly or not, sorted. */
 export async function reachable(
   items: readonly PathItem[],
   definitions: DefinitionSource,
   slices: Slices,
 ): Promise<readonly string[]> {
   const found = definitionsOf(items)
-  // A set that grows is walked to its new end.
+  // Iteration over a Set includes entries that are added meanwhile.
   for (const name of found) {
     for (const used of definitions.get(name).uses) found.add(used)
     if (slices.isOver) await slices.turn()
@@ -56,7 +56,7 @@ export const securityScheme = {
   type: 'apiKey',
 } as const
 
-/** In pieces. */
+/** Yields the document in pieces. */
 export function* printV3({ info, paths, schemas, isSecured }: DocumentText): Generator<string> {
   yield '{"components":{'
   if (schemas.size > 0) {
@@ -103,7 +103,7 @@ function operationFields(operation: OpenApiOperation): Fields {
   }
 }
 
-/** What no version of OpenAPI knows. */
+/** The extensions of Kubernetes. */
 export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   if (action === undefined || kind === undefined) return {}
   return {
@@ -112,7 +112,7 @@ export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   }
 }
 
-/** In the words of HTTP. */
+/** HTTP's reason phrases. */
 export function codeText(code: number): string {
   switch (code) {
     case 200:

@@ -1,4 +1,4 @@
-/** Of types that all kinds share. The form is explained in ../descriptions.ts. */
+/** Descriptions of types that all kinds share. ../descriptions.ts explains the format. */
 export const commonTexts = `
 Any: Whatever it is.
   apiVersion: APIVersion defines the group and version of the API that the object is written in, for example apps/v1.

@@ -1,4 +1,4 @@
-/** Of pods and what is in them. The form is explained in ../descriptions.ts. */
+/** Descriptions of pods and their parts. ../descriptions.ts explains the format. */
 export const podTexts = `
 Pod: Containers that run together on one node and share its network and volumes. Usually made by a Deployment, a Job or the like.
 

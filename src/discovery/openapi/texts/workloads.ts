@@ -1,4 +1,4 @@
-/** Of what makes pods, scales them and leads traffic to them. The form is explained in ../descriptions.ts. */
+/** Descriptions of workloads, autoscaling, services and networking. ../descriptions.ts explains the format. */
 export const workloadTexts = `
 Deployment: Keeps a number of equal pods running and replaces them step by step when their template changes. It works through ReplicaSets.
 
