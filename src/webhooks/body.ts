@@ -2,7 +2,7 @@ import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { type Fields, isFields } from '../api/object.ts'
 import { readAny } from '../api/json-value.ts'
 
-/** The object that a webhook answered with; undefined: it is none. */
+/** The object that a webhook answered with; undefined if the answer is not a JSON object. */
 export function fieldsIn(text: string): Fields | undefined {
   try {
     const scanner = new JsonScanner(text)

@@ -1,4 +1,4 @@
-/** A call to a webhook: one POST of a review, over TLS, with the authority that its configuration names. */
+/** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
 import { Agent, request } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -6,25 +6,25 @@ import type { ReceivedAnswers } from './received.ts'
 import { type Answer, refusalOf } from './refusal.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
-/** Calls of one webhook at once; the others wait. */
+/** Concurrent calls of one webhook; further ones wait. */
 const SOCKETS_MAX = 16
 
-/** What went wrong, in upstream's words. */
+/** A call failed; the message is upstream's. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
 
-/** A Service as it is now; undefined: there is none. */
+/** The current Service; undefined if it does not exist. */
 export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
 
 export type WebhookParts = {
   readonly getService: GetService
-  /** Of all webhooks. */
+  /** Shared by all webhooks. */
   readonly received: ReceivedAnswers
 }
 
 export class Webhook {
-  /** As messages have it, too. */
+  /** Also part of error messages. */
   readonly #url: string
   readonly #path: string
   readonly #service: ServicePlace | undefined
@@ -32,7 +32,7 @@ export class Webhook {
   readonly #received: ReceivedAnswers
   readonly #agent: Agent
 
-  /** `clientConfig`: a url, or a service of the cluster. */
+  /** `clientConfig`: has a url, or a service of the cluster. */
   constructor(clientConfig: Fields, timeoutMs: number, { getService, received }: WebhookParts) {
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
@@ -58,7 +58,7 @@ export class Webhook {
     return text
   }
 
-  /** A kept connection may have been closed by the other side just when it was used again: another one is tried, until one is new. */
+  /** The webhook may have closed a kept-alive connection just when it was reused: the call is retried until it fails on a new one. */
   async #sendSurely(body: string, signal: AbortSignal): Promise<Answer> {
     for (;;) {
       try {
@@ -101,7 +101,7 @@ export class Webhook {
     })
   }
 
-  /** A Service is called at its address, by the name that its certificate has. */
+  /** A Service is called at its cluster IP, with its DNS name for TLS. */
   async #target(): Promise<Target> {
     const { hostname, port } = new URL(this.#url)
     const named = hostname.replace(/^\[|\]$/g, '')
@@ -127,7 +127,7 @@ export class Webhook {
 
 type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
 
-/** Before anything was answered, on a connection that had been used before. */
+/** A reused connection was lost before there was an answer. */
 class LostConnection extends Error {}
 
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
@@ -142,7 +142,7 @@ const untrusted: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Why a call failed, in the words of Go's client. */
+/** Why a call failed, with the messages of Go's client. */
 export function reasonOf(error: FailedCall): string {
   const { code = '', name, address, port } = error
   if (untrusted.has(code)) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
@@ -159,7 +159,7 @@ const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
   port: numberOf(port) || 443,
 })
 
-/** By the name that the Service has in the cluster. */
+/** The URL with the DNS name of the Service. */
 function urlOf({ name, namespace, path }: Fields): URL {
   const place = new URL(`https://${textOf(name)}.${textOf(namespace)}.svc`)
   place.pathname = textOf(path)

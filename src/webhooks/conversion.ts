@@ -1,4 +1,4 @@
-/** Objects of a custom kind in another version, by the webhook of its definition: one call for all that come together. */
+/** Converts custom objects to another version by the conversion webhook of their definition, with one call for many objects. */
 import { type ApiError, unclassified } from '../api/errors.ts'
 import { checkLabelValue, checkQualifiedName } from '../api/names.ts'
 import {
@@ -26,7 +26,7 @@ export class ConversionWebhook {
   readonly #reviewVersion: string
   readonly #newId: () => string
 
-  /** `webhook`: that of the definition's conversion. */
+  /** `webhook`: spec.conversion.webhook of the definition. */
   constructor(webhook: Fields, newId: () => string, parts: WebhookParts) {
     this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, parts)
     const known = textsOf(webhook['conversionReviewVersions']).find((name) => name === 'v1' || name === 'v1beta1')
@@ -35,8 +35,8 @@ export class ConversionWebhook {
   }
 
   /**
-   * All are of one kind and version. They are asked for at once, and again when the answer has come: nobody need hold them while the
-   * webhook works. Fails with an ApiError.
+   * All objects have one kind and version. They are read before the call, and again after the answer, so that they need not be kept
+   * in memory while the webhook works. Fails with an ApiError.
    */
   async convert(objects: Originals, apiVersion: string, struct: Struct): Promise<readonly KubeObject[]> {
     const first = typeOf(objects.at(0))
@@ -130,7 +130,7 @@ function withoutVersion(object: KubeObject): KubeObject {
 const notAnObject =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** What is no JSON is a text to YAML. */
+/** A text that is not JSON is a string in YAML, as which upstream parses it. */
 function parse(text: string): Fields {
   const fields = fieldsIn(text)
   if (fields === undefined) throw new WebhookError(notAnObject)
@@ -160,7 +160,7 @@ function checkType(object: Fields, { at, gvk, apiVersion, kind }: Wanted): void 
   if (givenKind !== kind) throw refuse('kind', kind, givenKind)
 }
 
-/** Of its metadata a converter may change labels and annotations, and nothing else. */
+/** A converter may change labels and annotations in the metadata, and nothing else. */
 function restored(converted: Fields, original: KubeObject, gvk: string): KubeObject {
   const given = fieldsOf(converted['metadata'])
   for (const [name, shown] of [

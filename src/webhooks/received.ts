@@ -1,12 +1,15 @@
 /**
- * Answers of webhooks while they are received, all within one budget. When it is used up the longest of them is given up: a webhook that
- * answers without end does not fail the calls of others.
+ * Answers of webhooks that are being received, all within one budget. When it is exceeded the longest of them fails, so that a
+ * webhook that answers without end does not fail the calls of others.
  */
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 
-/** Of one answer, which is read in one turn: a review has some 288 KB of objects, or one that is larger, of which etcd takes 1.5 MB. */
+/**
+ * Limit of one answer, which is parsed in one turn of the event loop: a review has some 288 KB of objects, or one larger object, of
+ * which etcd takes 1.5 MB.
+ */
 const ANSWER_BYTES_MAX = 16 << 20
-/** Of all together; what they are collected in may be twice as large. */
+/** Limit of all answers together; the buffers that they are collected in may be twice as large. */
 const BYTES_MAX = 64 << 20
 
 export type ReceivedLimits = { readonly answerBytesMax: number; readonly bytesMax: number }
@@ -20,26 +23,26 @@ export class ReceivedAnswers {
     this.#limits = limits
   }
 
-  /** Of all that are being received. */
+  /** The bytes of all answers that are being received. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** `giveUp`: fails the call. Who begins an answer takes it or closes it. */
+  /** `giveUp`: fails the call. The caller must take the answer or close it. */
   begin(giveUp: () => void): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp)
     this.#open.add(answer)
     return answer
   }
 
-  /** The answer's call: it has so many bytes more. */
+  /** Called by an answer that has so many bytes more. */
   grew(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
     if (answer.length > this.#limits.answerBytesMax) answer.giveUp()
     while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp()
   }
 
-  /** The answer's call: it holds nothing any longer. */
+  /** Called by an answer that holds nothing any longer. */
   ended(answer: ReceivedAnswer): void {
     if (this.#open.delete(answer)) this.#bytes -= answer.length
   }

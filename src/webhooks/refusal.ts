@@ -1,13 +1,16 @@
-/** What is said of a webhook that answered with another status than success: in the words of upstream's client, which operators search for. */
+/**
+ * The error for a webhook that answered with another status than success: the messages are those of upstream's client, which
+ * operators search for.
+ */
 import { textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { fieldsIn } from './body.ts'
 
 export type Answer = { readonly status: number; readonly type: string; readonly text: string }
 
-/** Of a text, as upstream. */
+/** Upstream's limit of a text. */
 const TEXT_LENGTH_MAX = 2048
-/** Read at once, so that it does not hold up others: any Status is far smaller. */
+/** The body is parsed in one turn of the event loop, so it must be short: any Status is far smaller. */
 const STATUS_LENGTH_MAX = 64 << 10
 
 const messages: Readonly<Record<number, string>> = {
@@ -22,7 +25,7 @@ const messages: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** Undefined: the answer is to be read. */
+/** Undefined: the call succeeded. */
 export function refusalOf({ status, type, text }: Answer): string | undefined {
   if (status >= 200 && status <= 206) return undefined
   const isText = type === '' || /^\s*text\//i.test(type)
@@ -40,7 +43,7 @@ function messageOf(status: number, said: string): string {
   return `the server responded with the status code ${status} but did not return more information`
 }
 
-/** Of a Status that says what failed. */
+/** The message of a Status that reports a failure. */
 function messageIn(text: string): string | undefined {
   if (text.length > STATUS_LENGTH_MAX) return undefined
   const { kind, apiVersion = 'v1', status, message } = fieldsIn(text) ?? {}

@@ -1,11 +1,11 @@
-/** Where a webhook is that is named by a Service: at its cluster IP, as upstream has it by default, without asking the cluster's DNS. */
+/** The address of a webhook that is given as a Service: its cluster IP, which is upstream's default, without a DNS lookup. */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 
 export type ServicePlace = { readonly namespace: string; readonly name: string; readonly port: number }
 export type Address = { readonly host: string; readonly port: number }
 
-/** A text: why it cannot be reached. */
+/** A string: why the Service cannot be reached. */
 export function addressOf(service: KubeObject | undefined, { name, port }: ServicePlace): Address | string {
   if (service === undefined) return `service ${quote(name)} not found`
   const spec = fieldsOf(service['spec'])
