@@ -1,6 +1,7 @@
 /**
- * What `keelson dev` keeps in its folder: an authority, the server's certificate, an administrator's certificate and
- * kubeconfig, the key of service accounts, and etcd's data. All of it is made once and used again, so that a kubeconfig stays good over restarts.
+ * What `keelson dev` keeps in its folder: a CA, the server's certificate, an administrator's certificate and kubeconfig, the
+ * signing key of ServiceAccount tokens, and etcd's data. All of it is created once and reused, so that a kubeconfig stays valid
+ * over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -18,7 +19,7 @@ export type DataFolder = {
   readonly caCertificate: string
   readonly serverCertificate: string
   readonly serverKey: string
-  /** Signs tokens of service accounts. */
+  /** Signs ServiceAccount tokens. */
   readonly accountKey: string
   readonly kubeconfig: string
 }
@@ -26,12 +27,12 @@ export type DataFolder = {
 const SECRET_MODE = 0o600
 const FOLDER_MODE = 0o700
 
-/** Fails with what to do about it when the folder cannot be used. */
+/** If the folder cannot be used, the error says what to do about it. */
 export function prepareDataFolder(path: string, nowMs: number): DataFolder {
   const folder = layout(resolve(path))
   try {
     mkdirSync(folder.path, { recursive: true, mode: FOLDER_MODE })
-    // Nobody wants keys and a database in their repository.
+    // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
     const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
     keepCertificate(join(folder.path, 'server'), () =>
@@ -47,7 +48,7 @@ export function prepareDataFolder(path: string, nowMs: number): DataFolder {
   }
 }
 
-/** Written at each start: the address may be another one. */
+/** Written at each start, since the address may have changed. */
 export function writeKubeconfig(folder: DataFolder, serverUrl: string, nowMs: number): void {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
@@ -91,7 +92,7 @@ function layout(path: string): DataFolder {
   }
 }
 
-/** By every address that this machine has today, and by the names that pods would use. */
+/** The certificate is valid for all current addresses of this machine, and for the names that pods would use. */
 function serverHosts(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
   const addresses = own.map((address) => address.replace(/%.*$/, ''))
@@ -120,7 +121,7 @@ function readCertificate(base: string): Certificate | undefined {
   return certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem }
 }
 
-/** An elliptic curve: keys of RSA take longer to make than the whole server to start. */
+/** An elliptic curve: generating an RSA key takes longer than the start of the whole server. */
 function createAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,4 +1,4 @@
-/** `keelson dev`: a control plane in one command. Finds or starts etcd, makes what is needed to talk to it, serves. */
+/** `keelson dev`: a control plane in one command. Finds or starts etcd, creates certificates and a kubeconfig, serves. */
 import { type Checked, checkArgs } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import { realSurroundings, startServer } from '../server.ts'
@@ -30,17 +30,17 @@ export type DevParts = {
   readonly log: Log
   /** The environment's PATH. */
   readonly path: string
-  /** Taken where that has none. */
+  /** Used if there is no etcd on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
   readonly print: (line: string) => void
-  /** What has been done, for who waits at a terminal. */
+  /** Reports what has been done, to a user at a terminal. */
   readonly progress: (line: string) => void
 }
 
 export type Dev = {
   readonly stop: () => Promise<void>
-  /** Comes back when etcd has ended by itself; never when it is somebody else's. */
+  /** Resolves when etcd has ended by itself; never for an etcd that was not started here. */
   readonly failed: Promise<void>
 }
 
@@ -53,10 +53,10 @@ export class UsageError extends Error {
   }
 }
 
-/** Fails with a UsageError for wrong flags, with an Error that says what to do for everything else. */
+/** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
 export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
   const own = splitArgs(args)
-  // Looked at before anything starts; where etcd will be does not matter for that.
+  // Flags are checked before anything starts; etcd's address does not matter for that.
   orFail(checkArgs([...serveDefaults(own), '--etcd-servers=http://127.0.0.1:1', ...own.rest]))
   await using stack = new AsyncDisposableStack()
   const folder = prepareDataFolder(own.dataDir, parts.nowMs)
@@ -86,7 +86,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
 
 function serveDefaults({ rest }: Own): string[] {
   const defaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC', '--allow-privileged=true']
-  // Without the controller that makes service accounts no pod could have one; who runs it asks for the plugin.
+  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs the controller enables the plugin.
   const hasAccounts = /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' '))
   return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
 }
@@ -135,7 +135,7 @@ const certificateArgs = (folder: DataFolder): string[] => [
   `--tls-private-key-file=${folder.serverKey}`,
 ]
 
-/** Who names an issuer has its keys. */
+/** A user that configures an issuer has its keys. */
 const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
   rest.some((argument) => argument.startsWith('--service-account-'))
     ? []

@@ -1,4 +1,4 @@
-/** An etcd that runs as long as `keelson dev` does, on free ports of this machine alone, with its data in the folder. */
+/** An etcd that runs as long as `keelson dev` does, on free ports of the loopback address, with its data in the folder. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, closeSync, constants, openSync, readFileSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const START_MS_MAX = 30_000
 const POLL_MS = 10
-/** An etcd that was told to end and has not after this long is ended for good. */
+/** An etcd that has not ended so long after SIGTERM gets SIGKILL. */
 const STOP_MS_MAX = 5_000
 
-/** `own`: a tool of the checkout, for who works on Keelson itself. Fails with what to do about it. */
+/** `own`: a tool of the checkout, for developers of Keelson itself. If there is no etcd, the error says what to do about it. */
 export function findEtcd(given: string | undefined, path: string, own: string): string {
   const onPath = path
     .split(delimiter)
@@ -32,7 +32,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return true
   } catch {
-    // Whatever the reason is, this is not it.
+    // Whatever the reason is, this file cannot be run.
     return false
   }
 }
@@ -52,7 +52,7 @@ export class EtcdChild implements AsyncDisposable {
     this.#logFile = logFile
   }
 
-  /** Comes back when it has ended, whoever ended it. */
+  /** Resolves when etcd has ended, for whatever reason. */
   async ended(): Promise<void> {
     if (!this.#hasEnded) await once(this.#child, 'exit')
   }
@@ -99,7 +99,7 @@ export async function startEtcd({ program, dataDir, logFile }: EtcdChildOptions)
   }
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
-  // In a process group of its own: Ctrl-C at a terminal goes to the whole group, and etcd must outlive the server.
+  // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must outlive the server.
   const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true })
   closeSync(log) // The child has its own copy.
   await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(error))])

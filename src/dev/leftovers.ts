@@ -1,6 +1,6 @@
 /**
- * One `keelson dev` per folder. Who was ended without a chance to stop its etcd leaves it running, and it holds the data: the
- * next one ends it, by its process id, once it is sure that this is the etcd of this folder.
+ * One `keelson dev` per folder. One that was killed leaves its etcd running, which locks the data: the next one ends that etcd by
+ * its process ID, after checking that it is the etcd of this folder.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { DataFolder } from './data-folder.ts'
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
 
-/** Fails when another one runs here. What it returns is called at the end. */
+/** Fails if another one runs in the folder. `release` is to be called at the end. */
 export async function claimFolder(folder: DataFolder): Promise<{ readonly release: () => void }> {
   const ownFile = join(folder.path, 'dev.pid')
   const other = readPid(ownFile)
@@ -45,7 +45,7 @@ function readPid(path: string): number | undefined {
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined
 }
 
-/** The command line of a process; empty when there is none. */
+/** The command line of a process; empty if there is no such process. */
 function commandOf(pid: number): string {
   try {
     return execFileSync('ps', ['-o', 'command=', '-p', `${pid}`], {
