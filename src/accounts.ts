@@ -1,4 +1,4 @@
-/** Tokens of service accounts, built from the configuration: issued by a verb, believed by the gate. */
+/** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
 import type { Config } from './config/config.ts'
 import { type AuthenticateAccount, createAuthenticateAccount } from './gate/account-token.ts'
@@ -10,7 +10,7 @@ import { createTokenRequest } from './verbs/token-request.ts'
 
 export type Accounts = { readonly authenticateAccount: AuthenticateAccount; readonly requestToken: Review }
 
-/** Undefined where the server was told of no issuer. */
+/** Undefined if no issuer is configured. */
 export function createAccounts(
   { serviceAccounts }: Config,
   objects: Pick<Objects, 'get'>,

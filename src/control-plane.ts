@@ -1,6 +1,6 @@
 /**
- * One control plane, wired together: which resources it serves, where their objects are, who may do what with them. A process can hold
- * any number of them on one database, each below its own prefix; nothing in here is global.
+ * Wires one control plane together: the resources that it serves, where their objects are stored, and who may access them. A
+ * process can have any number of them on one database, each below its own prefix; nothing in here is global.
  */
 import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
@@ -46,7 +46,7 @@ import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 
-/** What comes from outside of the configuration, so that a test can replay it. */
+/** Inputs from outside of the configuration, so that a test can replay them. */
 export type Surroundings = {
   readonly clock: Clock
   readonly log: Log
@@ -60,21 +60,21 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   readonly metrics: RequestMetrics
-  /** Nothing is stored below this key any longer, and what was counted of it is gone. */
+  /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
-  /** The health of the parts of the cluster, as ComponentStatuses. */
+  /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
-  /** The documents about the server, which need to know what it serves. */
+  /** Creates the documents about the server, which depend on what it serves. */
   readonly createDocuments: (registry: Registry) => Documents
 }
 
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handle
-  /** To be started before the first request is taken. */
+  /** To be started before the first request is accepted. */
   readonly definitions: Definitions | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocators
-  /** What may be brought into memory before anybody asks. */
+  /** The resources that may be loaded into the cache before they are requested. */
   readonly fillable: () => Fillable[]
 }
 

@@ -1,4 +1,4 @@
-/** How the parts of a control plane serve what CustomResourceDefinitions define. */
+/** Connects the controller of CustomResourceDefinitions with the parts of a control plane. */
 import { type Fields, fieldsOf, type KubeObject, textOf } from './api/object.ts'
 import { type HandleAs, request } from './api/own-request.ts'
 import type { ApiResponse } from './api/request.ts'

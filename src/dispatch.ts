@@ -22,7 +22,7 @@ export type Dispatch = (request: ResourceRequest) => Promise<ApiResponse>
 export type DispatchParts = {
   readonly access: ResourceAccess
   readonly cache: Cache
-  /** The health of the parts of the cluster, as ComponentStatuses. */
+  /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   readonly handlers: Handlers
   readonly subresourceAccess: (request: ResourceRequest) => SubresourceAccess
@@ -35,7 +35,7 @@ export function createDispatch({
   handlers,
   subresourceAccess,
 }: DispatchParts): Dispatch {
-  /** Component statuses are made when they are asked for; everything else is stored. */
+  /** ComponentStatuses are made for each request; all other objects are stored. */
   const readAccess = (resource: Resource): ReadAccess => {
     const own = access.of(resource)
     if (resource.group !== '' || resource.kind !== 'ComponentStatus') return own

@@ -24,14 +24,14 @@ export type HandlerParts = {
   readonly metrics: RequestMetrics
   readonly clock: Clock
   readonly log: Log
-  /** Whether each request is told to the log. */
+  /** Whether each request is logged. */
   readonly logsRequests: boolean
   readonly newAuditId: () => string
-  /** Headers of every answer. */
+  /** Headers that every answer has. */
   readonly constantHeaders: Headers
 }
 
-/** Answers requests. Given a user, it takes the request for theirs: so the server's own parts write. It never fails. */
+/** Answers requests. With `knownUser` the request is not authenticated: so the server's own parts make requests. Never fails. */
 export type Handle = (request: ApiRequest, knownUser?: User) => Promise<ApiResponse>
 
 export function createHandle(parts: HandlerParts): Handle {
@@ -46,10 +46,10 @@ export function createHandle(parts: HandlerParts): Handle {
   }
 }
 
-/** Node joins headers of one name by a comma and a blank; the first one counts. */
+/** Node joins several headers of one name by a comma and a space; the first one counts. */
 const givenAuditId = ({ headers }: ApiRequest): string => firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
 
-/** What is known of a request so far, so that its end can be told whenever it comes. */
+/** What is known of a request so far, so that it can be measured and logged whenever it ends. */
 class Life {
   readonly #request: ApiRequest
   readonly #auditId: string
@@ -103,7 +103,7 @@ class Life {
     const headers: Headers = {
       'audit-id': this.#auditId,
       ...this.#parts.constantHeaders,
-      // The one answer that has no word about caching is that to a path nobody can read.
+      // Only the answer to a path that cannot be parsed has no cache-control.
       ...(this.#hasInfo ? { 'cache-control': 'no-cache, private' } : {}),
       ...(warnings.length === 0 && ownWarnings.length === 0
         ? {}
@@ -113,7 +113,7 @@ class Life {
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
   }
 
-  /** What a long answer keeps until it is written; any other leaves its place now. */
+  /** A long answer keeps its in-flight place until it is written; others leave theirs now. */
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
     const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined
@@ -131,13 +131,13 @@ class Life {
     }
   }
 
-  /** Who was authenticated may ask to be taken for anybody. */
+  /** A user that impersonates the anonymous user is authenticated all the same. */
   #isUnauthenticated(): boolean {
     const user = this.#context?.knownUser
     return user === undefined || (user.name === anonymousUser.name && !asksToImpersonate(this.#request.headers))
   }
 
-  /** Neither the query nor any header: both may hold what is nobody's business. */
+  /** Logs neither the query nor any header: both may contain secrets. */
   #logRequest({ status }: ApiResponse): void {
     const { method, path, remoteAddress } = this.#request
     const ms = Math.round(this.#parts.clock.monotonicMs() - this.#startMs)
@@ -157,8 +157,8 @@ class Life {
 }
 
 /**
- * Of a shorter answer kube-apiserver's handler is done when it has written it, whether or not the client takes it. A longer one, which may be
- * a whole list in memory, counts as a request under way for as long as its client makes it last.
+ * kube-apiserver's handler ends when it has written a short answer, whether or not the client reads it. A longer one, which may be
+ * a whole list in memory, counts as in flight for as long as its client takes to read it.
  */
 const SHORT_BYTES_MAX = 64 * 1024
 
@@ -169,7 +169,7 @@ function isLong(response: ApiResponse): boolean {
   return body.reduce((bytes, { length }) => bytes + length, 0) > SHORT_BYTES_MAX
 }
 
-/** What is still under way then is told by the context's signal. */
+/** What is still running is aborted by the signal of the context. */
 const inItsTime = {
   late: (): never => {
     throw requestTimedOut()
@@ -190,19 +190,19 @@ function errorResponse(
     return { status: error.code, headers, body: Buffer.from(error.message) }
   }
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
-  // Nobody foresaw it: the client gets a number to ask about, the log has the rest.
+  // An unexpected error: the client gets an ID to ask about, the log has the details.
   log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
   return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
 }
 
-/** In the form that the client takes; one that takes none of ours gets JSON. */
+/** In the representation that the client accepts; JSON if it accepts none of ours. */
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
   const { type, body } = printError(toStatus(error), request)
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // Not of every 403: only of the gate's own.
+    // Upstream sends it only with a 403 of the gate itself.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
   return { status: error.code, headers, body }

@@ -1,4 +1,4 @@
-/** Starts and stops the process: the only reader of arguments and environment, and the only place that ends it. */
+/** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
 import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
@@ -7,8 +7,8 @@ import { systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { LogSink } from './lib/log-sink.ts'
 
-// Later starts take compiled code from a folder of the user's own. Never from Node's default below /tmp, where somebody else
-// could have put something to run.
+// Later starts load compiled code from a folder of the user's own. Never from Node's default below /tmp, where another user could
+// have placed code to run.
 const home = process.env['XDG_CACHE_HOME'] ?? (process.env['HOME'] && join(process.env['HOME'], '.cache'))
 if (home !== undefined && isAbsolute(home)) enableCompileCache(join(home, 'keelson'))
 
@@ -64,7 +64,7 @@ async function serve(args: readonly string[]): Promise<void> {
     sink.log('info', 'serving', { url: server.url, version: version() })
     process.on('SIGHUP', () => void server.reloadCertificate())
     signals.stopWith(() => server.stop())
-    // Not at once: loading it would hold up the first requests.
+    // Not at once: loading pino would delay the first requests.
     setTimeout(() => void sink.usePino(process.stderr.fd), PINO_AFTER_MS).unref()
   } catch (error) {
     fail(FAILURE, [messageOf(error)])
@@ -114,7 +114,7 @@ function createSink({ format, isVerbose }: { format: 'text' | 'json' | 'auto'; i
   })
 }
 
-/** The first signal ends things in order, a second one at once. One that comes during the start is not lost. */
+/** The first signal stops the server gracefully, a second one exits at once. A signal during the start is not lost. */
 class Signals {
   isStopping = false
   readonly #log: Log

@@ -1,4 +1,4 @@
-/** Access to the objects of each resource: made when it is first asked for, and let go of with the resource. */
+/** Access to the objects of each resource: created on first use, and released with the resource. */
 import type { Admission } from './admission/admission.ts'
 import { isEvents } from './api/events.ts'
 import type { Labels } from './api/label-selector.ts'
@@ -49,11 +49,11 @@ export type ResourceAccessParts = {
   readonly admission: Admission
   readonly authorizeCreate: WriteAccess['authorizeCreate']
   readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
-  /** What Services take. */
+  /** Allocates addresses and node ports of Services. */
   readonly allocator: Allocator
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
-  /** Of conversion webhooks. */
+  /** Finds the Services of conversion webhooks. */
   readonly getService: GetService
   readonly clock: Clock
   readonly ids: Ids
@@ -71,10 +71,10 @@ export class ResourceAccess {
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
-  /** Weakly: custom resources come and go. */
+  /** Weak, since custom resources come and go. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
-  /** By prefix: all versions of a definition go together. */
+  /** By prefix, since all versions of a definition are retired together. */
   readonly #converters = new Map<Key, Converter[]>()
 
   constructor(parts: ResourceAccessParts) {
@@ -93,8 +93,8 @@ export class ResourceAccess {
   }
 
   /**
-   * What is worth being brought into memory when the server starts: built-in resources, each in the newest version that is served. Custom ones may
-   * be thousands, of which most are not asked for; events are many, and upstream does not keep them in memory either.
+   * What is worth loading into the cache when the server starts: built-in resources, each in the newest version that is served.
+   * Custom resources may be thousands, most of which are not requested; events are many, and upstream does not cache them either.
    */
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
@@ -111,7 +111,7 @@ export class ResourceAccess {
     }))
   }
 
-  /** Controllers ask for protobuf. */
+  /** Also encodes the objects as protobuf, which controllers request. */
   #fill(resource: Resource, prefix: Key): Promise<void> {
     const { cache } = this.#parts
     const { forms } = this.of(resource)
@@ -120,17 +120,17 @@ export class ResourceAccess {
     })
   }
 
-  /** To objects in whatever versions they were stored in: where all are in that of the resource, the same as it has itself. */
+  /** Access to objects in the versions that they are stored in. Without a conversion webhook that is the ordinary access. */
   ofStored(resource: Resource): Access {
     return resource.conversionWebhook === undefined ? this.of(resource) : this.#make(resource)
   }
 
-  /** Without making anything that would have to be kept. */
+  /** Creates nothing that would have to be kept. */
   keysOf(resource: Resource): ResourceKeys {
     return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
   }
 
-  /** What a definition said before it changed. A request may have it still, and must not bring it back into the cache. */
+  /** For a resource of a definition that has changed. A request may still use it, and must not bring it back into the cache. */
   retire(resource: Resource): void {
     const { prefix } = this.keysOf(resource)
     this.#retired.add(resource)
@@ -217,7 +217,7 @@ export class ResourceAccess {
   }
 }
 
-/** Most resources are never watched, and what is counted is kept for good. */
+/** Metrics are kept for good, and most resources are never watched: so the metric is created with the first event. */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   let made: ((value: T) => void) | undefined
   return (value) => {

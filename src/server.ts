@@ -1,6 +1,6 @@
 /**
- * The composition root: builds each part from those below it, in order, and ends them in the reverse order. Nothing is
- * global, so a process can hold as many servers as it likes.
+ * The composition root: builds each part from those below it, in order, and stops them in the reverse order. Nothing is global, so
+ * a process can have any number of servers.
  */
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
@@ -47,19 +47,22 @@ import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
 
 /**
- * Requests under way are given as long as any request when the server stops, but no longer than this: who runs a server as a
- * pod or a service usually ends it for good after half a minute.
+ * Requests under way may take as long as any request when the server stops, but no longer than this: a server in a pod or a systemd
+ * service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
-/** The loops take this server out of lists that others read, which takes etcd: without it nobody waits longer for them. */
+/**
+ * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than
+ * this.
+ */
 const LOOPS_STOP_MS_MAX = 5_000
-/** All that stops after the last request: timers, workers, connections to etcd. */
+/** For everything that stops after the last request: timers, workers, connections to etcd. */
 const PARTS_STOP_MS_MAX = 5_000
 
-/** To tell other servers of the API whom to trust. */
+/** How long it may take to publish new client CAs for extension API servers. */
 const TELL_MS_MAX = 30_000
 
-/** Told to others where a test lets the system choose a port. */
+/** The port of the Service kubernetes if a test lets the system choose a port. */
 const DEFAULT_PORT = 6443
 
 export const realSurroundings = (log: Log): Surroundings => ({
@@ -72,7 +75,7 @@ export const realSurroundings = (log: Log): Surroundings => ({
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Reads the serving certificate and the client authorities again now. Never fails. */
+  /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
   readonly #stop: () => Promise<void>
   #stopping: Promise<void> | undefined
@@ -83,7 +86,7 @@ export class Server implements AsyncDisposable {
     this.#stop = stop
   }
 
-  /** Fails readiness first, answers the requests under way, then lets go of everything. Fails when that takes too long. */
+  /** Fails readiness first, answers the requests under way, then stops everything. Fails if that takes too long. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -94,7 +97,7 @@ export class Server implements AsyncDisposable {
   }
 }
 
-/** Comes back when clients can connect. Fails with what to do about it; then nothing is left running. */
+/** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
 export async function startServer(config: Config, surroundings: Surroundings): Promise<Server> {
   const { clock, log } = surroundings
   await using parts = new AsyncDisposableStack()
@@ -218,7 +221,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     log,
   })
   const stopping = {
-    // Readiness fails while requests are still taken, so that balancers look elsewhere.
+    // Readiness fails while requests are still accepted, so that load balancers use other servers.
     onStop: () => {
       phase.isStopping = true
     },
@@ -251,7 +254,7 @@ async function stopAll({ onStop, loops, close, parts, delayMs }: Stopping): Prom
   throw new Error(`all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`)
 }
 
-/** False: it has not come to its end by then. */
+/** False: it has not ended by then. */
 const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
   inTime(
     ending.then(() => true),
@@ -267,7 +270,7 @@ type Reloading = {
   readonly log: Log
 }
 
-/** What others may renew while the server runs. */
+/** Reloads the files that may be renewed while the server runs. */
 function createReloaders(
   { clientCaPath, clientCaPem }: Config,
   { listener, certificate, files, handle, log }: Reloading,
