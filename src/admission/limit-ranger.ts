@@ -9,7 +9,7 @@ import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
 import type { Maybe } from './objects.ts'
 
-/** Lists the defaults that were set. */
+/** The annotation that lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
 /**
  * The maximum of amounts that are set in all containers of a pod: with more, the pod would not fit into etcd, which would fail only later.

@@ -1,4 +1,4 @@
-/** Values as Go prints them in some messages: times with %v or %#v, all others with %#v. */
+/** Values as Go prints them in some messages, with %v or %#v. */
 import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'

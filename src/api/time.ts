@@ -1,7 +1,7 @@
 /** Timestamps as the API writes them, with Go's error texts for those that it cannot parse. */
 import { quote } from './quote.ts'
 
-/** `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, in Go's words. */
+/** `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, with Go's text. */
 export type ParsedTime = { readonly text: string } | { readonly fault: string }
 
 const secondsLayout = '2006-01-02T15:04:05Z07:00'

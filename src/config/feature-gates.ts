@@ -16,8 +16,9 @@ export type ParsedGates = {
 }
 
 /**
- * Those whose value changes what Keelson does, and three that clients set for what is there anyway (ListFromCacheSnapshot), for the kubelet
- * (InPlacePodVerticalScalingAllocatedStatus) or for what is to come (MutatingAdmissionPolicy). Any other one can only be set to what it is.
+ * Gates that change what Keelson does, and three that it accepts without effect: for what it always does (ListFromCacheSnapshot), for the
+ * kubelet (InPlacePodVerticalScalingAllocatedStatus), not implemented yet (MutatingAdmissionPolicy). Any other gate can only be set to its
+ * default.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',

@@ -10,7 +10,7 @@ import type { User } from '../api/user.ts'
 /** The OID of the subject's attribute that holds a uid, as upstream defines it. */
 const uidPart = '1.3.6.1.4.1.57683.2'
 
-/** 'unverified': no client authority signed it, or it is out of its time. Undefined: its subject has no common name. */
+/** 'unverified': no client CA signed it, or it is outside of its validity period. Undefined: its subject has no common name. */
 export type VerifyCertificate = (peer: PeerCertificate) => User | 'unverified' | undefined
 
 export function createVerifyCertificate(wallMs: () => number): VerifyCertificate {

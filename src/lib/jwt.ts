@@ -42,7 +42,7 @@ function orUndefined(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch {
-    // OpenSSL's error says nothing useful; the caller reports which file it was.
+    // OpenSSL's own reason is not reported; the caller names the file.
     return undefined
   }
 }

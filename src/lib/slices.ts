@@ -9,7 +9,7 @@ const SLICE_MS = 1
 /** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
 
-/** Runs the work, and lets the event loop go on whenever a slice is over. */
+/** Runs the work, and yields to the event loop whenever a slice is over. */
 export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   const slices = new Slices()
   for (;;) {

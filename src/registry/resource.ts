@@ -181,7 +181,7 @@ export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resourc
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
-/** What may be changed through a path. A view can change the whole object. */
+/** What may be changed through a path. A view has the rules of the object itself. */
 export function rulesOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
   const { subresourceRules } = resource
   const own = Object.hasOwn(subresourceRules, subresource) ? subresourceRules[subresource] : undefined

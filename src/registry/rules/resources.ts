@@ -38,7 +38,7 @@ const isStandard = (name: string): boolean =>
 
 const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
-/** Whether limits may exceed requests. */
+/** Whether the resource can be overcommitted, so that limits may exceed requests. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
 /** Its faults are printed with the name of the resource unquoted. */

@@ -80,7 +80,7 @@ export const relativePath: Rule = (value, path, check) => {
   withoutBacksteps(value, path, check)
 }
 
-/** A path below a volume, whose kubelet reserves names that begin with two dots. */
+/** A path in a volume in which the kubelet itself creates names that begin with two dots. */
 export const visiblePath: Rule = (value, path, check) => {
   const text = textOf(value)
   relativePath(value, path, check)

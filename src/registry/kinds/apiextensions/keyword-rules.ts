@@ -95,7 +95,7 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
-/** The outermost one is reported. */
+/** Of nested lists and maps that cannot be correlated, the outermost is reported. */
 const uncorrelatedIn = (place: Place, path: string): Place =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
 

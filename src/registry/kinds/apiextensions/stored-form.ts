@@ -1,6 +1,6 @@
 /**
  * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema, subresources, printer columns or selectable
- * fields that all versions share stand once, in the spec itself. Messages of faults have the paths of that form.
+ * fields that all versions share are in the spec itself. Messages of faults have the paths of that form.
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'

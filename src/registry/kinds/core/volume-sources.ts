@@ -65,7 +65,7 @@ export const sourceNames = [
   'csi',
 ] as const
 
-/** Exactly one is allowed; but upstream accepts flexVolume beside another one that comes before it. */
+/** Exactly one is allowed; but upstream accepts flexVolume beside another one before it. */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
   const sources = sourceNames.filter((name) => spec[name] !== undefined)

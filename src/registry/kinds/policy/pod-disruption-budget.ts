@@ -34,7 +34,7 @@ const counters = fields({
   expectedPods: nonNegative,
 })
 
-/** In the selectors of budgets whose empty selector was converted from v1beta1. */
+/** Occurs in selectors that were converted from an empty selector of v1beta1. */
 export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 export const matchesNone: Fields = { matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }] }
 
