@@ -7,7 +7,6 @@ import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Gate } from './gate/gate.ts'
-import { asksToImpersonate } from './gate/impersonate.ts'
 import type { InFlight, RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
@@ -131,10 +130,10 @@ class Life {
     }
   }
 
-  /** A user that impersonates the anonymous user is authenticated all the same. */
+  /** Whoever impersonates the anonymous user is authenticated all the same. */
   #isUnauthenticated(): boolean {
-    const user = this.#context?.knownUser
-    return user === undefined || (user.name === anonymousUser.name && !asksToImpersonate(this.#request.headers))
+    const caller = this.#context?.caller
+    return caller === undefined || caller.name === anonymousUser.name
   }
 
   /** Logs neither the query nor any header: both may contain secrets. */

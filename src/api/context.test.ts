@@ -15,7 +15,7 @@ function contextFor(timeoutMs: number) {
     clientSignal: () => client.signal,
     monotonicMs: () => clock.ms,
   })
-  context.identify(user, user)
+  context.identify(user)
   return { client, clock, context }
 }
 
@@ -48,6 +48,7 @@ test('warnings are told once each, annotations keep their first value', () => {
 test('who acts as somebody else is remembered', () => {
   const { context } = contextFor(60_000)
   assert.equal(context.impersonator, undefined)
-  context.identify({ ...user, name: 'other' }, user)
+  context.identify(user)
+  context.actAs({ ...user, name: 'other' })
   assert.deepEqual([context.user.name, context.impersonator], ['other', user])
 })

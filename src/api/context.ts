@@ -43,7 +43,7 @@ export class RequestContext {
   readonly auditId: string
   readonly info: RequestInfo
   #user: User | undefined
-  #impersonator: User | undefined
+  #caller: User | undefined
   /** Why the request was allowed, in the authorizer's words. */
   accessReason = ''
   /** On the monotonic clock. */
@@ -73,15 +73,25 @@ export class RequestContext {
     return this.#user
   }
 
-  /** The authenticated user, if the request impersonates another one. */
-  get impersonator(): User | undefined {
-    return this.#impersonator
+  /** The authenticated user. Undefined if the request was refused before authentication. */
+  get caller(): User | undefined {
+    return this.#caller
   }
 
-  /** `caller` was authenticated and acts as `user`; without impersonation both are the same object. */
-  identify(user: User, caller: User): void {
+  /** The authenticated user, if the request impersonates another one. */
+  get impersonator(): User | undefined {
+    return this.#caller === this.#user ? undefined : this.#caller
+  }
+
+  /** `caller` was authenticated; the request is made as this user unless `actAs` follows. */
+  identify(caller: User): void {
+    this.#caller = caller
+    this.#user = caller
+  }
+
+  /** The caller impersonates `user`, and may. */
+  actAs(user: User): void {
     this.#user = user
-    if (caller !== user) this.#impersonator = caller
   }
 
   /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */

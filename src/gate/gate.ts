@@ -60,8 +60,9 @@ export function createGate(parts: GateParts): Gate {
     const who: Authenticated | Promise<Authenticated> =
       knownUser === undefined ? authenticate(request) : { user: knownUser }
     const { user: caller, warning } = who instanceof Promise ? await who : who
+    context.identify(caller)
     const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
-    context.identify(user, caller)
+    context.actAs(user)
     if (warning !== undefined) context.warn(warning)
     onIdentified(user)
     const deciding = authorize(user, info)

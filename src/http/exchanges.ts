@@ -110,7 +110,7 @@ export class Exchanges {
   /** Never fails. */
   async #answer(exchange: Exchange): Promise<void> {
     try {
-      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable()
+      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (this.#open.has(exchange)) this.#keep(exchange, response)
@@ -148,7 +148,9 @@ export class Exchanges {
   }
 }
 
-function unreadable(): ApiResponse {
+/** A request line that cannot be parsed shows nobody's credentials. */
+function unreadable({ connection }: Exchange): ApiResponse {
   const { code, message } = unreadableRequest()
-  return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(message) }
+  const headers = { 'content-type': 'text/plain; charset=utf-8' }
+  return { status: code, headers, body: Buffer.from(message), isUnauthenticated: !connection.isAuthenticated }
 }

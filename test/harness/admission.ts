@@ -52,7 +52,7 @@ function contextOf(user: User): RequestContext {
     timeoutMs: Infinity,
     monotonicMs: () => 0,
   })
-  context.identify(user, user)
+  context.identify(user)
   return context
 }
 

@@ -21,6 +21,7 @@ import {
   uint32,
 } from '../harness/raw-http2.ts'
 import { startListener } from './listener-under-attack.ts'
+import { startTestServer } from './support.ts'
 
 const NO_ERROR = 0
 const CANCEL = 8
@@ -123,6 +124,38 @@ describe('answers to nobody', () => {
       'it is answered',
     )
     assert.ok(await client.closed())
+  })
+
+  test('nor does it after one that cannot be read', async () => {
+    await using server = await startListener(async () => ({ status: 200, headers: {}, body: Buffer.alloc(0) }))
+    using nobody = await RawHttp2.open(server.port)
+    await nobody.send(headersFrame(1, requestFields('GET', '/%')))
+    assert.equal(await nobody.goawayCode(), NO_ERROR)
+    using known = await RawHttp2.open(server.port)
+    await known.send(headersFrame(1, requestFields('GET', '/')))
+    await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1)
+    await known.send(headersFrame(3, requestFields('GET', '/%')), headersFrame(5, requestFields('GET', '/')))
+    assert.ok(await known.until(({ type, stream }) => type === FRAME.HEADERS && stream === 5), 'it goes on')
+  })
+
+  test('a header that impersonates nobody makes nobody known', async () => {
+    await using server = await startTestServer()
+    for (const name of ['impersonate-foo', 'impersonate-user']) {
+      using client = await RawHttp2.open(Number(new URL(server.url).port))
+      await client.send(headersFrame(1, requestFields('GET', '/healthz', field(name, name.endsWith('user') ? '' : 'x'))))
+      assert.equal(await client.goawayCode(), NO_ERROR, name)
+    }
+  })
+
+  test('an authenticated client that may not impersonate is no stranger', async () => {
+    await using server = await startTestServer()
+    using client = await RawHttp2.open(Number(new URL(server.url).port))
+    const bob = field('authorization', 'Bearer bob-token')
+    const asOther = Buffer.concat([bob, field('impersonate-user', 'other')])
+    await client.send(headersFrame(1, requestFields('GET', '/healthz', asOther)))
+    assert.ok(await client.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
+    await client.send(headersFrame(3, requestFields('GET', '/healthz', bob)))
+    assert.ok(await client.until(({ type, stream }) => type === FRAME.HEADERS && stream === 3))
   })
 })
 
