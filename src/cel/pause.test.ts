@@ -171,6 +171,13 @@ for (const call of flat) {
   })
 }
 
+test('one call may cost all that the rule may', () => {
+  const { result } = evaluatePausing('!self.line.contains(self.line.replace("x", "y"))', 1_000_000)
+  assert.ok('value' in result && result.value === true, 'an estimate of 240,100')
+  const long = '!(self.line + self.line).contains((self.line + self.line).replace("x", "y"))'
+  assert.ok('value' in evaluatePausing(long, 2_000_000).result, '960,400, at 50 ns each more than the time of one call')
+})
+
 test('a long text that is no address is quoted only where that is seen, and not at any length', () => {
   const { user } = process.cpuUsage()
   const unseen = evaluatePausing(
