@@ -12,25 +12,24 @@ import type { ObjectStore, Stored } from '../storage/store.ts'
 import type { HeldSelectors } from './held-selectors.ts'
 import type { ResourceForms } from './represent/forms.ts'
 
-/** Enough for reads. */
 export type ReadAccess = {
   readonly keys: ResourceKeys
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
-  /** Other forms of its objects. */
+  /** Other representations of its objects. */
   readonly forms: ResourceForms
 }
 
 export type WatchAccess = ReadAccess & {
   readonly reader: ObjectReader
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number
-  /** Whether a watch may ask for the objects that are there, and be told when it has them all: the gate WatchList. */
+  /** Whether a watch may request initial events, and a bookmark at their end: the WatchList gate. */
   readonly allowsWatchList: boolean
-  /** A watch without a time of its own ends by chance between this and twice this, so that not all come back at once. */
+  /** A watch without timeoutSeconds lasts between this and twice this, at random, so that not all clients reconnect at once. */
   readonly watchMsMin: number
-  /** Those of the watches of all resources. */
+  /** Shared by the watches of all resources. */
   readonly heldSelectors: HeldSelectors
-  /** Told the events that leave for one watcher together. */
+  /** Called with the frames that are sent to one watcher together. */
   readonly onFrames: (frames: readonly Buffer[]) => void
 }
 
@@ -39,30 +38,33 @@ export type WriteAccess = ReadAccess & {
   readonly store: ObjectStore
   readonly decode: (stored: Stored) => KubeObject
   readonly ids: Ids
-  /** Now, as a timestamp of metadata. */
+  /** The current time, as a timestamp of metadata. */
   readonly now: () => string
   readonly admission: Admission
-  /** Fails with Forbidden: an update that creates needs the right to create, too. */
+  /** Fails with Forbidden if the user may not create the object: an update that creates needs that permission, too. */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
-  /** Fails with Forbidden for who may not delete what cannot be read. Undefined: nobody can. */
+  /** Fails with Forbidden if the user may not delete unreadable objects. Undefined: nobody can. */
   readonly authorizeUnsafeDelete: ((request: ResourceRequest) => Promise<void>) | undefined
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
-  /** Matches patterns that take long. */
+  /** Matches patterns that take long, on a worker thread. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
-  /** Of the namespace of an object, as they are now. */
+  /** The current labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Promise<Labels>
-  /** Undefined where objects of the resource need nothing of a pool. */
+  /** Undefined if objects of the resource need nothing from a pool (addresses, node ports). */
   readonly allocator: Allocator | undefined
   /** The same resource in another version of its group; undefined when there is none. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
-  /** Where only a webhook knows how: objects in another version. Fails with an ApiError. */
+  /** Present if a webhook converts the resource: objects in another version. Fails with an ApiError. */
   readonly convertTo?: (
     objects: readonly KubeObject[],
     versions: { readonly from: Resource; readonly to: Resource },
   ) => Promise<readonly KubeObject[]>
-  /** Where a webhook converts what is stored: what a reader gets of bytes that were stored, or would be. Fails with an ApiError. */
+  /**
+   * Present if a webhook converts the resource: the object that a read returns for bytes that are stored, or would be. Fails with an
+   * ApiError.
+   */
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
-  /** Objects end by themselves after this time; undefined: never. */
+  /** Objects expire after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

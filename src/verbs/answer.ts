@@ -1,4 +1,4 @@
-/** Answers that several verbs give, in the form that the client asked for. */
+/** Responses of several verbs, in the format that the client accepts. */
 import type { Status } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
@@ -14,18 +14,18 @@ import type { Updated } from './write/write.ts'
 
 export const ok = ({ headers }: Representation, body: Buffer): ApiResponse => ({ status: 200, headers, body })
 
-/** 201 where an update, a patch or an apply made what was not there. */
+/** 201 if an update, a patch or an apply created the object. */
 export function answerUpdate(request: ResourceRequest, updated: Updated, show: Representation): ApiResponse {
   const { shape } = viewOf(request) ?? request.resource
   return { status: updated.isNew ? 201 : 200, headers: show.headers, body: show.written(updated, shape) }
 }
 
-/** To a request that did something to an object without making another. */
+/** The response to an action on an object, such as a binding or an eviction. */
 export const answerDone = (form: Form): ApiResponse => ({ ...answerStatus(done, form), status: 201 })
 
 const done: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
-/** A Status is never converted to anything else. */
+/** A Status is never converted, to a Table for example. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
   return { status: 200, headers: contentHeaders[form.type], body: statusBody(status, form) }
 }

@@ -1,4 +1,4 @@
-/** Server-side apply: who writes says what it wants to own, and the rest of the object stays as it is. */
+/** Server-side apply: the writer sends the fields that it wants to own, and the rest of the object stays as it is. */
 import { type Application, type Applied, applyOver } from '../apply/apply.ts'
 import { Differences } from '../apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../apply/last-applied.ts'
@@ -22,12 +22,12 @@ import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
 
-/** Owns what an object that nobody tracked has, when it is first applied to. */
+/** The manager of all fields of an object that had no managedFields before its first apply. */
 const firstManager = 'before-first-apply'
 
 type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
-/** The body of an apply as a change of the object, which also makes one where there is none. */
+/** The body of an apply as a change of the object, which is created if it does not exist. */
 export async function readApply(request: ResourceRequest, body: GivenBody, writing: Applying): Promise<Change> {
   const { resource, name, subresource } = request
   const applied = await readApplied(body, writing.access)
@@ -88,7 +88,7 @@ async function applyTo(
   const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
     if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
     const other = otherVersion(request, access.inVersion, apiVersion)
-    // Only to find what cannot be shown there; a webhook is asked later, for all of it at once.
+    // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
     if (access.convertTo === undefined && current !== undefined) other?.before(current)
     ownerTypes.set(apiVersion, other?.type)
     return other?.type
@@ -128,7 +128,7 @@ async function applyTo(
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
 
-/** Between versions of a kind; those of a custom one differ in nothing but what fits them. */
+/** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
 function convertIn(request: ResourceRequest, { access }: Applying): Convert {
   const { resource } = request
   const inVersion = (apiVersion: string): Resource =>
@@ -153,7 +153,7 @@ async function orUnclassified(application: Application): Promise<Applied> {
   }
 }
 
-/** Who owns what is there already. */
+/** The owner of the fields that exist before the first apply. */
 function firstOwners(
   live: Fields,
   {
@@ -179,7 +179,7 @@ function checkApplied(applied: Fields, expected: Resource | View): void {
   if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
 }
 
-/** `apps/v1, Kind=Deployment`; with a version that is none nothing is left. */
+/** `apps/v1, Kind=Deployment`; group, version and kind are empty if the apiVersion is malformed. */
 function gvkOf(applied: Fields): string {
   const apiVersion = textOf(applied['apiVersion'])
   const parts = apiVersion.split('/')
@@ -195,14 +195,14 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 type Making = {
   readonly applied: Fields
   readonly expected: Resource | View
-  /** The object that was applied to, and how it is written. */
+  /** The object that was applied to, and its wire form. */
   readonly current: KubeObject | undefined
   readonly live: Fields
-  /** Owners in other versions are shown a built-in kind before it has its defaults. */
+  /** False for the object that is converted to the versions of other owners: a built-in kind has no defaults there. */
   readonly isDefaulted: boolean
 }
 
-/** What is applied fits the schema; here it becomes an object. */
+/** Makes an object of a wire form that fits the schema. */
 function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted }: Making): KubeObject {
   const { kind, shape } = expected
   const apiVersion = apiVersionOf(expected)
@@ -228,7 +228,7 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
   }
 }
 
-/** A null is not nothing either where upstream stores it. */
+/** A null in these fields becomes an empty value, which is what upstream stores. */
 const withEmpty = (metadata: Fields): Fields =>
   Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => [name, value === null ? (emptyMetadata[name] ?? value) : value]),

@@ -21,7 +21,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
   return { status: 201, headers: show.headers, body: show.written(written, resource.shape) }
 }
 
-/** What is in the way of any write is told first. */
+/** A refusal by admission takes precedence, as for any write. */
 async function refuseSubresource(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
   const options = { isDryRun: request.http.query.has('dryRun') }
   await admission.mutate(attributesOf(request, { operation: 'CREATE', options }))

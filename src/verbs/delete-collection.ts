@@ -10,8 +10,8 @@ import { readPage } from './list.ts'
 import { represent } from './represent/represent.ts'
 
 /**
- * Deletes what a list with the same query shows, one after the other, and answers with that list. What went away meanwhile
- * is fine; the first other failure ends it.
+ * Deletes the objects that a list with the same query returns, one after the other, and answers with that list. Objects that are gone
+ * meanwhile are skipped; any other error ends the deletion.
  */
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request

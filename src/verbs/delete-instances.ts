@@ -6,21 +6,21 @@ import type { Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { decideDeletion, isMarked } from '../registry/deletion.ts'
 
-/** Deletes of one definition's objects at once. */
+/** Concurrent deletes of one definition's objects. */
 const DELETES_MAX = 16
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition still is in the database. Asked after the list, it tells that no object in that is one of a definition which was
-   * created under the same name since.
+   * Whether the definition is still in the database and being deleted. Called after the list, it proves that no listed object belongs to a
+   * definition that was created later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
   readonly time?: SlicesTime
 }
 
 /**
- * All objects of a custom resource whose definition goes. As upstream: without admission, and as a delete without options does. Comes back
- * with how many are left, since finalizers keep them.
+ * Deletes all objects of a custom resource whose definition is being deleted. As upstream: without admission, and like a delete without
+ * options. Returns how many objects are left because finalizers keep them.
  */
 export async function deleteInstances(
   resource: Resource,
@@ -35,10 +35,10 @@ export async function deleteInstances(
   const work = async (): Promise<void> => {
     for (const item of left) {
       if (slices.isOver) await slices.turn()
-      // Whoever holds it is waited for, and that may take long: there is nothing more to be done to it each time.
+      // It only waits for its finalizers, which may take long: there is nothing to do in each round.
       if (isHeld(item.peek())) continue
       await store.update(item.key, { decode }, (current): Decision => {
-        // Another replica may have done all this already: then whoever has the name now was not in the list.
+        // Another replica may have deleted it already: an object that has the name now was not in the list.
         if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'

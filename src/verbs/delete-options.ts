@@ -1,4 +1,4 @@
-/** How an object is to be deleted: from the body, or, when there is none, from the query. */
+/** DeleteOptions: from the body or, if that is empty, from the query. */
 import { invalid, unclassified } from '../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../api/field-fault.ts'
 import { fieldsOf, type Fields, isNumber, type Json } from '../api/object.ts'
@@ -18,11 +18,11 @@ import { parseBoolean, parseExactInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 
 export type DeleteOptions = DeletionOptions & {
-  /** Undefined: not a condition. */
+  /** A precondition; undefined: none. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
-  /** What cannot be read is deleted, and nothing else. */
+  /** Only an object that cannot be decoded is deleted. */
   readonly isUnsafe: boolean
 }
 
@@ -31,7 +31,7 @@ const notWithUnsafe = ['dryRun', 'propagationPolicy', 'orphanDependents', 'grace
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
-/** Fails with Invalid for options that do not fit together. Comes before anybody looks for the object. */
+/** Fails with Invalid for options that contradict each other. Called before the object is read. */
 export async function readDeleteOptions(
   http: ApiRequest,
   access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
@@ -69,7 +69,7 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
     .filter((name) => (name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null))
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
-/** A body that cannot be read is an unclassified error here, unlike in other verbs. */
+/** A body that cannot be decoded is an unclassified error here, unlike in other verbs. */
 async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
   const form = bodyForm(http)
   if (form === 'protobuf') return fromProtobuf(body)
@@ -137,7 +137,7 @@ function readHead(text: string): { readonly kind?: string; readonly apiVersion?:
   }
 }
 
-/** Options of other verbs are known in the same place, and told apart only when one is made from the other. */
+/** The scheme that upstream decodes with knows the options of other verbs, too: they fail only when they are converted to DeleteOptions. */
 const otherOptions: readonly string[] = ['CreateOptions', 'UpdateOptions', 'PatchOptions', 'GetOptions']
 const scheme = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27'
 
@@ -155,7 +155,7 @@ function fromQuery(query: URLSearchParams): Fields {
   const unsafe = query.get(unsafeOption)
   return {
     gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
-    // Empty is no condition here, other than in a body.
+    // An empty value is no precondition here, unlike in a body.
     preconditions: uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,

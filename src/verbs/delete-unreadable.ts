@@ -1,6 +1,6 @@
 /**
- * Deletes an object that cannot be read, for who asks for that: nobody can tell what it was, so neither admission nor finalizers are asked,
- * and no dependents are looked for.
+ * Deletes an object that cannot be decoded, if the client asks for that. Its content is unknown, so it passes no admission, and its
+ * finalizers and dependents are ignored.
  */
 import { invalid, type Status } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
@@ -9,7 +9,7 @@ import type { WriteAccess } from './access.ts'
 import { unsafeOption } from './delete-options.ts'
 import { translated } from './storage-errors.ts'
 
-/** Fails with Invalid where there is nothing, or an object that can be read. */
+/** Fails with Invalid if there is no object, or if it can be decoded. */
 export async function deleteUnreadable(request: ResourceRequest, access: WriteAccess): Promise<Status> {
   const { resource, namespace, name, context } = request
   await access.authorizeUnsafeDelete?.(request)
@@ -19,7 +19,7 @@ export async function deleteUnreadable(request: ResourceRequest, access: WriteAc
   )
   if (!isDeleted) {
     const why = 'is exclusively used to delete corrupt object(s), try again by removing this option'
-    // The resource stands where others have the kind.
+    // Upstream has the resource in place of the kind here.
     throw invalid({ group: resource.group, kind: resource.plural }, name, [invalidValue(unsafeOption, true, why)])
   }
   const group = resource.group === '' ? {} : { group: resource.group }

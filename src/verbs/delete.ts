@@ -17,19 +17,19 @@ import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
 import { withVersion, written } from './write/written.ts'
 
-/** Removes the object, or marks it when others must let go of it first. */
+/** Removes the object, or marks it as being deleted if it has finalizers or a grace period. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const form = negotiate(http, resource)
   const options = await readDeleteOptions(http, access)
-  // Asked here and not where all deletions pass: upstream lets the deletion of a collection take these, too.
+  // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
   warnOfDeletion(request, options)
   const { isRemoved, object } = await deleteObject(request, options, access)
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
-  // Only the older option has its own word for "not yet".
+  // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, http.query)
   return { status, headers: show.headers, body: show.object(object, resource.shape) }
@@ -42,7 +42,7 @@ export function warnOfDeletion({ resource, context }: ResourceRequest, options: 
 
 export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
 
-/** Fails with NotFound, Conflict or what admission says. */
+/** Fails with NotFound, Conflict or the error of admission. */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,
@@ -87,7 +87,7 @@ async function finish(
   const marked = withVersion(deletion.object, revision)
   if (!options.isDryRun && result.outcome === 'put') written(marked, key, revision, { resource, access })
   if (deletion.step === 'mark') {
-    // A webhook converts what it stored for the answer, too.
+    // With a conversion webhook the response, too, is what it makes of the stored bytes.
     const back = typeof decision === 'object' ? await access.readBack?.(decision.put) : undefined
     return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
   }
@@ -95,7 +95,7 @@ async function finish(
   return { isRemoved: true, object: await removeMarked(request, marked, { key, access }) }
 }
 
-/** The second write of two. That somebody else was faster is fine. */
+/** The second of two writes. It is no error if another writer removed the object first. */
 async function removeMarked(
   request: ResourceRequest,
   marked: KubeObject,
@@ -157,7 +157,7 @@ function decisionOf(deletion: Deletion, before: KubeObject, { resource }: Resour
   }
 }
 
-/** Events have two groups and are stored with the older one. */
+/** Events are served in two groups and stored in the older one. */
 const storedGroup = ({ group, storageVersion }: Resource): string =>
   storageVersion === undefined || storageVersion.includes('/') ? group : ''
 
@@ -175,7 +175,7 @@ export function checkPreconditions(kind: ResourceName, name: string, wanted: Del
   }
 }
 
-/** Of kinds whose deletion is not that of all others. */
+/** For kinds with deletion rules of their own. */
 function checkOwnPreconditions({ resource, name }: ResourceRequest, wanted: DeleteOptions, found: Found): void {
   const refuse = (what: string, asked: string, has: string): ApiError =>
     conflict(resource, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`)
@@ -185,7 +185,7 @@ function checkOwnPreconditions({ resource, name }: ResourceRequest, wanted: Dele
   }
 }
 
-/** Without a code, unlike all other Status objects. */
+/** This Status has no code, unlike all others. */
 function deleted({ resource, name }: ResourceRequest, object: KubeObject): Status {
   const { uid = '' } = object.metadata
   const group = resource.group === '' ? {} : { group: resource.group }

@@ -1,4 +1,4 @@
-/** How to read a field that a selector names, and the words of refusal for one that the kind does not offer. */
+/** Reads the fields that a field selector names, and has upstream's errors for fields that a kind does not support. */
 import { badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -9,7 +9,7 @@ export function fieldReader(resource: Resource, field: string): (object: KubeObj
   if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
   const own = resource.selectableFields
   const hasOwn = Object.keys(own).length > 0
-  // Kinds with fields of their own say exactly what they have; the others all take this one.
+  // Cluster-scoped kinds with selectable fields of their own do not support metadata.namespace; all other kinds do.
   if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {
     return ({ metadata }) => metadata.namespace ?? ''
   }

@@ -11,7 +11,7 @@ import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
 import { checkSubresource } from './unsupported.ts'
 
-/** Of the object, or of a part of it that has a path of its own: `status`, `scale`. */
+/** Reads an object, or one of its subresources `status` and `scale`. */
 export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
   const view = viewOf(request)
@@ -29,7 +29,7 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
   })
 }
 
-/** Without a version the latest state, with `0` whatever is at hand, else nothing older than the version. */
+/** Without resourceVersion the latest state, with `0` any cached state, else a state that is not older than the version. */
 function wanted(query: URLSearchParams, resource: Resource): { readonly at: At; readonly askedVersion: number } {
   if (query.size === 0) return { at: 'latest', askedVersion: 0 }
   if (parseBoolean(query.get('export'))) {

@@ -1,21 +1,21 @@
 /**
- * The selectors that open watches hold. One may be as long as the head of a request, and a client may open 250 watches on each of many
- * connections: what those of one user hold together is bounded.
+ * Counts the selectors that open watches keep in memory. One may be as long as a request's headers, and a client may open 250 watches on
+ * each of many connections: the total of one user is limited.
  */
 import { tooManyRequests } from '../api/errors.ts'
 
-/** Shorter ones are not counted: the watch itself holds as much. */
+/** Shorter selectors are not counted: the watch itself takes as much memory. */
 const SHORT_CHARACTERS = 128
-/** Of one user. Read into sets of values they take up to 30 bytes a character: 30 MB. */
+/** Limit of one user. Parsed into sets of values, selectors take up to 30 bytes a character: 30 MB. */
 export const HELD_CHARACTERS_MAX = 1 << 20
-/** Watches last for minutes. */
+/** Watches end after minutes. */
 const RETRY_SECONDS = 60
 
 export class HeldSelectors {
-  /** By user; only of those who hold any. */
+  /** By user; a user without selectors has no entry. */
   readonly #characters = new Map<string, number>()
 
-  /** Until the function that comes back is called, once or more often. Fails with TooManyRequests. */
+  /** Counts a selector until the returned function is called; further calls have no effect. Fails with TooManyRequests. */
   hold(user: string, characters: number): () => void {
     if (characters <= SHORT_CHARACTERS) return nothing
     const held = this.#characters.get(user) ?? 0

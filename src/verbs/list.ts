@@ -25,23 +25,23 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
   const response = { status: 200, headers, body: await representation.list(page.items, metadata) }
-  // The rows of a table have the ages of this moment.
+  // A table has ages, which change with time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
 }
 
-/** A state, a path, a query and a form determine a list to the byte: who asks for the same again may be given what was made before. */
+/** State, path, query and format determine a list to the byte, so an earlier response may be used for the same request. */
 function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body)) return response
   return { ...response, body: { ...response.body, tag } }
 }
 
-/** The metadata of the list of them, too. */
+/** A page of objects, and the metadata of its list. */
 export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
 
 /**
- * The objects that the query asks for. Fails for options that cannot be read or do not fit together. `isPaged`: upstream reads
- * them in pages, whether or not the query has a limit.
+ * Lists the objects that the query selects. Fails for options that are invalid or contradict each other. `isPaged`: upstream reads in pages
+ * here even if the query has no limit.
  */
 export async function readPage(
   request: ResourceRequest,
@@ -55,7 +55,7 @@ export async function readPage(
   const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
-  /** Upstream reads the first page of the Pods of a node from an index, and knows where that ends. */
+  /** Upstream reads the first page of the Pods of a node from an index, and ends the list if nothing follows in that. */
   const hasNext = async ({ items, revision }: Listed, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
     const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
@@ -84,12 +84,12 @@ function readOptions(query: URLSearchParams): AskedOptions {
   return { options, selectors }
 }
 
-/** With a selector nobody knows how many items remain. `folder` is what continue tokens are relative to. */
+/** With a selector the number of remaining items is unknown. `folder`: continue tokens are relative to it. */
 function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
   const hasNext = page.more && last !== undefined
   return {
-    // What is not stored has none.
+    // Objects that are not stored have no revision.
     resourceVersion: page.revision === 0 ? undefined : `${page.revision}`,
     continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
     remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
@@ -99,24 +99,24 @@ function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
 type PageStart = {
   readonly at: At
   readonly limit: number
-  /** Where a continued list goes on. */
+  /** The key where a continued list resumes. */
   readonly from: Key | undefined
   readonly askedVersion: number
 }
 
 type Paging = {
   readonly resource: Resource
-  /** The pages of one list are of one version; what is looked up by its name has no pages. */
+  /** All pages of a list must have one version, so Exact is the default match. A lookup by name has no pages. */
   readonly isPaged: boolean
 }
 
-/** What the options mean together: upstream's table of resourceVersion, match, limit and continue. */
+/** Upstream's table of resourceVersion, resourceVersionMatch, limit and continue. */
 function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Paging): PageStart {
   const { resourceVersion, resourceVersionMatch, limit } = options
   if (options.continue !== '') return continued(options, folder)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
-  // From memory everything is at hand: a limit would only cost the client more requests. Events upstream has not in memory.
+  // Upstream serves resourceVersion=0 from its watch cache, where it ignores the limit. It has no watch cache for Events.
   if (askedVersion === 0) {
     const isLimited = isEvents(resource) || resourceVersion !== '0'
     return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }
@@ -138,14 +138,14 @@ function continued(options: ListOptions, folder: Key): PageStart {
 
 const isExact = (at: At): boolean => typeof at === 'object' && 'exactly' in at
 
-/** Of an exact version upstream asks etcd, and passes on what that says. */
+/** Upstream reads an exact version from etcd, and returns etcd's error. */
 const notYet = (cause: unknown): ApiError =>
   unclassified('etcdserver: mvcc: required revision is a future revision', cause)
 
 const tooOldToContinue =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-/** The client may go on at the latest state, if it does not mind that the list is then of two times. */
+/** The client may continue with the latest state, if it accepts an inconsistent list. */
 function expiredToken(folder: Key, from: Key): ApiError {
   return expired(tooOldToContinue, { continue: encodeContinueFrom(folder, from, 'latest') })
 }

@@ -1,4 +1,4 @@
-/** The query parameters of reads, checked. The words of refusal are kube-apiserver's. */
+/** The query parameters of reads, validated with kube-apiserver's messages. */
 import { badRequest, invalid, unclassified } from '../api/errors.ts'
 import { type FieldFault, forbiddenField, notSupported } from '../api/field-fault.ts'
 import { quote } from '../api/quote.ts'
@@ -14,7 +14,7 @@ export type ListOptions = {
   readonly continue: string
   readonly timeoutSeconds: number | undefined
   readonly allowWatchBookmarks: boolean
-  /** Of a watch: whether it begins with the objects there are. Undefined: not said. */
+  /** For a watch: whether it begins with the existing objects. Undefined: not given. */
   readonly sendInitialEvents: boolean | undefined
 }
 
@@ -30,7 +30,7 @@ const plainOptions: ListOptions = {
   sendInitialEvents: undefined,
 }
 
-/** Fails with a BadRequest for what cannot be read. */
+/** Fails with a BadRequest for options that cannot be parsed. */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   if (query.size === 0) return plainOptions
   const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
@@ -49,7 +49,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   }
 }
 
-/** Whether the options fit together; all that does not is told at once. Comes after the selectors have been read. */
+/** Fails with Invalid for options that contradict each other, and names all faults. Called after the selectors were parsed. */
 export function validateListOptions(
   query: URLSearchParams,
   verb: 'list' | 'watch',
@@ -60,7 +60,7 @@ export function validateListOptions(
   if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', faults)
 }
 
-/** What `parseVersion` refuses is told differently by lists and by all others. */
+/** An invalid version is a BadRequest in a list, and an unclassified error in other verbs. */
 export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
   const fault = uintFault(text)
   if (fault === undefined) return Number(text)
@@ -68,7 +68,7 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
-/** Why a text is no version, in the words of Go's parser; undefined when it is one. */
+/** Why a text is not a version, with the message of Go's strconv; undefined if it is one. */
 export function uintFault(text: string): string | undefined {
   if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
   if (isBeyond64Bits(text) || BigInt(text) >= 1n << 64n)
@@ -76,18 +76,18 @@ export function uintFault(text: string): string | undefined {
   return undefined
 }
 
-/** Present with any value but these two is true. */
+/** A parameter is true with any value but these two, also an empty one. */
 export function parseBoolean(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** An empty value is an error too. */
+/** An empty value is an error, too. */
 export function parseInteger(value: string | null): number | undefined {
   const exact = parseExactInteger(value)
   return exact === undefined ? undefined : Number(exact)
 }
 
-/** A bigint where a number would be another one: as JSON is read. */
+/** A bigint if a number cannot represent the value exactly, as in decoded JSON. */
 export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined
   if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)

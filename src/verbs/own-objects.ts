@@ -1,4 +1,4 @@
-/** How the server itself reads objects and changes them, besides what clients ask of it. */
+/** How the server itself reads and changes objects, apart from the requests of clients. */
 import type { Objects, NamespacedName } from '../admission/objects.ts'
 import { type Json, type KubeObject, withManagedFields } from '../api/object.ts'
 import { Differences } from '../apply/differences.ts'
@@ -17,12 +17,12 @@ import { ignoredAt } from './owners.ts'
 import { currentOf } from './write/commit.ts'
 import { written } from './write/written.ts'
 
-/** Of a resource that is not served there are no objects. */
+/** A resource that is not served has no objects. */
 export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {
   return {
     get: (id, { namespace, name }, at) => {
       const resource = registry.find(id)
-      // A plugin asks for names that nobody has checked yet.
+      // A plugin may pass a name that was not validated yet.
       if (resource === undefined || segmentFault(name) !== undefined) return undefined
       const { keys, reader } = accessOf(resource)
       const key = keys.key(namespace, name)
@@ -69,14 +69,14 @@ async function changeStatus(
   return previous && String(revision)
 }
 
-/** Without what both share, of which there is nothing to tell: the spec of a definition is large. */
+/** Omits the top-level fields that both objects share, since they cannot differ: the spec of a definition is large. */
 function otherThan(other: KubeObject, object: KubeObject): KubeObject {
   const fields = Object.entries(object).filter(([name, field]) => field !== other[name])
   const { apiVersion, kind, metadata } = object
   return { ...Object.fromEntries(fields), apiVersion, kind, metadata }
 }
 
-/** As which the server owns what it writes, as upstream. */
+/** The field manager of the server's own writes, as upstream. */
 const manager = 'kube-apiserver'
 
 function ownersAfter(
@@ -85,7 +85,7 @@ function ownersAfter(
   { now }: WriteAccess,
 ): Json | undefined {
   const owners = readOwners(before.metadata['managedFields']) ?? new Map()
-  // What was never tracked begins to be with the first apply.
+  // An object without managedFields gets none by an update: the first apply begins them.
   if (owners.size === 0) return before.metadata['managedFields']
   const { struct } = resource.shape
   const versions = {

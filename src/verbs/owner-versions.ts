@@ -1,6 +1,6 @@
 /**
- * Objects in the versions in which their owners know them. Those of built-in kinds are converted as they are shown; of custom kinds
- * nothing is dropped on the way, but what does not fit there is refused.
+ * Objects in the versions of their field managers. Built-in kinds are converted as for a client; objects of custom kinds are not pruned,
+ * but they fail if they do not fit the schema of that version.
  */
 import type { Versions } from '../apply/differences.ts'
 import type { Owners } from '../apply/managers.ts'
@@ -14,20 +14,20 @@ import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../re
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { WriteAccess } from './access.ts'
 
-/** An object cannot be shown in the version of one of its owners. The message is upstream's. */
+/** An object cannot be converted to the version of one of its managers. The message is upstream's. */
 export class UnknownVersionError extends Error {
   override readonly name = 'UnknownVersionError'
 }
 
-/** Made when they are needed. */
+/** An object before and after a write, made on demand. */
 type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
 
-/** By apiVersion: what a webhook made of an object as it was and as it is to be. */
+/** What a webhook converted, by apiVersion: the object before and after the write. */
 type Asked = ReadonlyMap<string, { readonly before: KubeObject; readonly after: KubeObject }>
 
 const nobody: Asked = new Map()
 
-/** Asks for all versions that owners need. */
+/** Has the webhook convert the object to all versions that managers need. */
 export async function askWebhook(
   request: ResourceRequest,
   { inVersion, convertTo }: Pick<WriteAccess, 'inVersion' | 'convertTo'>,
@@ -60,11 +60,11 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 type VersionsOptions = Change & {
   readonly asked: Asked
   readonly wires?: Wires
-  /** Whether what is the same before and after may be left out, where that is cheap to know. */
+  /** Whether fields that are equal before and after may be left out, where it is cheap to find them. */
   readonly isChangeOnly?: boolean
 }
 
-/** An object before and after a write, by the version of an owner; undefined where the kind has no such version. */
+/** An object before and after a write, in the version of a manager; undefined if the kind has no such version. */
 export function versionsOf(
   request: ResourceRequest,
   { inVersion }: Pick<WriteAccess, 'inVersion'>,
@@ -91,19 +91,19 @@ export function versionsOf(
   }
 }
 
-/** An object before and after an apply as it is written: the nulls and empty values in it are there, too. */
+/** The wire form of an object before and after an apply: unlike the object it has nulls and empty values. */
 export type Wires = WirePair
 
 type OtherVersion = {
   readonly type: StructMerge
-  /** Objects as they were and as they are to be, in this version. */
+  /** The wire form in this version of an object before the write, and of one after it. */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
-  /** Of a custom kind, whose versions differ in nothing but their names unless a webhook says so. */
+  /** Present for custom kinds, whose versions differ only in apiVersion unless a webhook converts them. */
   readonly ofWires?: (wires: Wires) => Wires
 }
 
-/** Undefined where a built-in kind has no such version; fails where a custom one has none. */
+/** Undefined if a built-in kind has no such version; fails if a custom kind has none. */
 export function otherVersion(
   request: ResourceRequest,
   inVersion: WriteAccess['inVersion'],
@@ -126,7 +126,7 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
   }
 }
 
-/** An object of one version of a built-in kind in another. */
+/** The wire form of an object of a built-in kind in another version. */
 export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
   convertedWire(converted(object, from, to), to.shape.struct)
 
@@ -152,7 +152,7 @@ function customVersion(to: Resource): OtherVersion {
   }
 }
 
-/** Fails where what is written of an object does not fit a version, or has an item of a set or a map twice; `what` is told first. */
+/** Fails if a wire form does not fit the schema of a version, or has an item of a set or a map twice. `what`: begins the message. */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
   const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))
   if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))

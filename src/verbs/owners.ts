@@ -1,4 +1,4 @@
-/** What verbs know of the managers of fields, told to apply/: who they are in the shape of a path, and who writes now. */
+/** What apply/ needs to know of a request: the field managers as its path shows them, and the manager that writes. */
 import { fieldSetOf } from '../apply/field-paths.ts'
 import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
@@ -17,13 +17,13 @@ export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
 }
 
 export type Tracking = {
-  /** In the shape of the path. */
+  /** As the path shows them. */
   readonly owners: Owners
-  /** The list of the stored object, now that these are the owners. */
+  /** managedFields of the stored object with these owners. */
   readonly finish: (owners: Owners) => Json | undefined
 }
 
-/** The owners of a stored object as the path of a request shows them. */
+/** The owners of a stored object, with the field paths that the request's path shows. */
 export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
   const view = viewOf(request)
@@ -38,14 +38,14 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
   }
 }
 
-/** Without a name of its own a client is known by its program. */
+/** Without a fieldManager in the query, the manager is derived from the User-Agent. */
 export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
   const { resource, subresource, http } = request
   const manager = fieldManager === '' ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '') : fieldManager
   return { manager, operation: 'Update', apiVersion: apiVersionOf(viewOf(request) ?? resource), subresource }
 }
 
-/** These depend on nothing but the resource. */
+/** Cached, since they depend only on the resource and the subresource. */
 const ignored = new WeakMap<Resource, Map<string, FieldSet>>()
 
 export function ignoredAt({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): FieldSet {
@@ -58,7 +58,7 @@ export function ignoredAt({ resource, subresource }: Pick<ResourceRequest, 'reso
 
 const emptyWires = new WeakMap<Struct, Fields>()
 
-/** What is there before an object is: the zero values that are always written. */
+/** The wire form of an object that does not exist: the zero values that are always serialized. */
 export function emptyWire(struct: Struct): Fields {
   const known = emptyWires.get(struct) ?? storedWire(emptyObject, struct)
   emptyWires.set(struct, known)

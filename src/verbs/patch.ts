@@ -1,6 +1,6 @@
 /**
- * A patch makes the object to write from the one that is there; the rest is the way of an update. When somebody else was first it
- * is made anew from what is there then, unless the patch names the version that it wants to change.
+ * A patch makes the object to write from the current one; the rest is as in an update. When another writer was first the patch is applied
+ * to the new current object, unless it has a resourceVersion.
  */
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -17,7 +17,7 @@ import { updateObject } from './write/update-object.ts'
 import type { Change } from './write/write.ts'
 import { parsePatchOptions } from './write-options.ts'
 
-/** Of the object, or of a part of it that has a path of its own. */
+/** Patches an object, or a part of it that has a subresource. */
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http, request.resource)
@@ -35,7 +35,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
-/** What comes out must still be the object that the path names. */
+/** The patched object must still be the one that the path names. */
 function inPlace(change: Change, request: ResourceRequest): Change {
   return async (current, stored) => {
     const object = inNamespace(await change(current, stored), request)

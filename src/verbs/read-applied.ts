@@ -14,7 +14,7 @@ export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: 
 
 export type AppliedBody = {
   readonly value: Fields
-  /** Keys that were set twice, in the words of the YAML parser. */
+  /** Repeated keys, with the messages of the YAML parser. */
   readonly duplicates: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export async function readApplied(
   }
 }
 
-/** Upstream speaks of YAML here too. */
+/** Upstream's errors mention YAML here, too. */
 function readCbor(body: Buffer): Fields {
   try {
     const json = cborToJson(body)
@@ -56,10 +56,10 @@ function objectOf(value: Json): Fields {
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
 }
 
-/** JSON without repeated keys, which is the same in YAML. Undefined: what it is YAML's parser must say. */
+/** Reads JSON without repeated keys, which is the same in YAML. Undefined: the YAML parser has to read the body. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
-  // YAML may begin so, too: its parser says what it is, and the JSON that it makes is counted.
+  // YAML may begin with a brace, too: its parser decides, and the members of the JSON that it makes are counted.
   if (hasTooManyMembers(body)) return undefined
   const scanner = new JsonScanner(body.toString('utf8'))
   let isRepeated = false

@@ -1,4 +1,4 @@
-/** The body of a create or an update as an object of the resource, whatever form it was sent in. The one place that decodes. */
+/** Decodes the body of a create or an update to an object of the resource, from any format. */
 import { ApiError, badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -20,7 +20,7 @@ import type { WriteAccess } from './access.ts'
 import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './write/owner-references.ts'
 
-/** In the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
+/** Sets the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
 export async function readObject(
   request: ResourceRequest,
   fieldValidation: FieldValidation,
@@ -37,10 +37,10 @@ export async function readObject(
   }
 }
 
-/** What upstream says of a scale of a custom kind that it cannot read, whatever is wrong with it. */
+/** Upstream's error for any Scale of a custom kind that it cannot decode, whatever is wrong with it. */
 const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
-/** As an object of another kind than the path names: what is done to an object has a kind of its own. */
+/** Reads an object of another kind than the path names: actions such as a Binding or an Eviction have kinds of their own. */
 export async function readAs(
   request: ResourceRequest,
   expected: Expected,

@@ -1,4 +1,4 @@
-/** The body of a patch as a change of the object that is there. */
+/** The body of a patch, as a change of the current object. */
 import { type ApiError, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
@@ -13,7 +13,7 @@ import type { Change } from './write/write.ts'
 
 type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
 
-/** What is wrong with the patch is told only where there is an object. */
+/** Errors in the patch are reported only if the object exists, except for too many members. */
 export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
@@ -32,7 +32,7 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   }
 }
 
-/** Owners are not shown through a view, but a patch sees them. */
+/** A view has no managedFields for clients, but the object that a patch is applied to has them. */
 function withShownOwners(
   current: KubeObject,
   { request, stored }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },

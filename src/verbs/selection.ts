@@ -1,4 +1,4 @@
-/** Which objects of a resource a list or a watch is about: a range of keys, and what to look for in it. */
+/** The objects that a list or a watch selects: a range of keys, and a filter. */
 import { badRequest } from '../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../api/label-selector.ts'
@@ -13,21 +13,21 @@ import { fieldReader } from './field-labels.ts'
 
 export type Chosen = {
   readonly range: KeyRange
-  /** The range is that of one object. */
+  /** Whether the range has a single key. */
   readonly isOneKey: boolean
-  /** Undefined: everything in the range. */
+  /** Undefined: all objects in the range. */
   readonly matches: Matches | undefined
-  /** Values that all of them have, and that an index may lead to. */
+  /** Values that all selected objects have, and that an index may have. */
   readonly by?: readonly IndexedValue[] | undefined
-  /** Where upstream has an index: what it leads to, whatever else is asked of them. */
+  /** If upstream has an index: the filter of its lookup, without the rest of the selector. */
   readonly indexed?: (() => Matches) | undefined
-  /** What all their keys end in. */
+  /** The name that all selected keys end in. */
   readonly name?: Key | undefined
 }
 
 export type Selectors = { readonly requirements: readonly Requirement[]; readonly terms: readonly FieldTerm[] }
 
-/** Fails with a BadRequest for what cannot be read. */
+/** Fails with a BadRequest for a selector that cannot be parsed. */
 export function parseSelectors({ labelSelector, fieldSelector }: SelectorOptions): Selectors {
   if (labelSelector === '' && fieldSelector === '') return everything
   return { requirements: parseLabelSelector(labelSelector), terms: parseFieldSelector(fieldSelector) }
@@ -37,7 +37,7 @@ type SelectorOptions = { readonly labelSelector: string; readonly fieldSelector:
 
 const everything: Selectors = { requirements: [], terms: [] }
 
-/** Fails with a BadRequest for a field that the kind does not offer. */
+/** Fails with a BadRequest for a field that the kind does not support. */
 export function choose(request: ResourceRequest, { requirements, terms }: Selectors, keys: ResourceKeys): Chosen {
   const { resource } = request
   if (requirements.length === 0 && terms.length === 0 && request.name === '') {
@@ -68,11 +68,11 @@ function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resourc
   return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
 
-/** Indexes and names only shorten the way to what is selected, and what was asked is kept with what it led to. */
+/** Index values and names only speed up a lookup, and the cache keeps its results by the values: both are limited. */
 const HINTS_MAX = 8
 const HINT_CHARACTERS_MAX = 512
 
-/** Values that all selected objects have and an index may lead to: the fields' before the labels'. */
+/** Values that all selected objects have, and that an index may have: those of fields first. */
 export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
@@ -89,7 +89,7 @@ function valueOfLabel(requirement: Requirement): IndexedValue[] {
   return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
 }
 
-/** Names need no look at the object: they stand in its key. */
+/** Terms on the name and the namespace are matched on the key, without decoding the object. */
 function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, keys: ResourceKeys): SelectorTerm {
   const read = fieldReader(resource, field)
   if (field === 'metadata.name') return { isEqual, value, isOf: keys.hasName(value) }
@@ -97,7 +97,7 @@ function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, 
   return { isEqual, value, field, read }
 }
 
-/** A name that is asked for by equality makes a list a look at one key; a namespace, one at a part of them. */
+/** metadata.name by equality turns a list into a read of one key; metadata.namespace narrows the range of keys. */
 const nameIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.name')
 const namespaceIn = (terms: readonly FieldTerm[]): string => asked(terms, 'metadata.namespace')
 

@@ -1,4 +1,4 @@
-/** What a client is told when the database refuses or fails. */
+/** Translates storage errors to API errors. */
 import type { RequestContext } from '../api/context.ts'
 import {
   alreadyExists,
@@ -19,7 +19,7 @@ import {
 import { isEvents } from '../api/events.ts'
 import { StorageError } from '../storage/errors.ts'
 
-/** What is under way takes seconds at the most. */
+/** The operations that keep the storage busy take seconds at most. */
 const RETRY_AFTER_SECONDS = 1
 
 export type StorageOperation = {
@@ -28,11 +28,11 @@ export type StorageOperation = {
   readonly name: string
   /** For messages: get, list, create. */
   readonly verb: string
-  /** The version that was asked for, if any. */
+  /** The resourceVersion of the request, if any. */
   readonly askedVersion?: number
 }
 
-/** Runs the operation; its storage errors become errors of the API. What was given up because its time is over says so. */
+/** Runs the operation, and translates its storage errors. The error of a request that timed out says so. */
 export async function translated<T>(
   context: RequestContext,
   operation: StorageOperation,
@@ -45,13 +45,13 @@ export async function translated<T>(
   }
 }
 
-/** Of an error of the storage what the client is told; any other as it is. */
+/** Translates a storage error; any other error is returned unchanged. */
 export function toApiError(context: RequestContext, operation: StorageOperation, error: unknown): unknown {
   if (!(error instanceof StorageError)) return error
   return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
 
-/** Of a request that was given up while something of it was under way. */
+/** For a request that was cancelled, or timed out, while an operation was running. */
 export const cancelled = (context: RequestContext, cause?: unknown): ApiError =>
   isTimeUp(context) ? deadlineExceeded(cause) : serviceUnavailable('the request was cancelled', cause)
 
@@ -89,7 +89,7 @@ export function fromStorage(
   }
 }
 
-/** Of watches upstream's memory says how far back it goes; where it has none, the database speaks. */
+/** For watches upstream reports the oldest version of its watch cache; for Events, which have no watch cache, etcd's error. */
 function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: StorageOperation): string {
   if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
   if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'

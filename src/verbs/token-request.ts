@@ -1,4 +1,4 @@
-/** TokenRequest: a token for a service account, perhaps bound to the life of a pod, a secret or a node. Nothing is stored. */
+/** TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a node. Nothing is stored. */
 import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/account-claims.ts'
 import { badRequest, conflict, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
@@ -10,18 +10,18 @@ import { asTokenRequest, tokenRequestKind } from '../registry/token-request.ts'
 import type { WriteAccess } from './access.ts'
 import { readReview } from './reviews/question.ts'
 
-/** What kubelets ask for when nobody tells them more. */
+/** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
 const KUBELET_SECONDS = 3607
 const YEAR_SECONDS = 365 * 24 * 3600
 
 export type TokenParts = {
   readonly issuer: string
-  /** The server's own, for who asks for none. */
+  /** The server's own audiences, for requests without any. */
   readonly audiences: readonly string[]
   readonly secondsMax: number | null
   readonly extendsExpiration: boolean
   readonly sign: (claims: AccountClaims) => string
-  /** An object of the core group, as it is now. */
+  /** Reads the current object of the core group. */
   readonly read: (plural: string, namespace: string, name: string) => Promise<KubeObject | undefined>
   readonly wallMs: () => number
 }
@@ -103,7 +103,7 @@ async function findBound(reference: Fields[string], binding: Binding): Promise<B
 
 type Found = { readonly found: KubeObject; readonly claims: Bound }
 
-/** With the node that the pod runs on, as far as that is known. */
+/** Includes the node that the pod is bound to, without a uid if that node does not exist. */
 async function findPod(name: string, { account, namespace, parts }: Binding): Promise<Found> {
   const found = await parts.read('pods', namespace, name)
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
@@ -136,7 +136,7 @@ function secondsOf(asked: number, { context }: ResourceRequest, { secondsMax }: 
   return secondsMax
 }
 
-/** Clients that never read their token again are given time to learn it. */
+/** Whether the token is extended to a year: clients that never reload their token keep working meanwhile. */
 function isForKubelet(
   seconds: number,
   {

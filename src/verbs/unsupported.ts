@@ -1,8 +1,8 @@
-/** What upstream serves and this server does not yet: refused by name, rather than half done. */
+/** Refuses subresources that cannot be read or written like objects. */
 import { type ApiError, methodNotAllowed } from '../api/errors.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 
-/** Fails unless the path is of an object, or of a part that can be read and written like one. */
+/** Fails unless the path names an object, or a subresource that can be read and written like one. */
 export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request
   if (subresource === '' || viewOf(request) !== undefined) return

@@ -14,7 +14,7 @@ import { updateObject } from './write/update-object.ts'
 import { mayCreateAt } from './write/write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
-/** Of the object, or of a part of it that has a path of its own. */
+/** Updates an object, or a part of it that has a subresource. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
   const show = represent(negotiate(http, resource), access.forms, http.query, viewOf(request))
@@ -31,7 +31,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   return answerUpdate(request, updated, show)
 }
 
-/** The words are those of upstream's storage, where this is checked. */
+/** The message is that of upstream's storage, which checks this. */
 function checkUid(
   given: KubeObject,
   current: KubeObject | undefined,
@@ -42,7 +42,7 @@ function checkUid(
   const stored = current?.metadata.uid ?? ''
   if (uid === '' || uid === stored) return
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
-  // A dry run is refused above the storage, where keys have no root yet.
+  // Upstream refuses a dry run above the storage, where keys do not have the root prefix yet.
   const folders = resource.isNamespaced ? `${namespace}/` : ''
   const key = isDryRun ? `/${resourcePrefix(resource)}/${folders}${name}` : toText(keys.key(namespace, name))
   const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`

@@ -1,4 +1,4 @@
-/** Objects that are not stored but made when somebody looks, such as ComponentStatus. They are read like any others. */
+/** Objects that are not stored but made for each read, such as ComponentStatus. Verbs read them like any others. */
 import { notFound } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Cache } from '../cache/cache.ts'
@@ -11,12 +11,12 @@ import type { ReadAccess } from './access.ts'
 export type VirtualParts = {
   readonly resource: Resource
   readonly keys: ResourceKeys
-  /** All of them, by name. */
+  /** All objects, sorted by name. */
   readonly read: () => Promise<readonly KubeObject[]>
   readonly cache: Cache
 }
 
-/** Their state has no revision, and there are never so many that a limit would matter. */
+/** Virtual objects have no revision, and are too few for a limit to matter. */
 export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
   const print = (object: KubeObject) => printUnversioned(object, resource.shape)
   const all = async (): Promise<Item[]> =>
@@ -24,7 +24,7 @@ export function virtualReader({ resource, keys, read, cache }: VirtualParts): Re
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)
-      // Upstream's errors name what it does not store in the singular.
+      // Upstream's error has the singular of a resource that is not stored.
       if (item === undefined) throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
       return { revision: 0, item }
     },

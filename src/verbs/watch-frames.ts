@@ -1,15 +1,15 @@
 /**
- * A watch on its way to the client: takes what the watcher has whenever the client has taken what came before. It ends when
- * the client goes away, when its time is up, or when the watcher is closed.
+ * The frames of a watch for one client: events are taken from the watcher when the client has read the previous ones. The watch ends when
+ * the client disconnects, when its timeout is over, or when the watcher is closed.
  */
 import { toStatus } from '../api/errors.ts'
 import type { FrameSource } from '../api/request.ts'
 import type { EventSource } from '../cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
 
-/** Time between bookmarks; as upstream. */
+/** Interval of bookmarks, as upstream. */
 const BOOKMARK_MS = 60_000
-/** A last bookmark comes this long before the end, so that the client can go on from there. */
+/** The last bookmark is sent this long before the timeout, so that the client can resume from it. */
 const LAST_BOOKMARK_MS = 2_000
 
 export type WatchFramesOptions = {
@@ -40,7 +40,7 @@ export class WatchFrames implements FrameSource {
     if (options.timeoutMs < 0) this.close()
   }
 
-  /** Frames as they are, shared with others who watch: a client that takes them slowly holds no copy of its own. */
+  /** Frames are shared with other watchers and not copied, so that a slow client does not hold copies of its own. */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
     const events = this.#watcher.take()
@@ -60,7 +60,7 @@ export class WatchFrames implements FrameSource {
     return frames
   }
 
-  /** After the last event, which may be why there are no more. */
+  /** After the last event: the error that closed the watcher, if there is one. */
   #end(): readonly Buffer[] | undefined {
     const { failure } = this.#watcher
     this.close()
@@ -71,7 +71,7 @@ export class WatchFrames implements FrameSource {
 
   readonly onReady = (ready: () => void): void => this.#watcher.onReady(ready)
 
-  /** Nothing new means nothing to go on from: then there is no bookmark. */
+  /** A bookmark is only sent if the resource has changed since the watch began. */
   #planBookmark(): void {
     if (this.#leftMs <= LAST_BOOKMARK_MS) return
     const waitMs = Math.min(BOOKMARK_MS, this.#leftMs - LAST_BOOKMARK_MS)

@@ -13,13 +13,13 @@ import { fromStorage, type StorageOperation } from './storage-errors.ts'
 import { WatchFrames } from './watch-frames.ts'
 import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 
-/** The longest time that a timer of Node's can wait: 24 days. */
+/** The longest delay of a Node timer: 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
-  // A form that can be shown but not streamed is found last, as upstream does.
+  // A media type that can be served but not streamed is refused last, as upstream.
   const refuseFirst = (): void => {
     parseSelectors(parseListOptions(http.query))
     validateListOptions(http.query, 'watch', { allowsWatchList })
@@ -51,16 +51,16 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   } catch (error) {
     onEnd()
     if (!(error instanceof StorageError)) throw error
-    // What goes wrong from here on is told inside the stream, even before its first event.
+    // From here on errors are sent in the stream, even before its first event.
     return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }
   }
 }
 
-/** Whether the end of the initial objects is told, with what a list of them looks like, which a table is not. */
+/** Whether a bookmark marks the end of the initial events. It carries an empty list of the objects, which a Table is not. */
 const isMarked = ({ sendInitialEvents, resourceVersion, allowWatchBookmarks }: ListOptions): boolean =>
   allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
 
-/** Negative: over before it begins. */
+/** Negative: the watch ends at once. */
 function timeoutOf(
   { timeoutSeconds = 0 }: ListOptions,
   { random, watchMsMin }: Pick<WatchAccess, 'random' | 'watchMsMin'>,
@@ -76,7 +76,7 @@ type Starting = {
   readonly allowsWatchList: boolean
 }
 
-/** With the gate WatchList a watch without a version asks for what is there, and is told when that was all. */
+/** With the WatchList gate a watch without a resourceVersion, too, gets the bookmark at the end of its initial events. */
 async function startOf(options: ListOptions, starting: Starting): Promise<WatchOptions['start']> {
   const { askedVersion, range, reader, allowsWatchList } = starting
   const { sendInitialEvents, resourceVersion, allowWatchBookmarks: markEnd } = options

@@ -1,13 +1,13 @@
 /**
- * A watch over a WebSocket (RFC 6455), which is how browsers follow one: each event is a message, text for JSON and binary
- * for protobuf. What the client says is read over, but for pings and the end; what breaks the protocol ends the connection.
+ * A watch over a WebSocket (RFC 6455), which is how browsers watch: each event is a message, text for JSON and binary for protobuf.
+ * Messages of the client are ignored, except for pings and the close frame; a protocol error ends the connection.
  */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, FrameSource } from '../api/request.ts'
 import { PIECE_BYTES } from '../lib/pieces.ts'
 
-/** What RFC 6455 section 4.2.2 adds to the key of the client. */
+/** RFC 6455 section 4.2.2 appends this to the client's key. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const TEXT = 1
 const BINARY = 2
@@ -15,13 +15,13 @@ const CLOSE = 8
 const PING = 9
 const PONG = 10
 const opcodes: ReadonlySet<number> = new Set([0, TEXT, BINARY, CLOSE, PING, PONG])
-/** Of frames that speak about the connection, RFC 6455 section 5.5. */
+/** Payload limit of control frames, RFC 6455 section 5.5. */
 const CONTROL_BYTES_MAX = 125
 /** Status code 1002, RFC 6455 section 7.4.1. */
 const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
-/** A client that takes nothing for this long has vanished; as the listener has it for other answers. */
+/** A client that reads nothing for this long is considered gone. The listener has the same limit for other responses. */
 const STALL_MS_MAX = 60_000
-/** What a client has to take the last frame and close its side. */
+/** Time for a client to read the close frame and to close its side. */
 const CLOSE_MS_MAX = 5_000
 
 export const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
@@ -39,7 +39,7 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
   return { status: 101, headers, tunnel: (socket) => pump(socket, frames, form) }
 }
 
-/** No faster than the client reads. */
+/** Writes no faster than the client reads. */
 function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): void {
   let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
@@ -47,7 +47,7 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
     try {
       goOn()
     } catch {
-      // An object that cannot be read ends the watch, as it ends a stream: nobody else sees this error.
+      // An object that cannot be decoded ends the watch, as it ends a stream. No caller would catch this error.
       frames.close()
       socket.destroy()
     }
@@ -56,7 +56,7 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {
-      // The client is gone: what there is, which may be much, is not looked at.
+      // The client is gone: events that are ready, perhaps many, are not taken.
       if (!socket.writable) return frames.close()
       const { value: piece } = unsent.next()
       if (piece === undefined) {
@@ -83,7 +83,7 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
   go()
 }
 
-/** Sends the last frame. Who does not close then is cut off. */
+/** Sends the close frame. A client that does not close the connection then is disconnected. */
 function close(socket: Duplex, payload?: Buffer): void {
   if (!socket.writable) return
   socket.end(frame(CLOSE, payload ?? Buffer.alloc(0)))
@@ -92,8 +92,8 @@ function close(socket: Duplex, payload?: Buffer): void {
 }
 
 /**
- * Events are shared with others who watch: they are copied when the client takes them, some at a time. A batch ends where a message
- * does, since a pong may come after it.
+ * Frames are shared with other watchers: they are copied only when the client reads, a batch at a time. A batch ends at the end of a
+ * message, since a pong may follow it.
  */
 function* batches(parts: readonly Buffer[], form: 'json' | 'protobuf'): Generator<Buffer, undefined, undefined> {
   const opcode = form === 'json' ? TEXT : BINARY
@@ -112,7 +112,7 @@ function* batches(parts: readonly Buffer[], form: 'json' | 'protobuf'): Generato
   if (held.length > 0) yield Buffer.concat(held)
 }
 
-/** Events are framed for a stream: JSON by its lines, protobuf by lengths before it. */
+/** Events are framed for a stream: JSON is delimited by newlines, protobuf has length prefixes. */
 function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -124,7 +124,7 @@ function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   return found
 }
 
-/** A whole message of a server, which is not masked. */
+/** An unfragmented message. Frames of a server are not masked. */
 const frame = (opcode: number, payload: Buffer): Buffer => Buffer.concat([frameHead(opcode, payload.length), payload])
 
 function frameHead(opcode: number, length: number): Buffer {
@@ -137,12 +137,15 @@ function frameHead(opcode: number, length: number): Buffer {
   return head
 }
 
-/** `onEnd`: the client has said its last word, or what nobody may say; with what is to be answered. Nothing is read after it. */
+/**
+ * `onEnd`: the client sent a close frame, or violated the protocol; the payload is that of the close frame to send. No input is read
+ * afterwards.
+ */
 function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
-  /** A frame that has not come whole: its head (14 bytes) and what a ping may say at the most. */
+  /** An incomplete frame: at most its header (14 bytes) and the payload of a control frame. */
   let held: Buffer = Buffer.alloc(0)
   let skip = 0
-  /** The last that is not answered: others before it need no answer (RFC 6455, 5.5.3), or a client that does not read could pile up pongs. */
+  /** The last ping without a pong. Earlier ones need no pong (RFC 6455, 5.5.3), or a client that does not read could make pongs pile up. */
   let ping: Buffer | undefined
   const pong = (): void => {
     if (ping === undefined || !socket.writable || socket.writableNeedDrain) return
@@ -158,7 +161,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       const read = readFrame(bytes)
       if (read === 'partial') break
       if (read === 'fault' || read.opcode === CLOSE) {
-        // Only so that its end is seen.
+        // The rest of the input is discarded, so that the end of the connection is noticed.
         socket.off('data', onData).resume()
         return onEnd(read === 'fault' ? protocolError : read.payload)
       }
@@ -166,7 +169,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
       skip = Math.max(read.end - bytes.length, 0)
       bytes = bytes.subarray(Math.min(read.end, bytes.length))
     }
-    // A copy: a few bytes would keep the whole chunk.
+    // A copy: a slice of a few bytes would keep the whole chunk in memory.
     held = Buffer.from(bytes)
     pong()
   }
@@ -174,7 +177,7 @@ function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
   socket.on('data', onData)
 }
 
-/** Of frames that speak about the connection with their payload; others are read over. */
+/** Control frames are returned with their payload; the payload of others is skipped. */
 function readFrame(
   bytes: Buffer,
 ): { readonly opcode: number; readonly payload: Buffer; readonly end: number } | 'partial' | 'fault' {
@@ -184,9 +187,9 @@ function readFrame(
   const opcode = first & 0x0f
   const short = second & 0x7f
   const isControl = opcode >= CLOSE
-  // Extensions that nobody agreed upon, and what is not masked (RFC 6455, 5.1 and 5.2).
+  // Errors are reserved bits without a negotiated extension, a missing mask and unknown opcodes (RFC 6455, 5.1 and 5.2).
   if ((first & 0x70) !== 0 || (second & 0x80) === 0 || !opcodes.has(opcode)) return 'fault'
-  // They are short, and in one piece (5.5).
+  // Control frames are short and not fragmented (5.5).
   if (isControl && ((first & 0x80) === 0 || short > CONTROL_BYTES_MAX)) return 'fault'
   const maskAt = short === 127 ? 10 : short === 126 ? 4 : 2
   if (bytes.length < maskAt + 4) return 'partial'

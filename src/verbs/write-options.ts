@@ -1,4 +1,4 @@
-/** The query parameters of writes, checked. The words of refusal are kube-apiserver's. */
+/** The query parameters of writes, validated with kube-apiserver's messages. */
 import { invalid } from '../api/errors.ts'
 import { type FieldFault, forbiddenField, notSupported, required } from '../api/field-fault.ts'
 import { managerFaults } from '../api/manager-name.ts'
@@ -14,13 +14,13 @@ export type WriteOptions = {
 
 const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' }
 
-/** Fails with Invalid, and names everything that is wrong. */
+/** Fails with Invalid, and names all faults. */
 export function parseWriteOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions'): WriteOptions {
   return query.size === 0 ? plainOptions : parseOptions(query, kind, [])
 }
 
 export type PatchOptions = WriteOptions & {
-  /** Whether an apply takes fields from their owners. */
+  /** Whether an apply takes fields from their managers. */
   readonly force: boolean
 }
 
@@ -53,7 +53,7 @@ function parseOptions(query: URLSearchParams, kind: string, kindFaults: readonly
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
 }
 
-/** Also of the list in the body of a delete. */
+/** Also validates dryRun in the body of a delete. */
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   if (dryRun.every((stage) => stage === 'All')) return []
   const shown = `[]string{${dryRun.map(quote).join(', ')}}`

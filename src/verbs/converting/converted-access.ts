@@ -1,4 +1,4 @@
-/** Access to a resource whose objects are stored in another version, which only a webhook can convert. To the verbs it is like any other. */
+/** Access to a resource that is stored in another version, which only a webhook can convert. To the verbs it is like any other. */
 import { assert } from '../../lib/assert.ts'
 import { type KubeObject, omit } from '../../api/object.ts'
 import type { Item, Matches } from '../../cache/item.ts'
@@ -96,7 +96,7 @@ class ConvertedStore implements ObjectStore {
     return { revision, found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes } }
   }
 
-  /** Readable means readable in the stored version; the webhook is not asked. */
+  /** Readable means decodable in the stored version; the webhook is not called. */
   deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
     const { store, decode } = this.#stored.access
     return store.deleteUnreadable(key, decode, options)

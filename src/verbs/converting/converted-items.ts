@@ -1,28 +1,28 @@
 /**
- * Objects that webhooks have converted, as bytes, for all resources together: who reads one again, or watches, does not make the webhook
- * work again. They are kept within a budget; beyond it those go that nobody has asked for since the last round over all of them.
+ * Objects that webhooks have converted, as bytes, for all resources together, so that a second read or watcher does not call the webhook
+ * again. They are kept within a budget: beyond it, the clock algorithm evicts those that were not used since its last round.
  *
- * A round instead of an order by last use: hundreds of watchers ask for each object, and to move an entry of a Map to its end has the Map
- * built anew, in the old generation, after as many times as it has entries.
+ * Clock instead of LRU: hundreds of watchers read each object, and moving an entry to the end of a Map makes V8 rebuild the Map, in the old
+ * generation, after as many moves as it has entries.
  */
 import { Item } from '../../cache/item.ts'
 import type { Key } from '../../storage/engine.ts'
 
 /** Some hundred thousand objects of usual size. */
 const BYTES_MAX = 128 << 20
-/** What an entry takes besides the bytes of its object. */
+/** Overhead of an entry besides the bytes of its object. */
 const ENTRY_BYTES = 250
-/** Where all are in use, so many are passed over before one goes all the same. */
+/** If all entries are in use, so many are spared before one is evicted nevertheless. */
 const SPARED_MAX = 1_000
 
-/** The latest revision that was asked for, and the one before, which watchers with a selector compare it with, if it was seen. */
+/** The latest revision that was requested and, if it was converted, the one before, which watchers with a selector compare it with. */
 export class ConvertedItem extends Item {
   previous: ConvertedItem | undefined
-  /** Whether it was asked for since the last round. */
+  /** Whether it was requested since the last round. */
   isUsed = true
 }
 
-/** A resource in one version, as one definition has it: its items by key. */
+/** A resource in one version, for one state of its definition: its items by key. */
 export class Owner {
   readonly items = new Map<Key, ConvertedItem>()
   isGone = false
@@ -31,13 +31,13 @@ export class Owner {
 export class ConvertedItems {
   readonly #bytesMax: number
   readonly #release: (item: Item) => void
-  /** Those that have items. */
+  /** The owners that have items. */
   readonly #owners = new Set<Owner>()
-  /** Asked only while there are items. Those that come and go meanwhile are no matter to the iterators of Map and Set. */
+  /** Advanced only while there are items. The iterators of Map and Set tolerate additions and deletions meanwhile. */
   readonly #rounds = this.#goRound()
   #bytes = 0
 
-  /** `release`: the bytes of the item are not needed any longer. */
+  /** `release`: frees the bytes of an item that is no longer kept. */
   constructor(release: (item: Item) => void, bytesMax = BYTES_MAX) {
     this.#release = release
     this.#bytesMax = bytesMax
@@ -55,7 +55,10 @@ export class ConvertedItems {
     return last.previous?.revision === revision ? last.previous : undefined
   }
 
-  /** `isLasting`: others may be given it, too. What is not, or comes after the end, is only for who waits for it. */
+  /**
+   * `isLasting`: whether the item may serve other requests. One that may not, or comes after `end`, only serves the requests that wait for
+   * it.
+   */
   add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
     if (owner.isGone || !isLasting) {
       this.#release(item)
@@ -71,7 +74,7 @@ export class ConvertedItems {
     for (let spared = 0; this.#bytes > this.#bytesMax; spared++) this.#passOne(spared < SPARED_MAX)
   }
 
-  /** Nobody will ask for what it has any longer. */
+  /** Deletes the items of an owner that will not be used any longer. */
   end(owner: Owner): void {
     owner.isGone = true
     this.deleteAll(owner)
@@ -81,7 +84,7 @@ export class ConvertedItems {
     for (const item of owner.items.values()) this.#delete(owner, item)
   }
 
-  /** Of two revisions besides the latest the later one stays. */
+  /** Of the revisions before the latest, only the newest is kept. */
   #follow(last: ConvertedItem, item: ConvertedItem): void {
     const others = [last.previous, item, item.previous].filter((one) => one !== undefined)
     item.previous = undefined
@@ -97,7 +100,7 @@ export class ConvertedItems {
     }
   }
 
-  /** Drops the next one of the round, or spares it, if it was asked for. */
+  /** Evicts the next item of the round, or spares it if it was used. */
   #passOne(maySpare: boolean): void {
     const { owner, item } = this.#rounds.next().value
     if (maySpare && item.isUsed) item.isUsed = false

@@ -1,6 +1,6 @@
 /**
- * The events of a resource in another version: each batch is converted before the next one is looked at, so that they stay in order. The
- * first that cannot be converted ends the watch, and the client is told why.
+ * The events of a resource in another version. To keep the order, each batch is converted before the next one is taken. The first object
+ * that cannot be converted ends the watch, with an error for the client.
  */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { Shown, WatchEvent } from '../../cache/event.ts'
@@ -73,7 +73,7 @@ export class ConvertedWatch implements EventSource {
     })
   }
 
-  /** Those before the first that fails. */
+  /** Returns the events before the first one that fails. */
   async #convertAll(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     try {
       return await this.#convert(events)
@@ -116,12 +116,12 @@ export class ConvertedWatch implements EventSource {
     return shown
   }
 
-  /** To see whether an object was selected before a change, that state is converted, too; mostly it is kept. */
+  /** A selector is evaluated on the state before a change, too, so that state is converted; mostly it is still kept. */
   #before({ type, previous }: Shown): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
-  /** What an event is to somebody who sees only some objects; undefined: nothing. */
+  /** The event for a watcher with a selector; undefined: none. */
   #shown({ type, revision }: Shown, now: Item, changed: Item | undefined): Shown | undefined {
     const { frames } = this.#converter
     const matches = this.#matches

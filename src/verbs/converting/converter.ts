@@ -1,6 +1,6 @@
 /**
- * From the version that objects are stored in to the one that a request asks for, and back, where a webhook must be asked. An object is
- * converted once for all who want it: who comes while it is on its way waits for it, who comes later finds it kept.
+ * Converts objects by a webhook between the version they are stored in and the version of a request. An object is converted once for all
+ * requests: those that come during the conversion wait for it, later ones find it kept.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { LateFrames } from '../../cache/event.ts'
@@ -13,48 +13,51 @@ import type { ConversionWebhook, Originals } from '../../webhooks/conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /**
- * One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. What a
- * watcher takes at once, 256 KB and the rest of the last object, is mostly one review.
+ * Limits of one ConversionReview: it is printed and parsed in some milliseconds, and any webhook accepts it. A larger object is sent alone.
+ * A batch of a watcher, 256 KB and the rest of the last object, is mostly one review.
  */
 const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
-/** Reviews of one reader at once: enough to hide the way to the webhook, and room for others. */
+/** Concurrent reviews of one request: enough to hide the latency of the webhook, and leaves room for other requests. */
 const REVIEWS_MAX = 4
 
 export type ConverterParts = {
   readonly webhook: Pick<ConversionWebhook, 'convert'>
   readonly kept: ConvertedItems
-  /** Where converted objects have their bytes. */
+  /** Stores the bytes of converted objects. */
   readonly home: ItemHome
-  /** Where frames of their events are kept for a while. */
+  /** Keeps frames of their events for a while. */
   readonly frames: EvictionQueue
   readonly database: Database
 }
 
 /**
- * In another database, or in one that was restored from a backup, a key and a revision mean another object. Until it is settled, a request
- * may still have objects of the one before.
+ * In another database, or in one that was restored from a backup, a key and a revision mean another object. Until the new database is
+ * settled, a request may still hold objects of the old one.
  */
 export type Database = {
-  /** Moves when the database becomes another one. */
+  /** Changes when the database is replaced. */
   readonly life: () => number
   readonly isSettled: () => boolean
 }
 
 export class Converter {
   readonly resource: Resource
-  /** For all who watch. */
+  /** Shared by all watchers. */
   readonly frames: LateFrames
   readonly #webhook: ConverterParts['webhook']
   readonly #kept: ConvertedItems
   readonly #owner = new Owner()
   readonly #home: ItemHome
-  /** Objects on their way to the webhook and back. No text of both is made for each look: hundreds may wait for each. */
+  /**
+   * Objects that are being converted. Nested maps, since a string key of both would have to be made for each of hundreds of waiting
+   * requests.
+   */
   readonly #coming = new Map<Key, Map<Revision, Coming>>()
   readonly #database: Database
-  /** Of the database that all this is from. */
+  /** The `life` of the database that the kept objects come from. */
   #life: number
-  /** Those that are stored as they are wanted. */
+  /** Items that are stored in the wanted version. */
   readonly #fitting = new WeakSet<Item>()
 
   constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterParts) {
@@ -67,9 +70,9 @@ export class Converter {
     this.#life = database.life()
   }
 
-  /** Items as the resource has them. Fails if one of them cannot be converted. */
+  /** The items in the version of the resource. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
-    // A long list may take longer than a database takes to be settled.
+    // Read first: converting a long list may take longer than the database takes to be settled.
     const life = this.#database.life()
     const reviews = reviewsOf(items)
     if (reviews.length === 1) return this.#some(items, life)
@@ -87,14 +90,14 @@ export class Converter {
     return converted.flat()
   }
 
-  /** An object as the resource has it. */
+  /** The object in the version of the resource. */
   async object(object: KubeObject): Promise<KubeObject> {
     if (object.apiVersion === apiVersionOf(this.resource)) return object
     const [converted] = await this.#convert([object])
     return converted ?? object
   }
 
-  /** An object of the resource in the version that is stored. */
+  /** Converts an object of the resource to the version that is stored. */
   async toStored(object: KubeObject, stored: Resource): Promise<KubeObject> {
     const apiVersion = apiVersionOf(stored)
     if (object.apiVersion === apiVersion) return object
@@ -102,7 +105,7 @@ export class Converter {
     return converted === undefined ? object : (stored.shape.custom?.prune(converted).object ?? converted)
   }
 
-  /** Lets go of what is kept: its definition is another one now. Who still converts can go on. */
+  /** Frees the kept objects, since the definition was changed. Conversions that are running can finish. */
   close(): void {
     this.#kept.end(this.#owner)
   }
@@ -110,11 +113,11 @@ export class Converter {
   async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
-    // A batch of events may have an object twice: as it is after one change, and before the next.
+    // A batch of events may have one object twice: as the state after a change, and as the state before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
-    // Before anything is awaited, so that nobody else begins with them.
+    // Called before anything is awaited, so that no other request starts to convert the same objects.
     const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
-    // A promise for each review, not for each object: a hundred watchers who wait for the same would have thousands.
+    // One promise for each review, not for each object: a hundred watchers that wait for the same objects would have thousands.
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([sent, ...[...reviews].map(({ review }) => review.catch(() => noneYet))])
     const find = (item: Item): Item | undefined => {
@@ -130,7 +133,7 @@ export class Converter {
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
-  /** A review: somebody else has sent it. */
+  /** A `Coming`: another request has sent the review. */
   #known(item: Item): Item | Coming | undefined {
     if (this.#fitting.has(item)) return item
     this.#followDatabase()
@@ -149,8 +152,8 @@ export class Converter {
   }
 
   /**
-   * A review of others has failed, perhaps for the sake of an object that is none of these: so they go together into one that has no others.
-   * Who waited for the same may have sent just these already.
+   * The review of another request has failed, perhaps because of an object that is not among these, so these are sent in a review of their
+   * own. Another request that waited for them may have sent just these already.
    */
   async #again(items: readonly Item[], life: number): Promise<Reviewed> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
@@ -174,13 +177,13 @@ export class Converter {
     const sent = [...groups.values()].map((group) =>
       this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
     )
-    // The reviews are written. Objects that many who wait for them hold would outlive the young generation.
+    // The reviews are written. If requests that wait for them held the objects, these would be promoted to the old generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
     return new Map(made.flatMap((review) => [...review]))
   }
 
-  /** All are of one version. */
+  /** All items have one version. */
   #send(items: readonly Item[], life: number, objectOf: (item: Item) => KubeObject): Promise<Reviewed> {
     const originals: Originals = {
       length: items.length,
@@ -218,14 +221,14 @@ export class Converter {
 
   #keep(item: Item, object: KubeObject, life: number): Item {
     const converted = new ConvertedItem(this.#home, item)
-    // Most who want it want its bytes.
+    // Most readers need only the bytes.
     converted.setBytes(object, this.#home.codec.print(object))
     this.#followDatabase()
     this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
     return converted
   }
 
-  /** What the webhook made is not checked, but what the schema does not know is left out. All are of one version. */
+  /** What the webhook returned is pruned, but not validated. All objects have one version. */
   async #convert(objects: Originals): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
     const converted = await this.#webhook.convert(objects, apiVersionOf(this.resource), shape.struct)
@@ -233,7 +236,7 @@ export class Converter {
   }
 }
 
-/** What a review made, by id. */
+/** The items that a review made, by id. */
 type Reviewed = ReadonlyMap<string, Item>
 
 type Coming = { readonly items: ReadonlySet<Item>; readonly review: Promise<Reviewed> }
@@ -244,7 +247,7 @@ const noneYet: Reviewed = new Map()
 
 const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
 
-/** In order, each within the limits of one review. */
+/** Splits items into reviews, in order. */
 function reviewsOf(items: readonly Item[]): readonly (readonly Item[])[] {
   const reviews: (readonly Item[])[] = []
   let from = 0

@@ -1,4 +1,4 @@
-/** Objects in CBOR, whole or their metadata alone: made from their JSON, which is at hand. */
+/** Objects in CBOR, whole or only their metadata, made from the cached JSON. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
@@ -46,5 +46,5 @@ export async function cborList(
   )
 }
 
-/** An event of a watch. The object is a document of its own, as upstream has it. */
+/** A watch event. As upstream has it, the object is a CBOR document of its own. */
 export const cborEvent = (type: string, object: Buffer): Buffer => Buffer.concat([openMap({ type }, 'object'), object])

@@ -1,14 +1,13 @@
-/** A body of many small parts in pieces that a socket likes. */
+/** Splits a body of many small parts into chunks of a size that is efficient to write to a socket. */
 import type { LazyBody } from '../../api/request.ts'
 
 /**
- * Parts are copied into a buffer of this size, which is used again once the socket has taken it and so stays in the
- * processor's cache: a write of many small buffers costs several times the copy. It is all that a list in flight holds
- * beside the cache.
+ * Parts are copied into a buffer of this size, which is reused once the socket has taken it and so stays in the CPU cache: writing many
+ * small buffers costs several times the copy. A list in flight needs no other memory besides the cache.
  */
 export const CHUNK_BYTES: number = 64 * 1024
 
-/** `length` is that of all parts together. They are asked for as the client reads. */
+/** `length`: of all parts together. They are made as the client reads. */
 export function inChunks(length: number, parts: () => Iterable<Buffer>): Buffer | LazyBody {
   if (length <= CHUNK_BYTES) return Buffer.concat([...parts()], length)
   return { length, chunks: chunksOf(parts()) }

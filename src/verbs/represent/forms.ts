@@ -1,4 +1,4 @@
-/** What has been made of the objects of one resource besides their JSON, kept beside the cache for whoever asks next. */
+/** Representations of the objects of one resource other than JSON, kept beside the cache for later requests. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Shown } from '../../cache/event.ts'
 import type { Item } from '../../cache/item.ts'
@@ -47,25 +47,27 @@ export class ResourceForms {
     this.#partialMessages = new MemoizedBytes(memos, (item) => this.#encodePartial(item))
   }
 
-  /** Framed events, one set for each way of framing. What one watcher alone is shown would only push out what others need. */
+  /**
+   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are not cached, since they would evict others.
+   */
   frames(way: string, make: (shown: Shown) => Buffer): (shown: Shown) => Buffer {
     const known = this.#frames.get(way) ?? new MemoizedBytes<Shown>(this.#memos, make)
     this.#frames.set(way, known)
     return (shown) => (shown.isShared ? known.of(shown) : make(shown))
   }
 
-  /** The object's own message in protobuf. */
+  /** The protobuf message of the object, without an envelope. */
   readonly message = (item: Item): Buffer => {
     this.#areMessagesRead = true
     return this.#messages.of(item)
   }
 
-  /** Before anybody has asked for it. */
+  /** Encodes the message before it is requested. */
   readonly makeMessage = (item: Item): void => {
     this.#messages.of(item)
   }
 
-  /** The same of an object that was written just now, which the cache will have. */
+  /** The message of an object that was just written, kept for its watch event if messages of the resource were requested before. */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
     if (this.#areMessagesRead) this.#written.keep(object, message)
@@ -94,7 +96,7 @@ export class ResourceForms {
     return rowOf(object, kind, this.#included(object, version, included))
   }
 
-  /** Columns need little of an object, which a parser of JSON finds sooner than one that knows its type. */
+  /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
     const object = isCustom ? undefined : readShown(item.wire())
@@ -112,14 +114,14 @@ export class ResourceForms {
     return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
   }
 
-  /** The same for both versions: the message does not name its own. */
+  /** The same for v1 and v1beta1: the message has no apiVersion. */
   #encodePartial(item: Item): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
     const made = json && this.#transcoder.message(json, 0, partialStruct())
     return made ?? encodeItem(partialOf(item.peek(), 'v1'), partialStruct())
   }
 
-  /** The metadata of custom kinds has another order. */
+  /** The metadata of custom kinds has another order of fields. */
   #partialText(item: Item, version: Version): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
     return json ?? Buffer.from(partialJson(item.peek(), version))

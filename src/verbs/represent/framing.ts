@@ -1,6 +1,6 @@
 /**
- * Events of a watch in the form that its client asked for: lines of JSON, documents of CBOR, or messages of protobuf with
- * their length before them. An event is framed once for all watchers that see it in the same form; tables, which show ages, for each of them.
+ * Watch events in the format that the client accepts: lines of JSON, CBOR documents, or protobuf messages with a length prefix. An event is
+ * framed once for all watchers that see it in the same format; a Table, which has ages, for each of them.
  */
 import type { Status } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -20,17 +20,17 @@ import { partialCbor, partialJson, partialKind, partialOf } from './partial.ts'
 import { tableParts } from './represent.ts'
 import { includedObject, printEventTable } from './table.ts'
 
-/** Made for one client. */
+/** The framing for one client. */
 export type Framing = {
   readonly headers: Headers
-  /** Undefined: it cannot be shown, and the stream ends. */
+  /** Undefined: the event cannot be represented, and the stream ends. */
   readonly event: (event: WatchEvent) => Buffer | undefined
   readonly error: (status: Status) => Buffer
 }
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
-/** How objects are framed: events of the cache, and objects that only this stream shows. */
+/** How objects are framed: `shown` for events of the cache, `bookmark` for objects of this stream alone. */
 type Frames = {
   readonly shown: (shown: Shown) => Buffer
   readonly bookmark: (object: KubeObject) => Buffer
@@ -119,7 +119,7 @@ const objectFrames = { json: objectLines, protobuf: objectMessages, cbor: object
 const partialFrames = { json: partialLines, protobuf: partialMessages, cbor: partialDocuments } as const
 
 function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceForms, query: URLSearchParams): Frames {
-  // Before the stream begins, as long as a fault can be told by a status.
+  // Checked before the stream begins, while an error can still be sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
   let isFirst = true
@@ -131,10 +131,10 @@ function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceFor
   return { shown: (shown) => frame(shown.type, objectAt(shown)), bookmark: (object) => frame('BOOKMARK', object) }
 }
 
-/** The version of a deletion is another one than the object's. */
+/** A deletion event has a later resourceVersion than its object. */
 const isAsStored = ({ item, revision }: Shown): boolean => item.revision === revision
 
-/** The object of an event, with the version of the event. */
+/** The object of an event, with the resourceVersion of the event. */
 function objectAt(shown: Shown): KubeObject {
   const { item, revision } = shown
   const object = item.peek()
@@ -148,7 +148,7 @@ const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
   cbor: (status) => cborEvent('ERROR', encodeCbor(status)),
 }
 
-/** An object of the kind with nothing in it but the version that the client may go on from. */
+/** An empty object of the kind, with the resourceVersion that the client may resume from. */
 function bookmarkObject(
   resource: Resource,
   { revision, initialEventsEnd }: Bookmark,
@@ -162,7 +162,7 @@ function bookmarkObject(
   }
 }
 
-/** Says that all objects have been shown, and what an empty list of them would look like. */
+/** Annotations that mark the end of the initial events, and have an empty list as a blueprint for clients. */
 function endOfInitial(resource: Resource, as: Conversion | undefined): { readonly [key: string]: string } {
   const typeMeta =
     as?.kind === 'PartialObjectMetadata'

@@ -1,7 +1,7 @@
 import type { Headers } from '../../api/request.ts'
 import { cborStreamType, cborType, type Form, jsonType, protobufType, yamlType } from '../../codec/negotiate.ts'
 
-/** Of an answer. A conversion is not told: clients see it by the kind. */
+/** Headers of a response. They do not mention a conversion (`as=Table`): clients see it in the kind. */
 export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
   json: { 'content-type': jsonType },
   yaml: { 'content-type': yamlType },
@@ -11,7 +11,7 @@ export const contentHeaders: { readonly [type in Form['type']]: Headers } = {
 
 export type StreamForm = Exclude<Form['type'], 'yaml'>
 
-/** Of a watch. */
+/** Headers of a watch. */
 export const streamHeaders: { readonly [type in StreamForm]: Headers } = {
   json: contentHeaders.json,
   protobuf: { 'content-type': `${protobufType};stream=watch` },

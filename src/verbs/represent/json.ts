@@ -1,6 +1,6 @@
 /**
- * Objects as they are, in JSON or YAML. A list is a head, the cached bytes of the items, a tail: nothing is printed twice.
- * A long list is put together while the client reads it, so that it is never whole in memory beside the cache.
+ * Objects in JSON or YAML. A list is a head, the cached bytes of the items, and a tail: no object is printed twice. A long list is
+ * assembled while the client reads it, so that it is never complete in memory beside the cache.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
@@ -31,7 +31,7 @@ export function jsonObjects(resource: Resource, form: Form): Representation {
   }
 }
 
-/** Lists of custom kinds say that they do not go on, too. */
+/** Lists of custom kinds have an empty `continue` on the last page. */
 const listMeta = ({ isCustom }: Resource, metadata: Fields): Fields =>
   isCustom ? { continue: '', ...sorted(metadata) } : metadata
 
@@ -42,7 +42,7 @@ const sorted = (fields: Fields): Fields =>
       .toSorted(([one], [other]) => (one < other ? -1 : 1)),
   )
 
-/** Compact JSON, which is what is kept. */
+/** Compact JSON, which is the cached format. */
 export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
 
 /** `json` is compact and ends with a newline. */
@@ -53,10 +53,10 @@ export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
 
 type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
 
-/** Compact JSON goes to the client as it is made; the forms for people are made item by item. */
+/** Compact JSON is sent as it is assembled; indented JSON and YAML are made item by item. */
 const printer = (form: Form): PrintList => (isPlain(form) ? printList : printStyledList(form))
 
-/** Items that nobody has looked at yet are printed first, in slices: the length must be known before the first byte leaves. */
+/** Items that were not printed before are printed first, in slices: the length must be known before the first byte is sent. */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
   const { head, tail } = around(listHead)
   const slices = new Slices()
@@ -73,7 +73,7 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
   return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length)
 }
 
-/** Lists of custom kinds have their fields in the order of their names; so do those that say it by their order. */
+/** Lists of custom kinds have their fields sorted by name. `listHead` begins with apiVersion for these. */
 function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
   const { apiVersion = null, ...rest } = listHead
   const isSorted = Object.keys(listHead)[0] === 'apiVersion'
@@ -84,7 +84,7 @@ function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffe
 
 const plainTail = Buffer.from(']}\n')
 
-/** Other forms cost a hundred times the copy, so they are made item by item, in slices. */
+/** Indented JSON and YAML cost a hundred times the copy, so they are made item by item, in slices. */
 const printStyledList =
   (form: Form): PrintList =>
   (items, listHead) =>
@@ -93,7 +93,7 @@ const printStyledList =
       jsonOf: (item) => `{${item.listTail().toString()}`,
     })
 
-/** `open`: compact JSON up to the colon behind the key of the list. */
+/** `open`: compact JSON up to the colon after the key of the list. */
 export async function styledList<T>(
   open: string,
   items: readonly T[],
@@ -126,7 +126,7 @@ function indented(open: string, isEmpty: boolean): ListStyle {
   }
 }
 
-/** Its keys are sorted: the list stands where its key does. */
+/** YAML has sorted keys: the list has to be inserted where its key is. */
 function inYaml(open: string, isEmpty: boolean): ListStyle {
   const mark = isEmpty ? '[]' : 'null'
   const whole = jsonToYaml(parseJson(Buffer.from(`${open}${mark}}`)))

@@ -1,4 +1,4 @@
-/** Nothing but the metadata of objects, for who only wants to know which there are. */
+/** PartialObjectMetadata: only the metadata of objects, for clients that need no more. */
 import { isAList, isNoList, unclassified } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
@@ -23,18 +23,17 @@ type Version = Conversion['version']
 
 export const partialKind = 'PartialObjectMetadata'
 
-/** Of an object of any kind. */
 export const partialOf = ({ metadata }: KubeObject, version: Version): KubeObject => ({
   kind: partialKind,
   apiVersion: `meta.k8s.io/${version}`,
   metadata,
 })
 
-/** Compact, without a newline. */
+/** Compact JSON, without a newline. */
 export const partialJson = (object: KubeObject, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
 
-/** The same of a cached object of a built-in kind, whose JSON has it first; undefined: it has it elsewhere. */
+/** The same for a cached object of a built-in kind, cut from its JSON; undefined if metadata is not its first field. */
 export function partialOfWire(item: Item, version: Version): Buffer | undefined {
   const tail = item.listTail()
   if (metadataKey.compare(tail, 0, metadataKey.length) !== 0) return undefined
@@ -48,11 +47,11 @@ const headOf = (version: Version): Buffer =>
   Buffer.from(`{"kind":"${partialKind}","apiVersion":"meta.k8s.io/${version}",`)
 const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
-/** No field of metadata is bytes or a float, so it needs no schema. */
+/** Metadata has no bytes or floats, so it needs no schema. */
 export const partialCbor = (object: KubeObject, version: Version): Buffer =>
   encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
 
-/** The kept forms of the metadata of cached objects. */
+/** Cached representations of the metadata of cached objects. */
 export type KeptPartials = {
   readonly json: (item: Item) => Buffer
   readonly protobuf: (item: Item) => Buffer

@@ -1,4 +1,4 @@
-/** Objects in protobuf, whole or their metadata alone: the message of each is kept, what stands around it is made each time. */
+/** Objects in protobuf, whole or only their metadata: the message of each is cached, its envelope is made each time. */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
@@ -14,7 +14,7 @@ type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 type Messages = {
   readonly resource: Resource
-  /** The kept message of a cached object. */
+  /** The cached message of a cached object. */
   readonly message: (item: Item) => Buffer
   readonly writtenMessage: (object: KubeObject) => Buffer
 }
@@ -37,7 +37,7 @@ type ListParts = {
   readonly metadata: Fields
 }
 
-/** Lengths come before what they measure, so all items are looked at twice; the second time they are at hand. */
+/** Length prefixes come first, so the items are visited twice; the second time their messages are cached. */
 export async function protobufList(typeMeta: TypeMeta, parts: ListParts): Promise<Buffer | LazyBody> {
   const { items, metadata } = parts
   const slices = new Slices()

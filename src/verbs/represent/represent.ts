@@ -1,4 +1,4 @@
-/** Chooses the representation that a client asked for. */
+/** Chooses the representation that a client accepts. */
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { apiVersionOf, type Resource, type View } from '../../registry/resource.ts'
@@ -10,7 +10,10 @@ import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 import { includedObject, table, type TableParts } from './table.ts'
 
-/** Of reads and writes. Whether a conversion fits what is shown is only seen then. `view`: a part with a shape of its own. */
+/**
+ * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
+ * kind of its own.
+ */
 export function represent(form: Form, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
   const { resource } = forms
   const { as } = form
@@ -39,7 +42,7 @@ export function tableParts(
   }
 }
 
-/** What upstream's errors call the type of the objects. */
+/** The Go type of the objects, as upstream's errors have it. */
 function goNameOf(resource: Resource): string {
   if (resource.isCustom) return 'unstructured.Unstructured'
   const known = resource.shape.scheme.find(apiVersionOf(resource), resource.kind)

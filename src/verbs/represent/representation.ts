@@ -1,22 +1,22 @@
 /**
- * How a resource is shown to a client: as objects, as metadata alone, as rows; in JSON, YAML or protobuf. The verbs decide
- * what is shown, a representation how. What it makes of an object is kept beside the cached object for the next client.
+ * How a resource is represented to a client: as objects, as metadata, or as a Table; in JSON, YAML, CBOR or protobuf. The verbs decide
+ * which objects are sent, a representation decides how. Representations of cached objects are kept beside them for later requests.
  */
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Headers, LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 
-/** An object, and its JSON where that was printed already. */
+/** An object, and its JSON if that is already printed. */
 export type Written = { readonly object: KubeObject; readonly json: Buffer | undefined }
 
 export type Representation = {
   readonly headers: Headers
   readonly item: (item: Item) => Buffer
-  /** Of an object that nobody keeps; of another shape where it is a part of the resource that has one. */
+  /** Prints an object that is not cached. `shape`: that of the resource or of a view. */
   readonly object: (object: KubeObject, shape: ObjectSchema) => Buffer
-  /** The same where its JSON may be at hand. */
+  /** Prints an object whose JSON may be known. */
   readonly written: (written: Written, shape: ObjectSchema) => Buffer
-  /** `metadata` is that of the list. */
+  /** `metadata`: that of the list. */
   readonly list: (items: readonly Item[], metadata: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
 }

@@ -1,4 +1,4 @@
-/** Objects as rows of a table, for people. */
+/** Objects as rows of a Table, for humans. */
 import { badRequest } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
@@ -12,10 +12,10 @@ import { contentHeaders } from './headers.ts'
 import { isPlain, styled, styledList } from './json.ts'
 import type { Representation } from './representation.ts'
 
-/** What a row shows of the object itself. */
+/** How much of the object each row has. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
 
-/** Fails with a BadRequest, which upstream says only when it has something to show. */
+/** Fails with a BadRequest. Upstream checks this only when it has an object to print. */
 export function includedObject(query: URLSearchParams): IncludedObject {
   const asked = query.get('includeObject') ?? ''
   switch (asked) {
@@ -36,7 +36,7 @@ export type TableParts = {
   readonly kind: TableKind
   readonly as: Conversion
   readonly form: Form
-  /** Both fail with a BadRequest when the query asks for what cannot be included. */
+  /** Both fail with a BadRequest for an invalid includeObject. */
   readonly rowsOfItems: () => (item: Item) => Row
   readonly rowOfObject: (object: KubeObject) => Row
   readonly nowMs: () => number
@@ -57,7 +57,7 @@ export function table(parts: TableParts): Representation {
   }
 }
 
-/** The table of one object in a watch; only the first tells the columns. */
+/** The Table of one object in a watch; only the first one has the columns. */
 export function printEventTable(object: KubeObject, parts: TableParts, isFirst: boolean): string {
   const head = headOf(parts, { resourceVersion: object.metadata.resourceVersion ?? '' }, isFirst)
   return `${head}[${printRow(parts.rowOfObject(object), parts.nowMs())}]}`

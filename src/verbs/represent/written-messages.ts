@@ -1,16 +1,16 @@
 /**
- * Protobuf messages that were made for the answers to writes, until those who watch are shown the same. All resources share them: they are
- * for a moment, and each may hold on to its object and to 64 KB of Node's pool of small Buffers.
+ * Protobuf messages that were encoded for the responses to writes, kept until the watch events of the same objects. All resources share the
+ * limit: messages are needed only for a moment, and each may keep its object and 64 KB of Node's Buffer pool in memory.
  */
 import type { KubeObject } from '../../api/object.ts'
 
-/** The event of a write comes within a turn or two of its answer, or came before it. */
+/** The watch event of a write comes within a turn or two of the event loop after the response, or came before it. */
 const COUNT_MAX = 32
-/** Longer ones are made again: their objects would be held for it, several times as long. */
+/** Longer messages are encoded again: keeping one also keeps its object, which is several times as large. */
 const BYTES_MAX = 8 << 10
 
 export class WrittenMessages {
-  /** The oldest first. */
+  /** In insertion order: the oldest first. */
   readonly #messages = new Map<KubeObject, Buffer>()
 
   keep(object: KubeObject, message: Buffer): void {
@@ -20,7 +20,7 @@ export class WrittenMessages {
     for (const oldest of this.#messages.keys()) return void this.#messages.delete(oldest)
   }
 
-  /** For the event, which comes once. */
+  /** Removes the message: each write has one event. */
   take(object: KubeObject): Buffer | undefined {
     const message = this.#messages.get(object)
     if (message !== undefined) this.#messages.delete(object)

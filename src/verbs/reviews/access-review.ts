@@ -1,4 +1,4 @@
-/** SubjectAccessReview and its kin: may somebody do something? */
+/** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do something? */
 import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { ApiError, invalid } from '../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue } from '../../api/field-fault.ts'
@@ -94,7 +94,7 @@ function validateSpec(spec: Fields, kind: Kind): FieldFault[] {
 const goPath = ({ path, verb }: Fields): string =>
   `authorization.NonResourceAttributes{Path:${quote(textOf(path))}, Verb:${quote(textOf(verb))}}`
 
-/** A question has no name, and nothing else of its own. */
+/** A review may not have a name or other metadata. */
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
@@ -124,7 +124,7 @@ function validateLocal({ metadata, spec }: KubeObject, kind: Kind): FieldFault[]
   ]
 }
 
-/** A selector, or a part of one, that cannot be read does not count, and the client is told. */
+/** A selector, or a requirement, that cannot be parsed is ignored, and reported in evaluationError. */
 function selectorErrors({ fieldSelector, labelSelector }: Fields): string[] {
   return [
     ...selectorError('fieldSelector', fieldsOf(fieldSelector), {
@@ -160,7 +160,7 @@ function isReadable(text: string, parse: (text: string) => unknown): boolean {
   }
 }
 
-/** Fields are compared with one value only. */
+/** A field selector compares with a single value. */
 const isFieldRequirement = ({ operator, values }: Fields): boolean =>
   (operator === 'In' || operator === 'NotIn') && textsOf(values).length === 1
 

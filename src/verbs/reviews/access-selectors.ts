@@ -1,4 +1,4 @@
-/** Selectors in questions about access: a text, or a list of requirements. What an operator means is looked at later. */
+/** Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators are not an error here. */
 import { checked, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'

@@ -1,4 +1,4 @@
-/** What is created only to be answered: the steps of a write without the storing. */
+/** Kinds that are created only to be answered: the steps of a write without the storing. */
 import { attributesOf } from '../../admission/admission.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
@@ -17,7 +17,7 @@ type Question = {
   readonly respond: (object: KubeObject) => ApiResponse
 }
 
-/** The review that was sent, with what admission makes of it. `shown`: what the path takes, where that is another kind. */
+/** Returns the review that was sent, as admission changes it. `shown`: the kind of the body, if it is not that of the path. */
 export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,

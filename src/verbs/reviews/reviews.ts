@@ -1,4 +1,4 @@
-/** The kinds that are questions about who somebody is and what he may do, each with what answers it. Nothing is stored. */
+/** The review kinds of authentication and authorization, each with its handler. Nothing is stored. */
 import { type AskAboutAccess, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'
@@ -11,7 +11,7 @@ export type ReviewParts = {
   readonly askAboutRights: AskAboutRights
 }
 
-/** By resource. */
+/** Handlers by resource. */
 export function createReviews(parts: ReviewParts): readonly (readonly [string, Review])[] {
   const { askAboutAccess, askAboutRights, askAboutToken } = parts
   return [

@@ -1,4 +1,4 @@
-/** SelfSubjectReview: who the server takes the caller for. */
+/** SelfSubjectReview: the user that the request is authenticated as. */
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { apiVersionOf } from '../../registry/resource.ts'

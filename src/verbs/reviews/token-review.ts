@@ -1,4 +1,4 @@
-/** TokenReview: whose a token is. */
+/** TokenReview: authenticates a token. */
 import { badRequest } from '../../api/errors.ts'
 import { fieldsOf, type Fields, textOf, textsOf } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
@@ -10,7 +10,7 @@ export type TokenAnswer =
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
 
-/** Of a token for one of these audiences; for none in particular, for one of the server's. */
+/** The token must be for one of these audiences; if there are none, for one of the server's. */
 export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
 
 export const createTokenReview =

@@ -1,4 +1,7 @@
-/** Every subresource that is neither a read nor a write of its object, and every kind that is answered and not stored. */
+/**
+ * The table of handlers: for subresources that are neither a read nor a write of their object, and for kinds that are answered and not
+ * stored.
+ */
 import { createReviews, type ReviewParts } from '../reviews/reviews.ts'
 import type { Review } from '../reviews/question.ts'
 import { bind } from './binding.ts'
@@ -12,7 +15,7 @@ import { connect } from './stream.ts'
 export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
 export type SubresourceParts = ReviewParts & {
-  /** Undefined where no tokens are issued. */
+  /** Undefined if the server issues no tokens. */
   readonly requestToken: Review | undefined
 }
 

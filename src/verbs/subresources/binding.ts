@@ -1,4 +1,4 @@
-/** pods/binding: a scheduler says on which node a pod runs. Once, and never again. */
+/** pods/binding: a scheduler assigns a pod to a node. This can be done only once. */
 import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
 import { type FieldFault, notSupported, required } from '../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../api/object.ts'
@@ -67,7 +67,7 @@ function aggregate(faults: readonly FieldFault[]): string {
   return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`
 }
 
-/** The words are those of upstream's storage. */
+/** The messages are those of upstream's storage. */
 function checkPreconditions({ metadata }: KubeObject, { object, revision }: Current<KubeObject>, key: string): void {
   const { uid = '', resourceVersion = '' } = metadata
   const refuse = (what: string, asked: string, found: string): Error => {
@@ -81,12 +81,12 @@ function checkPreconditions({ metadata }: KubeObject, { object, revision }: Curr
   }
 }
 
-/** With it on, a pod gets the labels of its binding, which have what the node says of its place. */
+/** If enabled, a pod gets the labels of its binding: the topology labels of the node. */
 const labelsGate = 'PodTopologyLabelsAdmission'
 
 const withoutLabels = (binding: KubeObject): KubeObject => ({ ...binding, metadata: omit(binding.metadata, 'labels') })
 
-/** The pod on its node, with what the scheduler noted about it. */
+/** The pod with its node, and the scheduler's annotations and labels. */
 function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const name = pod.metadata.name ?? ''

@@ -1,18 +1,18 @@
-/** Disruption budgets: how many pods of a set may be away at once. An eviction spends from them. */
+/** PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction uses up one disruption. */
 import { type ApiError, evictionRefused, forbidden } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { selects } from '../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
 
-/** Evictions that the controller has not seen yet; more mean that nobody looks. */
+/** Evictions that the disruption controller has not processed yet; more mean that it is not running. */
 const DISRUPTED_PODS_MAX = 2000
-/** Until the controller has looked at a changed budget. */
+/** Time for the controller to process a changed budget. */
 const RETRY_SECONDS = 10
 
-/** A pod that does not run yet, or no longer, is nobody's loss. */
+/** A pod that does not run yet, or no longer, needs no disruption budget. */
 export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
 
-/** It never runs again. */
+/** The pod will never run again. */
 export const isOver = (pod: KubeObject): boolean =>
   pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed'].includes(phaseOf(pod))
 
@@ -21,7 +21,7 @@ const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['pha
 export const budgetsOf = (pod: KubeObject, budgets: readonly KubeObject[]): KubeObject[] =>
   budgets.filter((budget) => selects(fieldsOf(budget['spec'])['selector'], pod.metadata.labels))
 
-/** Whether a pod that is not ready may go without being counted: it is not among the healthy ones. */
+/** Whether a pod that is not ready may be evicted without using the budget: it is not counted as healthy. */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
     ({ type, status }) => type === 'Ready' && status === 'True',
@@ -32,7 +32,7 @@ export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
   return numberOf(desiredHealthy) > 0 && numberOf(currentHealthy) >= numberOf(desiredHealthy)
 }
 
-/** The budget with one disruption less. Fails with TooManyRequests when there is none left. */
+/** The budget with one allowed disruption less. Fails with TooManyRequests if there is none left. */
 export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
   const status = fieldsOf(budget['status'])
   const refusal = refusalOf(budget)
@@ -52,7 +52,7 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } = fieldsOf(
     budget['status'],
   )
-  // In the singular, as upstream names it here.
+  // In the singular, as in upstream's error.
   const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
   if (numberOf(observedGeneration) < generation) return beingProcessed(name)
   if (numberOf(disruptionsAllowed) < 0) return forbidden(budgets, name, 'pdb disruptions allowed is negative')

@@ -9,7 +9,7 @@ type Condition = {
   readonly observedGeneration?: number
 }
 
-/** A condition of this type takes the place of the one before. */
+/** Replaces the condition of this type, or adds it. */
 export function withCondition(status: Fields, condition: Condition, now: string): Fields {
   const conditions = itemsOf(status['conditions'])
   const before = conditions.find(({ type }) => type === condition.type)

@@ -1,10 +1,10 @@
-/** Which container of a pod is meant. */
+/** Finds the container of a pod that a request means. */
 import { badRequest } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Fails with a BadRequest unless there is one of that name, or, without a name, only one. */
+/** Fails with a BadRequest unless there is a container of that name or, without a name, only one. */
 export function containerOf(pod: KubeObject, name: string): string {
   const spec = fieldsOf(pod['spec'])
   const podName = pod.metadata.name ?? ''

@@ -1,26 +1,29 @@
-/** The order of an eviction: the pod is judged, its budget is spent, the pod goes, and where the judgement was about one version, that version. */
+/**
+ * The order of an eviction: the pod is read, its budget is used, the pod is deleted. If the budget was not used because of the pod's state,
+ * only that version of the pod may be deleted.
+ */
 import { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { DeleteOptions } from '../delete-options.ts'
 import { beingProcessed, isOver, needsNoBudget } from './budgets.ts'
 
-/** As often as upstream. */
+/** As upstream. */
 const TRIES = 20
-/** A pod that keeps changing is most likely being started; upstream waits as long. */
+/** A pod that keeps changing is most likely starting; upstream waits as long. */
 const RETRY_MS = 500
 
-/** What an eviction does to the server. */
+/** The operations of an eviction. */
 export type EvictionSteps = {
-  /** The pod as it is now. Fails with NotFound. */
+  /** Reads the latest pod. Fails with NotFound. */
   readonly read: () => Promise<{ readonly pod: KubeObject; readonly resourceVersion: string }>
-  /** Fails with TooManyRequests when the budget has nothing left. */
+  /** Fails with TooManyRequests if the budget allows no disruption. */
   readonly spend: (pod: KubeObject) => Promise<Spent>
-  /** Fails with Conflict when the pod is not what the options name. */
+  /** Fails with Conflict if the pod does not meet the preconditions. */
   readonly remove: (options: DeleteOptions) => Promise<void>
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** The name of the budget in which the pod is not counted as long as it is not ready; undefined: it is counted, or has no budget. */
+/** The name of the budget that does not count the pod while it is not ready; undefined: the pod is counted, or has no budget. */
 export type Spent = { readonly uncountedIn?: string }
 
 export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Promise<void> {
@@ -29,7 +32,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     const { pod, resourceVersion } = await steps.read()
     const judged = { ...wanted, resourceVersion: named ?? resourceVersion }
     try {
-      // One that is yet to start may become ready, and then its budget would have to be asked.
+      // A pending pod may become ready meanwhile, and then the eviction must use its budget.
       if (needsNoBudget(pod)) return await steps.remove(isOver(pod) ? wanted : judged)
     } catch (error) {
       if (!isConflict(error) || named !== undefined || tries === TRIES) throw error
@@ -41,7 +44,7 @@ export async function evictPod(wanted: DeleteOptions, steps: EvictionSteps): Pro
     try {
       return await steps.remove(judged)
     } catch (error) {
-      // It may be ready by now, and count.
+      // The pod may be ready by now, and counted.
       throw isConflict(error) && named === undefined ? beingProcessed(uncountedIn) : error
     }
   }

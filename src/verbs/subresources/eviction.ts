@@ -1,4 +1,4 @@
-/** pods/eviction: a delete that asks the pod's disruption budget first. */
+/** pods/eviction: a delete that respects the pod's disruption budget. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest, notFound, unclassified } from '../../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
@@ -62,7 +62,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
       return { put: encodeStored(marked, resource.shape) }
     })
     if (marked !== undefined) written(marked, key, revision, { resource, access })
-    // The condition made a new version.
+    // Writing the condition has changed the resourceVersion.
     const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
     await deleteObject(request, { ...judged, resourceVersion }, access)
   }

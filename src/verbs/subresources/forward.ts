@@ -1,24 +1,24 @@
-/** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
+/** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import type { KubeletAccess } from './handler.ts'
 
-/** As upstream: to connect, TLS included. What follows takes as long as it takes. */
+/** Time to connect, including TLS, as upstream. There is no limit for the rest. */
 const CONNECT_MS_MAX = 30_000
 
 export type Forwarded = {
   readonly url: URL
-  /** Instead of that of the URL, which would be written anew. */
+  /** Replaces the query of the URL, which would be encoded anew. */
   readonly rawQuery?: string
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
-  /** Absent: nothing is shown, and nobody is asked who signed what the other side shows. */
+  /** Absent: no client certificate is presented, and the certificate of the backend is not verified. */
   readonly kubelet?: KubeletAccess
 }
 
-/** Comes back with the first of the answer, to which the body may still be on its way. Fails with the error of the connection. */
+/** Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. */
 export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
@@ -27,7 +27,7 @@ export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): P
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
     const take = (chunk: Buffer): void | Promise<void> => {
-      // Of a GET or DELETE whose length is not known Node would send it as it is, and who is behind read a second request in it.
+      // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
       }
@@ -44,7 +44,7 @@ export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): P
   })
 }
 
-/** Also when nobody will take any more. */
+/** Resolves also when the connection is closed. */
 function drained(outgoing: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -56,14 +56,14 @@ function drained(outgoing: ClientRequest): Promise<void> {
   })
 }
 
-/** The request, still to be ended. */
+/** Opens the request; the caller has to end it. */
 export function open({ url, rawQuery = '', method, headers, signal, kubelet }: Forwarded): ClientRequest {
-  // Loaded when it is first needed, which for most servers is never.
+  // Loaded on first use: most servers never need it.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
   const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
   outgoing.once('socket', (socket) => {
-    // One that was kept open by an earlier request.
+    // A kept-alive connection of an earlier request.
     if (!socket.connecting) return
     const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
     const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']
@@ -72,7 +72,7 @@ export function open({ url, rawQuery = '', method, headers, signal, kubelet }: F
   return outgoing
 }
 
-/** Certificates of pods are signed by whoever; those of kubelets are checked where the server knows by what. */
+/** Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has a CA for it. */
 function tlsOf(kubelet: KubeletAccess | undefined): RequestOptions {
   const { caPem = null, client = null } = kubelet ?? {}
   return {
@@ -93,7 +93,7 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Of one connection only (RFC 9110, section 7.6.1); and `expect`, which this server has answered itself. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered itself. */
 const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -107,10 +107,10 @@ const hopHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Who the client is was for this server to know. */
+/** Credentials are meant for this server, not for the backend. */
 const isCredential = (name: string): boolean => name === 'authorization' || name.startsWith('impersonate-')
 
-/** What browsers are allowed is for this server to say. */
+/** The CORS policy is that of this server, not of the backend. */
 const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -118,7 +118,7 @@ const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-origin',
 ])
 
-/** Of a client's request, those that who is behind may see. */
+/** The headers of a client's request that are passed to the backend. */
 export function requestHeaders({ headers, remoteAddress }: ApiRequest): Headers {
   const passed = endToEnd(headers, (name) => isCredential(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']
@@ -130,7 +130,7 @@ export function requestHeaders({ headers, remoteAddress }: ApiRequest): Headers 
   }
 }
 
-/** Of an answer, those that the client may see. */
+/** The headers of the backend's response that are passed to the client. */
 export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>
   endToEnd(headers, (name) => corsHeaders.has(name))
 
@@ -142,14 +142,14 @@ function endToEnd(headers: IncomingHttpHeaders, isOwn: (name: string) => boolean
   return Object.fromEntries(passed)
 }
 
-/** A websocket of a browser shows its token among the protocols. */
+/** A browser sends its bearer token for a WebSocket as a subprotocol. */
 function withoutToken(protocols: string): string {
   return elementsOf(protocols)
     .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
     .join(', ')
 }
 
-/** What is behind the client's own path, in the words that a URL has. */
+/** The path after that of the subresource, percent-encoded. */
 export function encodedPath(segments: readonly string[]): string {
   return segments.map((segment) => encodeURIComponent(segment)).join('/')
 }

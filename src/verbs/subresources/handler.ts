@@ -1,6 +1,6 @@
 /**
- * What can be done to an object that is neither a read nor a write of it has a path below the object's, and a file in this folder: a
- * handler. So has what is created only to be answered. all.ts has the table.
+ * Handlers of subresources that are neither a read nor a write of their object, and of kinds that are created only to be answered. Each has
+ * a file in this folder; all.ts has the table.
  */
 import { attributesOf } from '../../admission/admission.ts'
 import type { Objects } from '../../admission/objects.ts'
@@ -12,24 +12,24 @@ import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
 
 export type SubresourceAccess = {
-  /** To the resource of the path. */
+  /** Access to the resource of the path. */
   readonly own: WriteAccess
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
   readonly gates: Gates
   readonly lookUp: LookUp
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number
 }
 
-/** How kubelets are reached. */
+/** How to connect to kubelets. */
 export type KubeletAccess = {
-  /** The first type that a node has an address of is taken. */
+  /** In order of preference. */
   readonly addressTypes: readonly string[]
-  /** Who signs their certificates; null: nobody is asked. */
+  /** The CA of their certificates; null: they are not verified. */
   readonly caPem: string | null
-  /** What they are shown; null: nothing. */
+  /** The client certificate that is presented to them; null: none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
 }
 
@@ -41,7 +41,7 @@ export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'res
   return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
 }
 
-/** What stands in the way of any write is told before anything else. Gives what plugins have made of the object. */
+/** Runs admission, which may refuse the request. Returns the object as plugins changed it. */
 export async function admit(
   request: ResourceRequest,
   object: KubeObject | undefined,

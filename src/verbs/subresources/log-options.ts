@@ -1,11 +1,11 @@
-/** Which part of a log is asked for. */
+/** The options of pods/log. */
 import { badRequest, invalid } from '../../api/errors.ts'
 import { type FieldFault, forbiddenField, invalidValue, notSupported } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { quote } from '../../api/quote.ts'
 import { parseBoolean } from '../options.ts'
 
-/** Fails with a BadRequest for what cannot be read and with Invalid for what makes no sense. Returns the query for the node. */
+/** Fails with a BadRequest for values that cannot be parsed, and with Invalid for those out of range. Returns the query for the kubelet. */
 export function parseLogOptions(query: URLSearchParams, podName: string, gates: Gates): URLSearchParams {
   const tailLines = parseCount(query.get('tailLines'))
   const sinceSeconds = parseCount(query.get('sinceSeconds'))

@@ -1,4 +1,4 @@
-/** Where the kubelet of a node listens. */
+/** Finds the address of a node's kubelet. */
 import { isIP } from 'node:net'
 import { type ApiError, notFound, type ResourceName, unclassified } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
@@ -11,7 +11,7 @@ export type NodeAddress = { readonly host: string; readonly port: number }
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
-/** `as` is what a missing node is called: to who asks for a pod it is the pod that cannot be found. */
+/** `as`: the resource in the NotFound error for a missing node. A request for a pod names the pods there. */
 export async function addressOf(
   name: string,
   as: ResourceName,
@@ -36,6 +36,6 @@ function noAddress(node: KubeObject): ApiError {
   return unclassified(`no preferred addresses found; known addresses: [${known.join(' ')}]`)
 }
 
-/** As it stands in a URL: nothing that is written in a status or a path may make it lead elsewhere. */
+/** For a URL: an IPv6 address is put in brackets. */
 export const hostPort = ({ host, port }: NodeAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

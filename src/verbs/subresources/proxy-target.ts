@@ -1,4 +1,4 @@
-/** Which pod, service or node a proxy leads to: `[scheme:]name[:port]`. */
+/** Finds the pod, service or node that a proxy request names: `[scheme:]name[:port]`. */
 import { badRequest, notFound, serviceUnavailable } from '../../api/errors.ts'
 import { isGlobalUnicast } from '../../api/ip.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
@@ -11,10 +11,10 @@ import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 
-/** The URL begins with `base`. A kubelet is spoken to as such, anybody else as a stranger. */
+/** The URL begins with `base`. `kubelet` is only present for a kubelet, which gets the client certificate. */
 export type ProxyTarget = { readonly base: string; readonly kubelet?: KubeletAccess }
 
-/** Fails with what says why there is none. */
+/** Fails if there is no target. */
 export async function proxyTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   switch (request.resource.plural) {
     case 'pods':
@@ -35,7 +35,7 @@ function split(text: string, what: string): Named {
   throw badRequest(`invalid ${what} request ${quote(text)}`)
 }
 
-/** Only the ports of services have names. Whatever else stood there would become a part of the URL. */
+/** Only ports of services have names. Any other text would become a part of the URL. */
 function numbered(named: Named, { name }: ResourceRequest, what: string): Named {
   if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port)))) return named
   throw badRequest(`invalid ${what} request ${quote(name)}`)
@@ -46,7 +46,7 @@ async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Pr
   const pod = await podOf(request, parts, name)
   const status = fieldsOf(pod['status'])
   const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
-  // Nobody gets at what listens on the server's own machine.
+  // Clients must not reach what listens on the server's own machine.
   if (!isGlobalUnicast(ip)) throw badRequest('address not allowed')
   const own = port === '' ? firstPort(pod) : port
   const host = ip.includes(':') ? `[${ip}]` : ip
@@ -62,7 +62,9 @@ const services = { group: '', version: 'v1', plural: 'services' } as const
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
-/** Upstream's way: by Endpoints, and only to what is a pod of the namespace, or a service would lead to anything at all. */
+/**
+ * As upstream, the address comes from Endpoints and must be that of a pod of the namespace: otherwise a service could lead to any address.
+ */
 async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
   const { objects, random } = parts
@@ -82,13 +84,13 @@ async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess)
   throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
 }
 
-/** All of them once, from a random one on: one client after the other is led elsewhere. */
+/** All items once, beginning with a random one, to spread the clients. */
 function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
   const first = Math.floor(random() * items.length)
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
-/** Who may write Endpoints may write any address into them. A pod of the namespace has it, or nobody is led there. */
+/** Users who may write Endpoints could write any address into them, so an address is only used if a pod of the namespace has it. */
 async function podAddress(
   addresses: readonly Fields[],
   { namespace }: ResourceRequest,
@@ -117,14 +119,14 @@ type Place = { readonly namespace: string; readonly name: string }
 async function nodeTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const address = await addressOf(name, request.resource, parts)
-  // Who may write the status of a node may write any address into it.
+  // Users who may write the status of a node could write any address into it.
   const found = await parts.lookUp(address.host)
   if (found.length === 0) throw badRequest(`lookup ${address.host}: no such host`)
   if (!found.every(isGlobalUnicast)) throw badRequest('address not allowed')
   if (port === '' || Number(port) === address.port) {
     return { base: `https://${hostPort(address)}`, kubelet: parts.kubelet }
   }
-  // Another port than the kubelet's may be anybody's.
+  // A port other than the kubelet's may belong to anybody.
   const target = hostPort({ host: address.host, port: Number(port) })
   return { base: `${scheme === '' ? 'http' : scheme}://${target}` }
 }

@@ -1,4 +1,4 @@
-/** pods/proxy, services/proxy and nodes/proxy: any request, handed to who is behind it, and the answer handed back. */
+/** pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its response. */
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { answerHeaders, chunksOf, encodedPath, type Forwarded, forward, isUpgrade, requestHeaders } from './forward.ts'
@@ -22,7 +22,7 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   return { ...answer, headers: { ...answer.headers, ...locationBelow(prefix, url, answer.headers['location']) } }
 }
 
-/** A redirect to a path of who is behind would lead past this server's path to it. */
+/** Rewrites a redirect to a path of the backend, which would otherwise leave the path of the proxy. */
 function locationBelow(prefix: string, from: URL, location: Headers[string] | undefined): Headers {
   if (typeof location !== 'string' || !URL.canParse(location, from.href)) return {}
   const to = new URL(location, from)
@@ -32,7 +32,7 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
   return { location: `${path}${to.search}${to.hash}` }
 }
 
-/** Relative links in what is behind would lead past it otherwise. */
+/** Redirects to the path with a slash: relative links of the backend would otherwise leave the path of the proxy. */
 function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`
   return { status: 301, headers: { location }, body: Buffer.alloc(0) }

@@ -1,4 +1,4 @@
-/** pods/exec, pods/attach and pods/portforward: a connection through to the kubelet, which both ends then speak on as they like. */
+/** pods/exec, pods/attach and pods/portforward: a tunnel to the kubelet, whose protocol this server does not read. */
 import { badRequest } from '../../api/errors.ts'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
@@ -9,7 +9,7 @@ import { addressOf, hostPort } from './node-address.ts'
 import { admit, type SubresourceHandler, type SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
 
-/** Options of exec and attach, as clients name them and as kubelets do. */
+/** Options of exec and attach: the names of the API, and those of the kubelet. */
 const streams: readonly (readonly [string, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],

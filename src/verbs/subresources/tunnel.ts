@@ -1,16 +1,16 @@
-/** A connection that is handed through: what one end says the other hears, until one of them hangs up. */
+/** A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes it. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from './forward.ts'
 
-/** Fails with ServiceUnavailable. Who is behind may refuse the upgrade: the client then hears why. */
+/** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
 export async function tunnel(
   http: ApiRequest,
   to: Pick<Forwarded, 'url' | 'rawQuery' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
-  // A body is not handed on, so nobody may wait for one: who refuses the upgrade would take the next request for it.
+  // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
@@ -43,7 +43,7 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
   })
 }
 
-/** A fault of one end is the end of both: there is nobody to tell it to. */
+/** An error at one end closes both: it cannot be reported to anyone. */
 function join(client: Duplex, server: Duplex): void {
   for (const [one, other] of [
     [client, server],

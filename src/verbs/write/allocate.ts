@@ -1,4 +1,4 @@
-/** The step that gives an object what it needs of finite pools: addresses and node ports of Services. */
+/** The step that allocates from finite pools: addresses and node ports of Services. */
 import { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../../registry/allocations.ts'
@@ -12,7 +12,7 @@ type Allocating = {
   readonly allocation: HeldAllocation | undefined
 }
 
-/** Only a write of the object itself allocates, or one that changes it through a view: one through /status does not. */
+/** Only a write of the object itself, or through a view, allocates; one of /status does not. */
 export async function allocate(
   { request, options, allocation }: Allocating,
   object: KubeObject,
@@ -23,7 +23,7 @@ export async function allocate(
   return allocation.allocate({ object, before: current?.object, namespace, isDryRun: options.isDryRun })
 }
 
-/** What a write was given. It stays with the object if the write succeeds; what earlier attempts were given goes back. */
+/** The allocations of a write. They stay with the object if the write succeeds; those of earlier attempts are released. */
 export class HeldAllocation {
   readonly #allocator: Allocator
   #allocation: Allocation | undefined
@@ -33,7 +33,7 @@ export class HeldAllocation {
     this.#allocator = allocator
   }
 
-  /** The object with what it needs. The next call begins by giving back what the one before took. */
+  /** Returns the object with its allocations. Releases those of the call before first. */
   async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
     this.withdraw()
@@ -41,23 +41,26 @@ export class HeldAllocation {
     return this.#allocation.object
   }
 
-  /** The object is about to be stored. A write that admission makes may fail without an answer before that, and it is none of the object. */
+  /**
+   * The object is about to be stored. Before that, a write that admission makes may fail with an unknown outcome, which does not concern
+   * the object.
+   */
   offer(): void {
     this.#isOffered = true
   }
 
-  /** It was not stored: somebody else was first. */
+  /** The object was not stored, because another writer was first. */
   withdraw(): void {
     this.#isOffered = false
   }
 
-  /** The write was made. */
+  /** The write succeeded. */
   async keep(): Promise<void> {
     await this.#allocation?.keep()
     this.#allocation = undefined
   }
 
-  /** The write failed. One that may have been made all the same keeps it: a repair finds out what nobody has. */
+  /** The write failed. If its outcome is unknown the allocations are kept: the repair loop releases those that are unused. */
   async giveBack(error: unknown): Promise<void> {
     if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined
     else await this.#undo()

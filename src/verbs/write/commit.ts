@@ -16,14 +16,11 @@ type Commit = {
 }
 
 export type Committed = UpdateResult<KubeObject> & {
-  /** What stays as it was, where the cache has it. */
+  /** The cached item, if the object was not changed. */
   readonly unchanged?: Item | undefined
 }
 
-/**
- * Decides on the current state and writes what was decided. Of a dry run the decision is made on the latest state and
- * nothing is written.
- */
+/** Decides on the current state and writes the decision. A dry run decides on the latest state and writes nothing. */
 export async function commit(
   { resource, context }: ResourceRequest,
   { key, access, isDryRun, isFresh = false }: Commit,
@@ -59,8 +56,8 @@ async function dryRun(
 }
 
 /**
- * What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. The object is not kept, since a write
- * is about to replace it.
+ * The cached state, as a first guess: if it is stale the compare of the transaction fails, and the store reads the latest. The decoded
+ * object is not kept, since the write is about to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
   const object = item.peek()

@@ -10,7 +10,7 @@ import { complete, mutate } from './steps.ts'
 import { storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
 
-/** Names generated until one is free, as upstream. */
+/** Attempts with a generated name, as upstream. */
 const NAME_TRIES = 8
 
 /** Stores a new object; returns it in the shape of the path. */

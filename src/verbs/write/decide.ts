@@ -1,4 +1,4 @@
-/** What an update writes, and whether it writes at all. */
+/** Decides what an update writes, and whether it writes at all. */
 import { isSameButTimes } from '../../apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../apply/value.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
@@ -10,7 +10,7 @@ import { isReleased } from '../../registry/deletion.ts'
 
 export type Decided = { readonly object: KubeObject; readonly decision: Decision }
 
-/** `before` is what is stored; undefined: the object is new. */
+/** `before`: the stored object; undefined if the object is new. */
 export function decide(resource: Resource, object: KubeObject, before: KubeObject | undefined): Decided {
   if (before === undefined) {
     const created = withoutVersion(object)
@@ -20,7 +20,7 @@ export function decide(resource: Resource, object: KubeObject, before: KubeObjec
   return decidePut(object, before, resource.shape)
 }
 
-/** A write that changes nothing, or nothing but the times of its owners, is none. */
+/** A write that changes nothing, or only timestamps in managedFields, is omitted. */
 function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
@@ -30,13 +30,14 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
   const isUnchanged = isEqual(plain, plainBefore)
-  // What is stored otherwise than it would be now is stored anew.
+  // An object is stored again if its stored form differs from what would be written now.
   if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }
   if (isUnchanged) return { object: same, decision: 'unchanged' }
-  // Objects that differ may still be stored as the same: an empty list and none, or what the stored version of a custom kind does not know.
+  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
+  // custom kind does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
   const isOther = isSurelyOther(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore)
   const isStored = !isOther && encodeStored(same, shape).equals(encodeStored(before, shape))

@@ -1,9 +1,9 @@
-/** References to owners that stand in an object twice are taken out, with a warning. */
+/** Removes duplicate ownerReferences, with a warning. */
 import type { RequestContext } from '../../api/context.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { printOrdered } from '../../codec/json.ts'
 
-/** `isMutated`: it is looked for again after admission had its say, and told in other words. */
+/** `isMutated`: they are checked again after mutating admission, with another message. */
 export function withoutDuplicateOwners(
   object: KubeObject,
   context: RequestContext,

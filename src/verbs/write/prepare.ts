@@ -1,4 +1,4 @@
-/** The step that sets what the server sets itself, whatever the client sent, and what the kind's strategy sets or resets. */
+/** The step that sets the fields which the server owns, and those that the kind's strategy sets or resets. */
 import { conflict, invalid, modifiedMeanwhile, refuseInvalid, unclassified } from '../../api/errors.ts'
 import { type KubeObject, omit, type ObjectMeta, present, withManagedFields } from '../../api/object.ts'
 import { type Resource, type ResourceRequest, rulesOf, viewOf, type Writer } from '../../registry/resource.ts'
@@ -10,10 +10,10 @@ import { uintFault } from '../options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Write } from './write.ts'
 
-/** With its random end a generated name fits where a label's value must fit. */
+/** With its random suffix a generated name fits in a label value. */
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
-/** `mutated` is in the shape of the path; what comes out is the object itself. */
+/** `mutated` is in the shape of the path; the result is the object itself. */
 export const prepare = (write: Write, mutated: KubeObject, current: Current<KubeObject> | undefined): KubeObject =>
   current === undefined ? prepareNew(write, mutated) : prepareUpdate(write, mutated, current)
 
@@ -60,7 +60,7 @@ function prepareUpdate(
   return withManagedFields(keepSystemFields(prepared, before), shown.metadata['managedFields'])
 }
 
-/** A view that names an object means that one. */
+/** A uid in a view is a precondition. */
 function checkShownUid({ resource, subresource, name }: ResourceRequest, shown: KubeObject, before: KubeObject): void {
   const { uid = '' } = shown.metadata
   const { uid: found = '' } = before.metadata
@@ -73,7 +73,7 @@ function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): strin
   return resourceVersion === '' ? undefined : uintFault(resourceVersion)
 }
 
-/** Through another shape nobody needs to know the version. */
+/** A view needs no resourceVersion. */
 function checkVersion(
   { resource, name }: ResourceRequest,
   given: KubeObject,
@@ -91,17 +91,20 @@ function checkVersion(
   if (BigInt(resourceVersion) !== BigInt(revision)) throw conflict(resource, name, modifiedMeanwhile)
 }
 
-/** What an update cannot change, it keeps; a mark of deletion on a living object is left for validation to refuse. */
+/**
+ * Restores the fields that an update cannot change. A deletionTimestamp on an object that is not being deleted is left for validation to
+ * refuse.
+ */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = withoutServerFields(object.metadata)
-  // What stands before the object's own is filled in where it is absent; a change of it is refused.
+  // The fields before `own` are only filled in if they are absent, so that validation refuses a change.
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
     : { uid, ...own, creationTimestamp }
   return { ...object, metadata: present(metadata) }
 }
 
-/** What a client sends of these is passed over. */
+/** selfLink is ignored. */
 const withoutServerFields = (metadata: ObjectMeta): ObjectMeta =>
   'selfLink' in metadata ? omit(metadata, 'selfLink') : metadata

@@ -1,5 +1,5 @@
 /**
- * The step that records who owns which fields. It comes before admission sees the object: what that changes belongs to nobody.
+ * The step that records which manager owns which fields. It runs before mutating admission: fields that admission changes have no owner.
  */
 import { Differences, type Versions } from '../../apply/differences.ts'
 import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
@@ -19,7 +19,7 @@ import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
 
-/** `given`: as the path shows it (an object, or a view such as Scale). */
+/** `given`: in the shape of the path (an object, or a view such as Scale). */
 export async function recordOwners(
   write: Write,
   given: KubeObject,
@@ -38,7 +38,7 @@ export async function recordOwners(
   return withManagedFields(given, created)
 }
 
-/** managedFields of a new object; undefined: none. Entries that the client sent are kept as far as the writer does not take their fields. */
+/** managedFields of a new object; undefined: none. Entries that the client sent keep the fields that the writer does not take over. */
 export function ownersAfterCreate(
   request: ResourceRequest,
   object: KubeObject,
@@ -55,7 +55,7 @@ export function ownersAfterCreate(
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
-/** managedFields after an update or a patch. `after`: as the path shows it. */
+/** managedFields after an update or a patch. `after`: in the shape of the path. */
 async function ownersAfterUpdate(
   request: ResourceRequest,
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
@@ -93,8 +93,8 @@ async function ownersAfterUpdate(
 }
 
 /**
- * Fields that the path does not take are never validated, but upstream makes a typed object of them with all the rest; where that fails
- * the object is left without owners.
+ * Fields that the path does not write are never validated, but upstream converts them to a typed object with all the rest; if that fails
+ * the object gets no managedFields.
  */
 function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
   const { resource, subresource } = request
@@ -110,8 +110,8 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Upstream compares typed objects in each version that has owners. One that was written or is stored in another may not fit the version of
- * the request, and what is converted may not have an item twice.
+ * Upstream compares typed objects in each version that has managers. An object that was written, or is stored, in another version may not
+ * fit the version of the request, and a converted one may not have an item of a set or a map twice.
  */
 function isUnfitElsewhere({ resource }: ResourceRequest, object: KubeObject, owners: Owners): boolean {
   if (!resource.isCustom) return false
@@ -127,7 +127,7 @@ function mayBeUntyped(request: ResourceRequest): boolean {
   return request.resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
 }
 
-/** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
+/** Upstream drops managedFields if it cannot tell the items of a list apart. */
 const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
   !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
 

@@ -1,9 +1,9 @@
 /**
  * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
- * (admission), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is what is
- * stored; undefined: the object is new. Behind a step that took long, as each does with an object of megabytes, others get a turn of the
- * event loop. create-object.ts and update-object.ts run them and store what comes out; an update runs all
- * of them again when somebody else was first.
+ * (admission), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is the
+ * stored object; undefined if the object is new. After a step that took long, as each does with an object of megabytes, the event loop gets
+ * a turn. create-object.ts and update-object.ts run the steps and store the result; an update runs all of them again when another writer
+ * was first.
  */
 import { attributesOf } from '../../admission/admission.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,7 +18,7 @@ import type { Write } from './write.ts'
 
 type CurrentObject = Current<KubeObject> | undefined
 
-/** What was given, with its owners, as admission changes it. Both are in the shape of the path. */
+/** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
 export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   const object = await recordOwners(write, given, current)
@@ -28,7 +28,7 @@ export async function mutate(write: Write, given: KubeObject, current: CurrentOb
   return (await access.admission.mutate(attributes)) ?? object
 }
 
-/** The object to store. These steps run again with each name that is generated. */
+/** Returns the object to store. These steps run again with each generated name. */
 export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   const slices = new Slices()
@@ -36,7 +36,7 @@ export async function complete(write: Write, mutated: KubeObject, current: Curre
   if (slices.isOver) await slices.turn()
   const object = await allocate(write, prepared, current)
   await validate(write, object, current)
-  // Before any plugin that counts sees the object: it would charge a quota for one that the user may not create.
+  // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
   if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, object)
   const oldObject = current && shownAt(request, current.object)

@@ -10,7 +10,7 @@ import type { Written } from '../represent/representation.ts'
 import type { Write } from './write.ts'
 import { answered, readBack } from './written.ts'
 
-/** Of a dry run it is only looked whether the name is free. Returns the object, with its JSON where that was printed for the cache. */
+/** A dry run only checks whether the name is free. Returns the object, with its JSON if that was printed for the cache. */
 export async function storeNew(write: Write, object: KubeObject): Promise<Written> {
   const { request, options, access } = write
   const { resource, namespace, context } = request
@@ -33,13 +33,13 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
       return await answered(made, key, revision, { resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)
-      // What has no room in the database with its owners is stored without them.
+      // An object that is too large for etcd with its managedFields is stored without them.
       if (!isCode(error, 'too-large') || made.metadata['managedFields'] === undefined) throw error
     }
   }
 }
 
-/** An object that is going away still has the name, and the client is told so. */
+/** An object that is being deleted still has the name; the error says so. */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
   const { item } = await access.reader.get(key, 'latest')
   return alreadyExists(request.resource, name, { isTerminating: item !== undefined && isMarked(item.object()) })

@@ -19,7 +19,7 @@ type Updating = {
   readonly owners: 'recorded' | 'stated'
 }
 
-/** Changes an object, or a part of it that has a path of its own. */
+/** Changes an object, or a part of it that has a subresource. */
 export async function updateObject(
   request: ResourceRequest,
   change: Change,
@@ -34,7 +34,7 @@ export async function updateObject(
       return await updateOnce(write, change)
     } catch (error) {
       await write.allocation?.giveBack(error)
-      // What has no room in the database with its owners is stored without them; an apply is not.
+      // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
       if (write.owners !== 'recorded' || !isCode(error, 'too-large')) throw toApiError(context, operation, error)
       write = { ...write, owners: 'dropped' }
     }
@@ -61,7 +61,7 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
 
 type Done = { readonly decided: Decided; readonly committed: Committed }
 
-/** What the answer shows. */
+/** The object for the response. */
 async function updatedOf(
   { request, options, access }: Write,
   key: Key,
@@ -76,7 +76,7 @@ async function updatedOf(
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined
   if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
-  // A write that lets go of the last finalizer removes the object; its answer has the version from before.
+  // A write that removes the last finalizer deletes the object; its response has the previous resourceVersion.
   const revision = outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun
   const stored = isStored ? await answered(object, key, revision, writing) : undefined

@@ -1,4 +1,4 @@
-/** The step that checks an object against all rules of its kind and of all objects. */
+/** The step that validates an object by the rules of its kind and of all objects. */
 import { refuseInvalid } from '../../api/errors.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -16,7 +16,7 @@ import type { WriteAccess } from '../access.ts'
 import { cancelled } from '../storage-errors.ts'
 import type { Write } from './write.ts'
 
-/** Fails with Invalid, and names everything that is wrong. Warnings go to the context. */
+/** Fails with Invalid, and names all faults. Warnings go to the context. */
 export async function validate(
   { request, access }: Pick<Write, 'request' | 'access'>,
   object: KubeObject,
@@ -48,7 +48,7 @@ async function namespaceFaults(
   return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
-/** Nobody waits for what a request that was given up would find out. */
+/** `refuse` ends the validation of a request that was cancelled. */
 const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
   answer: answerPattern,
   warn: (text) => context.warn(text),

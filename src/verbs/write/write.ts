@@ -1,4 +1,4 @@
-/** A write under way, as its steps see it (steps.ts has their order). */
+/** A write in progress, as its steps see it (steps.ts has their order). */
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
@@ -10,16 +10,16 @@ export type Write = {
   readonly request: ResourceRequest
   readonly options: WriteOptions
   readonly access: WriteAccess
-  /** `stated`: the change itself says who owns what, as that of an apply does. `dropped`: there is no room for them. */
+  /** `stated`: the change itself has the managedFields, as in an apply. `dropped`: the object would be too large with them. */
   readonly owners: 'recorded' | 'stated' | 'dropped'
-  /** Undefined where objects of the resource need none. */
+  /** Undefined if objects of the resource need no allocations. */
   readonly allocation: HeldAllocation | undefined
 }
 
 /**
- * What update, patch and apply differ in: how they make the object to write from the one that is there, both in the shape of the
- * path (undefined: none is there; what is returned then is created). `stored` is the latter as it is stored. Runs again when somebody
- * else was first, and may fail with any ApiError.
+ * The difference between update, patch and apply: how the object to write is made from the current one, both in the shape of the path. If
+ * `current` is undefined there is no object, and the result is created. `stored` is the current object as it is stored. Runs again when
+ * another writer was first, and may fail with any ApiError.
  */
 export type Change = (
   current: KubeObject | undefined,
@@ -28,6 +28,6 @@ export type Change = (
 
 export type Updated = Written & { readonly isNew: boolean }
 
-/** Whether an update of what is not there creates it. Upstream does so through /status, too, where the kind has one. */
+/** Whether an update of an object that does not exist creates it. Upstream does so through /status, too, if the kind has that. */
 export const mayCreateAt = ({ resource, subresource }: ResourceRequest): boolean =>
   resource.createsOnUpdate && (subresource === '' || subresource === 'status')

@@ -1,4 +1,4 @@
-/** What was written, as the answer shows it and as the cache will have it. */
+/** The written object, for the response and for the cache. */
 import type { KubeObject } from '../../api/object.ts'
 import {
   encodeStored,
@@ -16,13 +16,13 @@ import type { Key, Revision } from '../../storage/engine.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 
-/** What the answer to a write shows. */
+/** The object for the response to a write. */
 export async function answered(object: KubeObject, key: Key, revision: Revision, writing: Writing): Promise<Written> {
   if (writing.access.readBack === undefined) return written(object, key, revision, writing)
   return { object: withVersion(await readBack(object, writing), revision), json: undefined }
 }
 
-/** The object as it is now, for the answer and for the cache, which then need not read it from the database. */
+/** The written object, for the response and for the cache, which then need not decode it from the watch event. */
 export function written(
   object: KubeObject,
   key: Key,
@@ -42,11 +42,11 @@ type Writing = {
   readonly resource: Resource
   readonly access: WriteAccess
   readonly stored?: Buffer | undefined
-  /** Whether the object may have fields that its schema does not know: a scale sets its number where the definition says. */
+  /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
   readonly mayHoldUnknown?: boolean
 }
 
-/** The object as a reader gets it once it is stored. `stored`: the bytes that were, or would be, where they are known. */
+/** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
 export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
   const { resource, access, stored, mayHoldUnknown } = writing
   if (access.readBack === undefined) return asStored(object, resource.shape, mayHoldUnknown).object
@@ -55,11 +55,11 @@ export async function readBack(object: KubeObject, writing: Writing): Promise<Ku
 
 type Stored = {
   readonly object: KubeObject
-  /** Whether it is stored otherwise than it would be, were it read and written again. */
+  /** Whether its stored form differs from what would be written if it were read and written again. */
   readonly isOther: boolean
 }
 
-/** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
+/** For a custom kind: fields that the stored version does not know are lost, and dropped fields get their defaults again. */
 function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): Stored {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema
   if (custom === undefined) {
