@@ -1,6 +1,7 @@
 /**
- * Server-side apply: what an applier states is laid over the object and owned by it; what it stated before and states no longer goes,
- * unless somebody else owns it; what others own it may only set to the value that is there, unless it is told to take it.
+ * Server-side apply: the applied configuration is merged into the object, and the applier owns its fields. Fields that it applied before
+ * and no longer does are removed unless another manager owns them. A field of another manager may only be set to its current value, unless
+ * the apply is forced.
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
@@ -21,29 +22,29 @@ import { isEqual } from './value.ts'
 export type Application = {
   readonly writer: Writer
   readonly type: StructMerge
-  /** The object and what is applied to it, as they are written. */
+  /** The live object and the applied configuration, in wire form. */
   readonly live: Fields
   readonly applied: Fields
   readonly owners: Owners
   readonly force: boolean
-  /** What this path does not write. */
+  /** Fields that this path does not write. */
   readonly ignored: FieldSet
   readonly now: string
-  /** Of the version of an owner; undefined where the kind has none such: what is owned in it cannot be found. */
+  /** The type in the version of a manager; undefined if the kind has no such version: the fields owned in it cannot be found. */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /** What is written of the object in one version, in another; absent where only a webhook could tell. */
+  /** Converts a wire form to another version; absent if only a webhook could convert it. */
   readonly convert?: Convert
-  /** The object before and after, in the version of an owner; undefined where there is no such version. */
+  /** The object before and after, in the version of a manager; undefined if there is no such version. */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
 export type Applied = {
-  /** Undefined: the object stays as it is. */
+  /** Undefined: the object is unchanged. */
   readonly result: Fields | undefined
   readonly owners: Owners
 }
 
-/** Fails with a Conflict. Takes turns with others where the object is large. */
+/** Fails with a Conflict. Yields to the event loop if the object is large. */
 export async function applyOver(application: Application): Promise<Applied> {
   const { writer, live, applied, type, typeIn, ignored, now } = application
   const slices = new Slices()
@@ -69,27 +70,27 @@ export async function applyOver(application: Application): Promise<Applied> {
 }
 
 type Pruning = {
-  /** Of the applier. */
+  /** The applier's entry before this apply. */
   readonly before: Owner | undefined
   readonly all: Owners
   readonly stated: FieldSet
   readonly application: Application
 }
 
-/** Without what the applier stated before, states no longer, and nobody else owns. */
+/** Removes the fields that the applier applied before, does not apply now, and that no other manager owns. */
 function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
   const { type, typeIn, convert, writer } = application
   if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
   const isMixed = [before, ...all.values()].some(({ apiVersion }) => apiVersion !== writer.apiVersion)
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    // With what it states but never owns, such as the name: that stays, too.
+    // Includes fields that are applied but never owned, such as the name, so that they are kept, too.
     const owners = new Map(all).set(identityOf(writer), { ...before, apiVersion: writer.apiVersion, fields: stated })
     return pruneAcross(merged, { before, owners, version: writer.apiVersion, typeIn, convert })
   }
   return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
 }
 
-/** An entry that says the same in the same version stays as it is. */
+/** An entry with the same fields in the same version is unchanged. */
 function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
   const fields = difference(applied, neverOwned)
   if (before === undefined) return { ...writer, time: undefined, fields, entry: undefined }
@@ -103,7 +104,7 @@ function everything(owners: Owners): FieldSet {
   return all
 }
 
-/** What kubectl once applied from the client's side it may take from whoever has it now. */
+/** kubectl may take fields that it set with client-side apply from any manager. */
 function refuseConflicts(
   differences: Differences,
   owners: Owners,

@@ -1,4 +1,4 @@
-/** What differs between two values of one type: the places that were added, that have another value, and that are gone. */
+/** Compares two values of one type: the fields that were added, modified and removed. */
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
@@ -9,7 +9,7 @@ export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet
 
 const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
 
-/** Undefined: nothing differs. */
+/** Undefined: the values are equal. */
 export function compare(before: Json, after: Json, type: MergeType): Comparison | undefined {
   if (before === after) return undefined
   switch (type.form) {
@@ -31,14 +31,16 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 
 const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
 
-/** A map against something else: all that is in it comes or goes, and the place itself has another value, unless that is null. */
+/**
+ * A map compared with another type: all its fields are added or removed, and the field itself is modified unless one of the two is null.
+ */
 function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
   const modified = before === null || after === null ? noFields : ownedLeaf
   const partsOf = (value: Json): FieldSet => (isFields(value) ? below(value, type) : noFields)
   return { added: partsOf(after), modified, removed: partsOf(before) }
 }
 
-/** Without what lies in or below `ignored`. */
+/** Removes the fields that are in `ignored`, and all below them. */
 export function excluding(comparison: Comparison, ignored: FieldSet): Comparison {
   if (isEmptySet(ignored)) return comparison
   const { added, modified, removed } = comparison
@@ -49,7 +51,7 @@ export function excluding(comparison: Comparison, ignored: FieldSet): Comparison
   }
 }
 
-/** What whoever made the change takes. */
+/** The fields that the manager of the change takes over. */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
 const leaf = (before: Json, after: Json): Comparison | undefined => (isEqual(before, after) ? undefined : modifiedLeaf)
@@ -91,7 +93,7 @@ function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge
   return found.result
 }
 
-/** Items that have one key in common are compared only together. */
+/** Items with the same key are compared as one value. */
 function compareItems(before: readonly Json[], after: readonly Json[], of: MergeType): Comparison | undefined {
   const [oldItem] = before
   const [newItem] = after
@@ -103,10 +105,10 @@ function compareItems(before: readonly Json[], after: readonly Json[], of: Merge
   return { ...nothing, modified: ownedLeaf, ...single }
 }
 
-/** All that lies below a place, without the place itself. */
+/** All fields below this one, without the field itself. */
 const below = (value: Json, type: MergeType): FieldSet => nodeOf(false, addedSet(value, type).children)
 
-/** The comparison of a whole from those of its parts. */
+/** Combines the comparisons of the children. */
 class Gathering {
   #added: Map<string, FieldSet> | undefined
   #modified: Map<string, FieldSet> | undefined

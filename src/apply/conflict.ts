@@ -1,4 +1,4 @@
-/** Conflicts between appliers and owners, in the words of upstream. */
+/** Conflicts between field managers, with upstream's messages. */
 import { applyConflict, type ApiError, type StatusCause } from '../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { quote } from '../api/quote.ts'
@@ -7,7 +7,7 @@ import type { FieldSet } from './field-set.ts'
 import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'
 
-/** `conflicts`: the owners, each with the fields that it would lose. */
+/** `conflicts`: the managers, each with the fields that it would lose. */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
   const told = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   const byOwner = conflicts
@@ -32,7 +32,7 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
   return `${quote(manager)}${part}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
-/** At each place what is owned there comes before what lies deeper. */
+/** At each level, the fields that are owned come before their descendants. */
 function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): void {
   const sorted = inOrder(children)
   for (const [element, { isOwned }] of sorted) if (isOwned) paths.add(() => prefix + printElement(element))
@@ -42,7 +42,7 @@ function addPaths({ children }: FieldSet, prefix: string, paths: BoundedTexts): 
   }
 }
 
-/** Those of one owner; the limit is for all of them. */
+/** The paths of one manager; the limit is for all managers together. */
 function pathsOf(fields: FieldSet, paths: BoundedTexts): readonly string[] {
   const before = paths.all.length
   addPaths(fields, '', paths)

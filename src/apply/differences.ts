@@ -1,16 +1,16 @@
-/** What a write changes, in each version in which somebody owns something, and what that does to the owners. */
+/** The changes of a write in each version that has field managers, and their effect on these. */
 import type { Fields } from '../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
-/** An object as it was and as it is to be, in one version of its kind. */
+/** An object before and after a write, in one version of its kind. */
 export type Versions = {
   readonly type: StructMerge
   readonly before: Fields
   readonly after: Fields
-  /** Whether what the path does not write counts, too: of custom kinds upstream knows that of the version of the request only. */
+  /** Whether fields that the path does not write count, too: for custom kinds, upstream ignores them only in the version of the request. */
   readonly isWhole?: boolean
 }
 
@@ -21,16 +21,16 @@ export class Differences {
   readonly #ignored: FieldSet
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
-  /** What is the same for all owners of a version is made once: there may be thousands. */
+  /** Cached, since it is the same for all managers of a version, of which there may be thousands. */
   readonly #taken = new Map<Comparison, FieldSet>()
 
-  /** `versions`: undefined where the kind has no such version. `ignored`: what this path does not write. */
+  /** `versions`: undefined if the kind has no such version. `ignored`: fields that this path does not write. */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
     this.#versions = versions
     this.#ignored = ignored
   }
 
-  /** Undefined where the kind has no such version. */
+  /** Undefined if the kind has no such version. */
   in(apiVersion: string): Comparison | undefined {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
     const found = this.#compare(apiVersion)
@@ -38,7 +38,7 @@ export class Differences {
     return found
   }
 
-  /** Undefined where the kind has no such version. */
+  /** Undefined if the kind has no such version. */
   readonly typeIn = (apiVersion: string): StructMerge | undefined => this.#versionsIn(apiVersion)?.type
 
   #versionsIn(apiVersion: string): Versions | undefined {
@@ -62,7 +62,7 @@ export class Differences {
     return known
   }
 
-  /** The owners that stand in the way of the write, each with what it would lose. */
+  /** The managers that conflict with the write, each with the fields that it would lose. */
   conflicts(owners: Owners, writer: string): readonly Owner[] {
     return [...owners].flatMap(([identity, owner]) => {
       const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
@@ -72,7 +72,7 @@ export class Differences {
     })
   }
 
-  /** The owners without what the write takes from them, and without those of versions that are gone. */
+  /** The managers without the fields that the write takes from them, and without those whose version no longer exists. */
   release(owners: Owners, writer?: string): Map<string, Owner> {
     const left = new Map<string, Owner>()
     for (const [identity, owner] of owners) {

@@ -1,8 +1,8 @@
-/** Sets of fields by their paths, and the fields that no manager owns, whoever writes them. */
+/** Field sets from paths, and the fields that no manager ever owns. */
 import { type FieldSet, nodeOf } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 
-/** `metadata.labels`, `status`. */
+/** Paths such as `metadata.labels` and `status`. */
 export function fieldSetOf(paths: readonly string[]): FieldSet {
   const byFirst = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '')
   const children = [...byFirst].map(([first, own]): [string, FieldSet] => {

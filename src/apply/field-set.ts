@@ -1,13 +1,13 @@
 /**
- * A set of fields of an object, as a tree: each node is a place in the object, known by the elements on the way there
- * (path-element.ts), and is in the set or only leads to others that are. Sets never change; what an operation leaves as it was
- * is the same node, so that its text need not be written again.
+ * A set of fields of an object, as a tree: each node is a field, known by the path elements that lead to it (path-element.ts). It is in the
+ * set itself, or only has descendants that are. Sets are immutable; operations return the same node where nothing changes, so that its text
+ * need not be printed again.
  */
 export type FieldSet = { readonly isOwned: boolean; readonly children: ReadonlyMap<string, FieldSet> }
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const noFields: FieldSet = { isOwned: false, children: noChildren }
-/** A place in the set with nothing below it. */
+/** A field in the set without any below it. */
 export const ownedLeaf: FieldSet = { isOwned: true, children: noChildren }
 
 export const isEmptySet = (set: FieldSet): boolean => !set.isOwned && set.children.size === 0
@@ -25,11 +25,11 @@ export function union(one: FieldSet, other: FieldSet): FieldSet {
   return { isOwned: one.isOwned || other.isOwned, children: children ?? one.children }
 }
 
-/** Without the places that are in `other`; what lies below those stays. */
+/** Removes the fields that are in `other`; their descendants are kept. */
 export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
   isEmptySet(other) ? set : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
 
-/** Without the places that are in `other` and all that lies below them. */
+/** Removes the fields that are in `other`, and all their descendants. */
 export const recursiveDifference = (set: FieldSet, other: FieldSet): FieldSet =>
   other.isOwned ? noFields : filtered(set, other, { isOwned: set.isOwned, below: recursiveDifference })
 
@@ -38,7 +38,7 @@ type Step = {
   readonly below: (set: FieldSet, other: FieldSet) => FieldSet
 }
 
-/** Walks what both have; branches that only `set` has stay. */
+/** Walks the branches that both sets have; those that only `set` has are kept. */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   let children: Map<string, FieldSet> | undefined
   const fewer = set.children.size < other.children.size ? set.children : other.children
@@ -55,7 +55,7 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
   return { isOwned, children: children ?? set.children }
 }
 
-/** In pairs, so that what has grown is copied seldom. */
+/** Pairwise, so that a growing set is copied seldom. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [first = noFields, second] = sets
   if (second === undefined) return first
@@ -77,7 +77,7 @@ export function intersection(one: FieldSet, other: FieldSet): FieldSet {
   return isOwned || children.size > 0 ? { isOwned, children } : noFields
 }
 
-/** Whether the two have a place in common; makes nothing. */
+/** Whether the two have a field in common; allocates nothing. */
 export function intersects(one: FieldSet, other: FieldSet): boolean {
   if (one.isOwned && other.isOwned) return true
   const [fewer, more] = one.children.size <= other.children.size ? [one, other] : [other, one]
@@ -98,6 +98,6 @@ export function isSameSet(one: FieldSet, other: FieldSet): boolean {
   return true
 }
 
-/** A node of a set from what was found below it. */
+/** A node with these children; empty ones share one object. */
 export const nodeOf = (isOwned: boolean, children: ReadonlyMap<string, FieldSet> | undefined): FieldSet =>
   children === undefined || children.size === 0 ? (isOwned ? ownedLeaf : noFields) : { isOwned, children }

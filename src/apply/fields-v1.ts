@@ -1,4 +1,6 @@
-/** Sets of fields as managedFields hold them: the tree written as JSON, `.` for a place that is in the set and has more below it. */
+/**
+ * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that is in the set and has others below it.
+ */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
@@ -10,17 +12,17 @@ const DEPTH_MAX = 1000
 
 const known = new KnownSets()
 
-/** Undefined for a text that no manager can have written. */
+/** Undefined if the text is invalid. */
 export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
   const set = readFieldsV1(text)
-  // The text may be a part of the whole object's: the one that is printed stands by itself.
+  // The text may be a slice of the object's JSON, which it would keep in memory: the printed text is a string of its own.
   if (set !== undefined && text.length <= SHARED_CHARACTERS_MAX) printFieldsV1(set)
   return set
 }
 
-/** By our own scanner: keys of lists have escapes, which V8 13.6 misreads (`api/json-value.ts`). */
+/** Parsed by our own scanner: keys of lists have escapes, which V8 13.6 misreads (`api/json-value.ts`). */
 function readFieldsV1(text: string): FieldSet | undefined {
   const scanner = new JsonScanner(text)
   try {
@@ -33,7 +35,7 @@ function readFieldsV1(text: string): FieldSet | undefined {
   }
 }
 
-/** An empty object is a place in the set, and so is null. Undefined: neither this nor what it stands in is a set. */
+/** An empty object is a field in the set, and so is null. Undefined: the whole text is invalid. */
 function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
   const type = scanner.peekType()
   if (type === 'null') {
@@ -59,7 +61,7 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
   return nodeOf(isOwned || isEmpty, children)
 }
 
-/** Sets never change, and most go back as they came. */
+/** Cached by set: sets are immutable, and most are printed unchanged. */
 export function printFieldsV1(set: FieldSet): string {
   const found = known.text(set)
   if (found !== undefined) return found
@@ -79,7 +81,7 @@ function printChildren({ children }: FieldSet, start: string): string {
 const printNode = (node: FieldSet): string =>
   node.children.size === 0 ? '{}' : printChildren(node, node.isOwned ? '".":{}' : '')
 
-/** Mostly they were found in order. */
+/** Mostly they are in order already. */
 function sorted(children: FieldSet['children']): Iterable<readonly [string, FieldSet]> {
   let before: string | undefined
   for (const element of children.keys()) {
@@ -91,6 +93,6 @@ function sorted(children: FieldSet['children']): Iterable<readonly [string, Fiel
   return children
 }
 
-/** Two field names are what is compared most. */
+/** Two field names are the most frequent case. */
 const isBefore = (one: string, other: string): boolean =>
   (one.startsWith('f:') && other.startsWith('f:') ? compareKeys(one, other) : compareElements(one, other)) < 0

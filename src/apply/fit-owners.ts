@@ -1,12 +1,12 @@
 /**
- * A schema may change after fields of an object got their owners. A list, a map or a struct that has become one value is owned as a whole
- * by everybody who owned some of it; what was one value and is none any more stays owned as it was.
+ * Adapts managers to a schema that changed after they got their fields. If a list, a map or a struct has become atomic, each manager that
+ * owned a part of it owns it as a whole; if it has become granular, its managers stay as they are.
  */
 import { type FieldSet, ownedLeaf } from './field-set.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { MergeType, StructMerge } from './merge-type.ts'
 
-/** `typeIn`: undefined where the kind has no such version; those owners stay as they are. */
+/** `typeIn`: undefined if the kind has no such version; those managers stay as they are. */
 export function fitOwners(owners: Owners, typeIn: (apiVersion: string) => StructMerge | undefined): Owners {
   let fitted: Map<string, Owner> | undefined
   for (const [identity, owner] of owners) {
@@ -19,7 +19,7 @@ export function fitOwners(owners: Owners, typeIn: (apiVersion: string) => Struct
   return fitted ?? owners
 }
 
-/** Sets are shared by all objects that are owned alike, so most were looked at before. */
+/** Sets are shared by all objects with the same managers, so most were checked before. */
 const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
 
 const isKnownToFit = (fields: FieldSet, type: StructMerge): boolean => known.get(type)?.has(fields) === true
@@ -41,7 +41,7 @@ function fit(set: FieldSet, type: MergeType): FieldSet {
   return children === undefined ? set : { isOwned: set.isOwned, children }
 }
 
-/** Undefined: the schema says nothing of it. */
+/** Undefined: the schema does not declare it. */
 function typeAt(element: string, type: Exclude<MergeType, { form: 'scalar' | 'any' }>): MergeType | undefined {
   return type.form === 'struct' ? type.fields.get(element.slice('f:'.length))?.below : type.of
 }

@@ -1,18 +1,18 @@
 /**
- * Sets of fields and their texts. Programs write objects of a kind in the same way again and again, so that a few texts stand in most
- * entries: each is read once, and its set is shared.
+ * A cache of field sets and their texts. Programs write objects of a kind in the same way again and again, so most entries have one of a
+ * few texts: each is parsed once, and its set is shared.
  */
 import { type FieldSet, isSameSet } from './field-set.ts'
 
-/** A longer text is hardly ever that of another object too. */
+/** A longer text is hardly ever shared by objects. */
 export const SHARED_CHARACTERS_MAX = 16 << 10
-/** Of all texts together, whose sets take ten times as much; the oldest is forgotten first. */
+/** Limit of all texts together, whose sets take ten times as much; the oldest is evicted first. */
 const CHARACTERS_MAX = 1 << 20
 
 export class KnownSets {
   readonly #sets = new Map<string, FieldSet>()
   readonly #texts = new WeakMap<FieldSet, string>()
-  /** The last of those that look alike. */
+  /** The last set with each signature (`looksOf`). */
   readonly #alike = new Map<string, FieldSet>()
   #characters = 0
 
@@ -20,7 +20,7 @@ export class KnownSets {
     return this.#sets.get(text)
   }
 
-  /** Of this set, or of one with the same fields: to compare two takes a small part of what printing one takes. */
+  /** The text of this set, or of an equal one: comparing two sets costs a small part of printing one. */
   text(set: FieldSet): string | undefined {
     const own = this.#texts.get(set)
     if (own !== undefined) return own
@@ -28,7 +28,7 @@ export class KnownSets {
     return other !== undefined && isSameSet(other, set) ? this.#texts.get(other) : undefined
   }
 
-  /** The text must be how the set is printed, and no part of a larger text, which would stay with it. */
+  /** The text must be how the set is printed, and not a slice of a larger string, which it would keep in memory. */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
     this.#texts.set(set, text)
@@ -46,7 +46,7 @@ export class KnownSets {
   }
 }
 
-/** The first fields, and how many there are below each. */
+/** A signature: the top-level fields, and the number of fields below each. */
 function looksOf({ children }: FieldSet): string {
   let text = ''
   for (const [element, { children: below }] of children) text += `${element} ${below.size} `

@@ -1,6 +1,6 @@
 /**
- * What kubectl applied from the client's side stands in an annotation of the object. The server knows it, so that kubectl can move to
- * server-side apply, and back: fields that it set so, and that nobody changed since, are no conflict, and the annotation follows.
+ * kubectl's client-side apply stores its configuration in an annotation of the object. The server reads it, so that kubectl can move to
+ * server-side apply and back: fields that were set by it, and not changed since, do not conflict, and the annotation is kept up to date.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
@@ -14,12 +14,12 @@ import { appliedSet } from './owned.ts'
 import { validateApplied } from './validate.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** Of all annotations of an object together. */
+/** Limit of all annotations of an object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 
 export const isLastApplier = ({ manager }: Writer): boolean => manager === 'kubectl'
 
-/** The fields in the annotation that still have the value they have there. */
+/** The fields of the annotation whose live values are still the same. */
 export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
   const last = parse(textOf(annotationsOf(live)[annotation]))
   if (last === undefined || validateApplied(last, type).length > 0) return noFields
@@ -28,7 +28,7 @@ export function allowedConflicts(live: Fields, type: StructMerge): FieldSet {
   return changed === undefined ? all : difference(all, union(changed.modified, changed.removed))
 }
 
-/** The annotations after an apply, where the live object has this one; undefined: as they are. */
+/** The annotations after an apply, if the live object has this one; undefined: unchanged. */
 export function annotationsAfter(annotations: Fields, applied: Fields): Fields | undefined {
   if (textOf(annotations[annotation]) === '') return undefined
   const { [annotation]: _, ...rest } = annotationsOf(applied)

@@ -1,6 +1,6 @@
 /**
- * Who owns which fields of an object: the entries of metadata.managedFields. An entry that nothing happens to goes back as it came,
- * the same object with the same text.
+ * The field managers of an object: the entries of metadata.managedFields. An unchanged entry is written back as the same object with the
+ * same text.
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
@@ -11,7 +11,7 @@ import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
 type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
 
-/** Who writes, from where. */
+/** A field manager, and how it writes. */
 export type Writer = {
   readonly manager: string
   readonly operation: Operation
@@ -21,24 +21,24 @@ export type Writer = {
 }
 
 export type Owner = Writer & {
-  /** Of its last change; undefined: it made none. */
+  /** The time of its last change; undefined: it has made none. */
   readonly time: string | undefined
   readonly fields: FieldSet
-  /** What was read, as long as nothing in it has changed. */
+  /** The entry that was read, as long as nothing in it has changed. */
   readonly entry: Fields | undefined
 }
 
-/** By identity, which tells writers apart. */
+/** By `identityOf`. */
 export type Owners = ReadonlyMap<string, Owner>
 
-/** An applier has one entry whatever version it uses; an updater one for each. */
+/** An applier has one entry for all versions; an updater has one for each version. */
 export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
   const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
   const part = subresource === '' ? '' : `,"subresource":${printString(subresource)}`
   return `{"manager":${printString(manager)},"operation":"${operation}"${version}${part}}`
 }
 
-/** Undefined when an entry cannot be read: then none of them counts. */
+/** Undefined if an entry is invalid: then all entries are ignored. */
 export function readOwners(managedFields: Json | undefined): Owners | undefined {
   const owners = new Map<string, Owner>()
   if (!Array.isArray(managedFields)) return owners
@@ -57,7 +57,7 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
   return owners
 }
 
-/** Entries are shared by all who read an object, and are read again with each write to it: here long ones. */
+/** Field sets of long entries: decoded entries are shared by all readers of an object, and needed again in each write of it. */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
 function fieldsOfEntry(entry: Fields): FieldSet | undefined {
@@ -70,7 +70,7 @@ function fieldsOfEntry(entry: Fields): FieldSet | undefined {
   return fields
 }
 
-/** Sorted as upstream sorts them; without owners of nothing. Undefined: there are none. */
+/** Sorted as upstream, without managers that own nothing. Undefined: there are none. */
 export function printOwners(owners: Owners): readonly Fields[] | undefined {
   const all: Owner[] = []
   for (const owner of owners.values()) if (!isEmptySet(owner.fields)) all.push(owner)
@@ -99,11 +99,10 @@ function compareOwners(one: Owner, other: Owner): number {
   )
 }
 
-/** With other fields. */
 export const withFields = (owner: Owner, fields: FieldSet): Owner =>
   fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
 
-/** Whether two lists say the same in the same order but for the times of some entries. */
+/** Whether two lists are equal, except for the times of entries. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
   return other.every((entry: Json, at) => {
@@ -115,5 +114,5 @@ export function isSameButTimes(one: Json | undefined, other: Json | undefined): 
 const isSameEntry = (one: Json, other: Json): boolean =>
   isFields(one) && isFields(other) && timeless.every((name) => textOf(one[name]) === textOf(other[name]))
 
-/** What makes an entry; the long text last. */
+/** The fields that are compared, the long text last. */
 const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

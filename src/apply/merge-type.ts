@@ -1,6 +1,6 @@
 /**
- * How values of a type are owned and merged: as a whole, by field, by key, by the keys of items, by value. Made from the schema
- * once; everything in this folder reads only these.
+ * How values of a type are owned and merged: as atomic values, by field, by key, as associative lists or as sets. Derived from the schema
+ * once; nothing else in this folder reads the schema.
  */
 import type { Json } from '../api/object.ts'
 import type { Field, Schema, Struct, Topology } from '../schema/schema.ts'
@@ -9,10 +9,10 @@ export type MergeType = ScalarMerge | AnyMerge | ListMerge | MapMerge | StructMe
 
 export type ScalarMerge = { readonly form: 'scalar'; readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped' }
 
-/** Nothing is known: maps are merged by key, all else is owned as a whole. */
+/** The type is unknown: maps are merged by key, anything else is atomic. */
 export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
-/** `whole`: the list is one value. `value`: a set. `keys`: items are found again by these fields. */
+/** `whole`: the list is atomic. `value`: a set. `keys`: an associative list, whose items are identified by these fields. */
 export type ListMerge = {
   readonly form: 'list'
   readonly by: 'whole' | 'value' | 'keys'
@@ -22,7 +22,7 @@ export type ListMerge = {
 
 export type ListKey = {
   readonly name: string
-  /** What an item without this key is taken to have; undefined: it must have it. */
+  /** The value of this key in an item that omits it; undefined: the key is required. */
   readonly default: Json | undefined
 }
 
@@ -32,11 +32,11 @@ export type StructMerge = {
   readonly form: 'struct'
   readonly isAtomic: boolean
   readonly fields: ReadonlyMap<string, StructField>
-  /** Fields that are not declared may be there too; nothing is known of them. */
+  /** Whether undeclared fields are allowed; their types are unknown. */
   readonly isOpen?: boolean
 }
 
-/** `element` is how sets of fields name it. */
+/** `element`: its path element in field sets. */
 export type StructField = { readonly element: string; readonly below: MergeType; readonly isDeclared: true }
 
 export const structField = (name: string, below: MergeType): StructField => ({
@@ -45,10 +45,10 @@ export const structField = (name: string, below: MergeType): StructField => ({
   isDeclared: true,
 })
 
-/** Types depend on nothing but the schema, so what was made for it is kept beside it. */
+/** Cached by schema. */
 const known = new WeakMap<Struct, StructMerge>()
 const anything: AnyMerge = { form: 'any' }
-/** Its text is one value. */
+/** A RawExtension is atomic. */
 const wholeAnything: AnyMerge = { form: 'any', isWhole: true }
 
 export function mergeTypeOf(struct: Struct): StructMerge {
@@ -56,7 +56,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   if (found !== undefined) return found
   const fields = new Map<string, StructField>()
   const made: StructMerge = { form: 'struct', isAtomic: struct.isAtomic, fields }
-  // Before its fields: a type may contain itself.
+  // Set before the fields are visited, since a type may contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
     fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
@@ -97,7 +97,7 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'microTime':
     case 'quantity':
       return { form: 'scalar', scalar: 'untyped' }
-    // Its published schema has no type: a list or a map fits, and is refused only where an object is made of it.
+    // Its published schema has no type: a list or a map fits here, and is refused only when the object is decoded.
     case 'intOrString':
       return anything
   }
@@ -108,7 +108,10 @@ function listKey(item: Schema, name: string): ListKey {
   return { name, default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)) }
 }
 
-/** Published schemas of built-in kinds have the zero value as the default of what is always written, and of names of secrets to pull images with. */
+/**
+ * Published schemas of built-in kinds have the zero value as the default of fields that are always serialized, and of `name` in
+ * LocalObjectReference (imagePullSecrets).
+ */
 function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
   const isOptional = omit !== 'never' && !(item.type === 'struct' && item.name === 'LocalObjectReference')
   if (isPointer || isOptional) return undefined

@@ -1,6 +1,6 @@
 /**
- * An applied value laid over a live one: what is applied wins, what is not stays. What comes out as it was is the live value itself,
- * so that whoever looks for changes need not look there.
+ * Merges an applied value into a live one: applied fields win, all others are kept. Where nothing changes the result is the live value
+ * itself, so that a comparison can skip it.
  */
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
@@ -16,7 +16,7 @@ export function merge(live: Json, applied: Json, type: MergeType): Json {
     case 'any':
       if (type.isWhole === true) return replace(live, applied)
       if (isFields(live) && isFields(applied)) return mergeFields(live, applied, type)
-      // Null says nothing of a map that is there.
+      // Null does not replace a non-empty map.
       return applied === null && isFields(live) && !isEmptyMap(live) ? live : replace(live, applied)
     case 'list':
       if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return replace(live, applied)
@@ -50,15 +50,14 @@ function copyOf(live: Fields): JsonMap {
 }
 
 /**
- * Items that both have stand in the applied order; those that only the live list has stay where they stand, before the next
- * item that both have.
+ * Items that both lists have are in the applied order; items of the live list alone keep their place before the next item that both have.
  */
 function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListMerge): readonly Json[] {
   const liveElements = live.map((item) => itemElement(item, type) ?? '')
   const elements = applied.map((item) => itemElement(item, type) ?? '')
   const isApplied = new Set(elements)
   const places = placesOf(liveElements)
-  // For each applied item, the next one from there on that the live list has too.
+  // For each applied item: itself, or the next one that the live list has, too.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
     const element = elements[at] ?? ''
@@ -84,7 +83,7 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListM
   return merged.length === live.length && merged.every((item, at) => item === live[at]) ? live : merged
 }
 
-/** Where each element stands; those that stand twice are replaced, not merged. */
+/** The index of each element; items that are repeated are replaced, not merged. */
 function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
   const places = new Map<string, number | 'repeated'>()
   for (const [at, element] of elements.entries()) places.set(element, places.has(element) ? 'repeated' : at)

@@ -1,4 +1,4 @@
-/** How objects are owned and merged: built-in ones by their type, custom ones by the schema of their definition. */
+/** The merge type of whole objects: by their Go type for built-in kinds, by the schema of their definition for custom kinds. */
 import type { Struct } from '../schema/schema.ts'
 import { mergeTypeOf, type StructMerge } from './merge-type.ts'
 import { objectMergeType } from './structural-merge-type.ts'

@@ -1,4 +1,4 @@
-/** The sets of fields of a value: what its applier owns, and what whoever adds it to an object owns. */
+/** The field sets of a value: the fields that its applier owns, and the fields that are added with it. */
 import { isFields, type Json } from '../api/object.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
@@ -6,8 +6,8 @@ import { fieldElement, itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * What an applier of a value owns of it: values, empty maps, items, and keys of maps; never a struct or a list for what is in
- * it.
+ * The fields that an applier of this value owns: scalars, empty maps, list items and map keys; but not a struct or a list because of its
+ * contents.
  */
 export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
@@ -26,7 +26,7 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
 
 const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
 
-/** What appears when a value is added where none was: all of it, and what holds it. */
+/** The fields that are added with a value: all of it, including the maps and lists themselves. */
 export function addedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
   if (Array.isArray(value)) return nodeOf(true, itemSets(value, type, addedSet))
@@ -39,7 +39,7 @@ export function addedSet(value: Json, type: MergeType): FieldSet {
   return nodeOf(true, children)
 }
 
-/** Items with the same key are one place, and nothing is known of what lies below. */
+/** Items with the same key are one field, without known fields below it. */
 function itemSets(
   list: readonly Json[],
   type: MergeType,
@@ -56,7 +56,7 @@ function itemSets(
 
 const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
 
-/** Whether a value is owned as a whole. */
+/** Whether a value is owned as a whole, like an atomic one. */
 export function isLeaf(value: Json, type: MergeType): boolean {
   switch (type.form) {
     case 'scalar':
@@ -74,13 +74,13 @@ export function isLeaf(value: Json, type: MergeType): boolean {
 export type Child = {
   readonly element: string
   readonly below: MergeType
-  /** A field of a struct, rather than a key of a map. */
+  /** Whether it is a field of a struct, rather than a key of a map. */
   readonly isDeclared: boolean
 }
 
 const anything: MergeType = { form: 'any' }
 
-/** What stands at a key of a value that is no leaf. */
+/** The child at a key of a value that is not a leaf. */
 export function childOf(key: string, type: MergeType): Child {
   if (type.form === 'struct') {
     const field = type.fields.get(key)
@@ -89,7 +89,7 @@ export function childOf(key: string, type: MergeType): Child {
   return { element: fieldElement(key), below: type.form === 'map' ? type.of : anything, isDeclared: false }
 }
 
-/** The items of a list by their elements; of those that stand several times all. */
+/** The items of a list by their elements, with all of those that are repeated. */
 export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
   const items = new Map<string, Json[]>()
   for (const item of list) {

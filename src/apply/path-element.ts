@@ -1,6 +1,6 @@
 /**
- * The elements of a path in a set of fields, as FieldsV1 writes them: `f:name` a field or key, `k:{"name":"a"}` an item by its
- * keys, `v:"a"` an item of a set by its value, `i:3` an item by its place.
+ * Path elements of field sets, as FieldsV1 writes them: `f:name` is a field or a key, `k:{"name":"a"}` an item by its keys, `v:"a"` an item
+ * of a set by its value, `i:3` an item by its index.
  */
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../api/object.ts'
@@ -10,7 +10,7 @@ import type { ListKey, ListMerge } from './merge-type.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
 
-/** Undefined for an item that has no place in such a list: itemFault says why. */
+/** Undefined if the item is invalid in such a list: `itemFault` has the reason. */
 export function itemElement(item: Json, { by, keys }: ListMerge): string | undefined {
   if (by === 'value') return typeof item === 'object' ? undefined : `v:${printSorted(item)}`
   if (!isFields(item)) return undefined
@@ -23,13 +23,13 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
   return `k:{${text}}`
 }
 
-/** A null is a key, too. */
+/** A null is a valid key, too. */
 function keyOf(item: Fields, { name, default: value }: ListKey): Json | undefined {
   const given = item[name]
   return given === undefined ? value : given
 }
 
-/** In the words of upstream. */
+/** With upstream's messages. */
 export function itemFault(item: Json, { by, keys }: ListMerge): string {
   if (by === 'value') {
     if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
@@ -41,7 +41,7 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
   return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
 }
 
-/** Whether an element can be read. What begins in a way that nobody knows is left to those who do. */
+/** Whether an element is valid. An unknown prefix is valid: a later version may know it. */
 export function isElement(element: string): boolean {
   if (element.length < 2 || element[1] !== ':') return false
   const rest = element.slice(2)
@@ -57,7 +57,7 @@ export function isElement(element: string): boolean {
   }
 }
 
-/** Keys as they mostly are: texts without escapes, and whole numbers. */
+/** The usual keys: strings without escapes, and whole numbers. */
 const plainKeys = /^\{(?:"\w+":(?:"[ !#-[\]-~]*"|[0-9]{1,15})(?:,(?=")|(?=\})))+\}$/
 
 export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
@@ -72,16 +72,19 @@ function tryParse(text: string): Json | undefined {
 
 const ranks = 'fkvi'
 
-/** Field names by their bytes, then keys, then values, then places. */
+/** Field names in byte order, then keys, then values, then indexes. */
 export function compareElements(one: string, other: string): number {
   const arePlain = one[0] === 'k' && plainKeys.test(one.slice(2)) && plainKeys.test(other.slice(2))
   return arePlain ? comparePlainKeys(one, other) : compareRead(readElement(one), readElement(other))
 }
 
-/** What is in order as a text: field names of ASCII, and one key or value that is a text of characters beyond the quote that ends it. */
+/**
+ * Elements that can be compared as text: ASCII field names, and a single key or value that is a string without characters below the closing
+ * quote.
+ */
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
-/** The same order, for many: each is read once, or not at all. */
+/** The same order for many elements: each is parsed once, or not at all. */
 export function inOrder<T>(entries: Iterable<readonly [element: string, T]>): (readonly [string, T])[] {
   const given = [...entries]
   if (given.every(([element]) => plainElement.test(element)))
@@ -92,7 +95,7 @@ export function inOrder<T>(entries: Iterable<readonly [element: string, T]>): (r
     .map(({ entry }) => entry)
 }
 
-/** `value`: of keys and values, what they are. */
+/** `value`: the parsed value of a `k` or `v` element. */
 type ReadElement = { readonly element: string; readonly rank: number; readonly value: Json }
 
 function readElement(element: string): ReadElement {
@@ -115,18 +118,18 @@ function compareRead(one: ReadElement, other: ReadElement): number {
   }
 }
 
-/** The same as compareItemKeys without reading them, for keys of the same names: what counts is where the texts first differ. */
+/** The same as `compareItemKeys` without parsing, for keys of the same names: the first difference of the texts decides. */
 function comparePlainKeys(one: string, other: string): number {
   let at = 0
   while (at < one.length && one[at] === other[at]) at++
   if (at === one.length || at === other.length) return one.length - other.length
   let start = at
   while (isDigit(one[start - 1])) start--
-  // Behind the name of a key, not behind the quote that begins a text.
+  // After the name of a key, not after the opening quote of a string.
   const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
   const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
   if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)
-  // Numbers come before texts, and a text before what goes on from it.
+  // Numbers come before strings, and a prefix before a longer string.
   if (isValue && start === at) return number === '' ? 1 : -1
   if (one[at] === '"') return -1
   return other[at] === '"' ? 1 : compareKeys(one.slice(at), other.slice(at))
@@ -149,11 +152,11 @@ function compareItemKeys(one: { readonly [key: string]: Json | undefined }, othe
   return names.length - otherNames.length
 }
 
-/** Numbers before texts, texts before booleans, the rest last. */
+/** Numbers, then strings, then booleans, then all else. */
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
-  // Numbers and bigints compare exactly.
+  // JavaScript compares numbers with bigints exactly.
   if (isNumber(one) && isNumber(other)) return one < other ? -1 : one > other ? 1 : 0
   if (typeof one === 'string' && typeof other === 'string') return compareKeys(one, other)
   return compareKeys(printSorted(one), printSorted(other))
@@ -165,7 +168,7 @@ function typeRank(value: Json): number {
   return typeof value === 'boolean' ? 2 : 3
 }
 
-/** As errors show it: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
+/** The form in error messages: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
 export function printElement(element: string): string {
   const rest = element.slice(2)
   switch (element.charAt(0)) {
@@ -182,7 +185,7 @@ export function printElement(element: string): string {
   }
 }
 
-/** Go's print of a value, with nothing around or between the fields of a map. */
+/** As Go prints a value, but without braces and separators for maps. */
 function shown(value: Json): string {
   if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(shown).join(',')}]`

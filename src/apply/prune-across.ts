@@ -1,6 +1,6 @@
 /**
- * Prunes where owners know the object in different versions. What an applier had is taken away in the version in which it had it; then
- * the object is shown in each other version, and what somebody owns there, or what that version always writes, comes back.
+ * Prunes if managers use different versions. The fields that the applier had are removed in the version in which it applied them; then the
+ * object is converted to each other version, and fields that are owned there, or that the conversion always sets, are added back.
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
@@ -9,13 +9,13 @@ import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
 
-/** Fails where the fields do not fit the other version; `step` says what failed, in upstream's words. */
+/** Fails if the fields do not fit the other version; `step` is what failed, in upstream's words. */
 export type Convert = (fields: Fields, versions: { readonly from: string; readonly to: string }, step: string) => Fields
 
 type Across = {
   readonly before: Owner
   readonly owners: Owners
-  /** In which the object is given and returned. */
+  /** The version of `merged` and of the result. */
   readonly version: string
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   readonly convert: Convert

@@ -1,4 +1,4 @@
-/** Takes away what an applier had and states no longer, where nobody else owns it. */
+/** Removes the fields that an applier had and no longer applies, unless another manager owns them. */
 import { JsonMap } from '../api/json-map.ts'
 import { isFields, type Json } from '../api/object.ts'
 import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
@@ -8,8 +8,9 @@ import { itemElement } from './path-element.ts'
 import { isEmptyMap } from './value.ts'
 
 /**
- * `before` is what the applier owned, `owned` what all own now, the applier included. A struct or a list that is named in `before`
- * goes as a whole when nobody owns anything in it, with what nobody ever owned: defaults. What becomes empty is left as null.
+ * `before` is what the applier owned, `owned` what all managers own now, including the applier. A struct or a list that is in `before` is
+ * removed as a whole if nothing in it is owned, including defaults that never had an owner. A map or a list that becomes empty becomes
+ * null.
  */
 export function prune(
   value: Json,
@@ -39,11 +40,11 @@ export function prune(
 type Part = {
   readonly had: FieldSet
   readonly has: FieldSet | undefined
-  /** A named field counts as owned when anything in it is. */
+  /** A declared field counts as owned if anything below it is. */
   readonly isDeclared: boolean
 }
 
-/** Undefined: the part goes. */
+/** Undefined: the part is removed. */
 function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclared }: Part): Json | undefined {
   const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
   const wasOwned = had.isOwned || isDeclared
@@ -56,11 +57,11 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
   return prune(value, type, { before: had, owned: noFields })
 }
 
-/** A field that holds nothing but an empty list is in no set, and stays. */
+/** A declared field that has nothing but an empty list is in no field set, and is kept. */
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
-/** Whoever owns a map loses it where such fields are all that is left of it, as upstream looks at it. */
+/** As upstream, an owned map is removed if it has such fields and none that are owned. */
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
   !isLeaf(value, type) &&
@@ -69,7 +70,7 @@ const holdsNobodys = (value: Json, type: MergeType): boolean =>
     return isNobodys(given, below, isDeclared)
   })
 
-/** Whether somebody owns a field that counts. */
+/** Whether any field is owned that is not one of those. */
 const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
   has.children.size > 0 &&
   isFields(value) &&

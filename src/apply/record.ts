@@ -1,6 +1,6 @@
 /**
- * The field owners of an object after a create, an update or a patch: the writer owns what it changed, and nobody else does; fields that are
- * gone have no owner.
+ * The field managers of an object after a create, an update or a patch: the writer owns the fields that it changed, and no other manager
+ * does; removed fields have no owner.
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'

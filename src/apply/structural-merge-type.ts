@@ -1,4 +1,4 @@
-/** How values of a structural schema are owned and merged. What the schema says nothing of is merged by key. */
+/** Merge types from a structural schema. Parts without a schema are merged by key. */
 import type { Structural } from '../schema/structural/structural.ts'
 import {
   type ListKey,
@@ -9,12 +9,12 @@ import {
   type StructMerge,
 } from './merge-type.ts'
 
-/** Made once for each schema, and gone with it. */
+/** Cached by schema. */
 const known = new WeakMap<Structural, Map<MergeType, StructMerge>>()
 const anything: MergeType = { form: 'any' }
 const text: MergeType = { form: 'scalar', scalar: 'string' }
 
-/** Of a whole object. `metadata` is the type of the metadata of all objects. */
+/** The type of a whole object. `metadata`: the type of the metadata of all objects. */
 export function objectMergeType(schema: Structural, metadata: MergeType): StructMerge {
   const byMetadata = known.get(schema) ?? new Map<MergeType, StructMerge>()
   known.set(schema, byMetadata)
@@ -25,13 +25,13 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
   return made
 }
 
-/** `keepsUnknown`: something around it does, which counts for all that is inside. */
+/** `keepsUnknown`: x-kubernetes-preserve-unknown-fields of a surrounding schema, which applies to all that it contains. */
 type Around = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
 
 function typeOf(schema: Structural, around: Around): MergeType {
   const { types, items, checks } = schema
   const [type] = types
-  // What is an integer or a string is published by its alternatives alone, which says nothing here.
+  // An int-or-string is published only as anyOf alternatives, which do not matter here.
   if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, around)
   if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, inside(schema, around)))
@@ -42,7 +42,7 @@ function typeOf(schema: Structural, around: Around): MergeType {
 const inside = ({ keepsUnknown }: Structural, around: Around): Around =>
   keepsUnknown ? { ...around, keepsUnknown } : around
 
-/** An object that has no fields at all may hold anything. */
+/** An object without any properties may have any field. */
 function objectOf(schema: Structural, around: Around): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
   const hasFields = properties !== undefined && properties.size > 0
@@ -64,7 +64,7 @@ function structOf(schema: Structural, around: Around): StructMerge {
     for (const name of ['apiVersion', 'kind']) fields.set(name, structField(name, text))
     fields.set('metadata', structField('metadata', around.metadata))
   }
-  // That others are not allowed is said of this object alone.
+  // additionalProperties: false applies to this object alone.
   const isOpen = additional === true || (below.keepsUnknown && additional !== false)
   return { form: 'struct', isAtomic, fields, isOpen }
 }

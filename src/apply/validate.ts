@@ -1,4 +1,4 @@
-/** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
+/** Validates an applied value against its type. The messages are upstream's, which prints values as Go does. */
 import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { goPlain, goSyntax } from '../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../api/object.ts'
@@ -7,10 +7,10 @@ import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement, itemFault, printElement } from './path-element.ts'
 
-/** Empty: it fits. Null fits everywhere. */
+/** Empty: the value is valid. Null is valid everywhere. */
 export const validateApplied = (value: Json, type: MergeType): readonly string[] => validate(value, type, false)
 
-/** The same of an object that is not applied, which may have items of one key several times. */
+/** The same for an object that is not applied, which may have several items with one key. */
 export const validateTyped = (value: Json, type: MergeType): readonly string[] => validate(value, type, true)
 
 function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
@@ -19,7 +19,7 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
   return faults.all
 }
 
-/** The same of an object of a built-in kind, most of which fit their types whatever is in them. */
+/** The same for an object of a built-in kind: most kinds are valid whatever they contain. */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
 
@@ -27,10 +27,10 @@ type Known = WeakMap<MergeType, boolean>
 const omitting: Known = new WeakMap()
 const objectSets: Known = new WeakMap()
 
-/** Whether there are lists whose items may leave out their key, as the secrets of a ServiceAccount. */
+/** Whether there are lists whose items may omit their key, such as `secrets` of a ServiceAccount. */
 export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
 
-/** Whether there are sets whose items may be maps or lists, as custom kinds may have them. */
+/** Whether there are sets whose items may be maps or lists, which custom kinds can have. */
 export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfAny, objectSets)
 
 const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
@@ -39,7 +39,7 @@ const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form
 function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
   const found = known.get(type)
   if (found !== undefined) return found
-  // A type may contain itself.
+  // Set first, since a type may contain itself.
   known.set(type, false)
   const has = hasListIn(type, is, known)
   known.set(type, has)
@@ -60,11 +60,11 @@ function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Kno
   }
 }
 
-/** As upstream puts them together. */
+/** Joined as upstream does. */
 export const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
-/** Where a value stands. Most values fit, so its path is put together only where one does not. */
+/** The position of a value. Most values are valid, so the path is only built for one that is not. */
 type Place = {
   readonly above: Place | undefined
   readonly element: string
@@ -96,7 +96,7 @@ function visit(value: Json, type: MergeType, place: Place): void {
       if (!isFields(value)) return refuse(formatted(`expected map, got &{${goPlain(value)}}`))
       for (const key in value) {
         const { element, below, isDeclared } = childOf(key, type)
-        // Upstream looks at no other field of this map then.
+        // Upstream skips the rest of this map then.
         if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
           return faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
         visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
@@ -104,7 +104,7 @@ function visit(value: Json, type: MergeType, place: Place): void {
   }
 }
 
-/** Upstream takes these words for a format: a percent sign begins a verb, and there is no argument for it. */
+/** Upstream uses this message as a format string: a percent sign begins a verb without an argument. */
 const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))
 
@@ -114,7 +114,7 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
   for (const [at, item] of list.entries()) {
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
     if (element === undefined) {
-      // Upstream looks at no item behind it.
+      // Upstream skips the rest of the list then.
       return faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
     }
     if (!allowsRepeats && seen.has(element))
@@ -140,7 +140,7 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
   }
 }
 
-/** As `%T` shows it. */
+/** As Go's `%T` prints it. */
 function goType(value: Json): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'

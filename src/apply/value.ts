@@ -1,7 +1,7 @@
-/** Questions about plain JSON values. */
+/** Predicates on JSON values. */
 import { isFields, type Json } from '../api/object.ts'
 
-/** Only what is a map, and empty. */
+/** False for anything but a map. */
 export function isEmptyMap(value: Json): boolean {
   if (!isFields(value)) return false
   for (const _ in value) return false
@@ -12,7 +12,7 @@ export function isEmptyMap(value: Json): boolean {
 export const isNothing = (value: Json): boolean =>
   value === null || (Array.isArray(value) ? value.length === 0 : isEmptyMap(value))
 
-/** Keys in any order. */
+/** The order of keys does not matter. */
 export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -25,7 +25,7 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
 }
 
-/** Whether two decoded values are certain to be written differently: what is empty or zero may be left out, so it is not. */
+/** Whether two decoded values are certain to be serialized differently: an empty or zero value may be omitted, so it is not certain. */
 export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return false
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -40,7 +40,7 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   return hasValue(one) || hasValue(other)
 }
 
-/** Whether there is a value in it that is always written. */
+/** Whether it contains a value that is always serialized. */
 function hasValue(value: Json | undefined): boolean {
   if (value === undefined || value === null) return false
   if (typeof value !== 'object') return value !== '' && value !== 0 && value !== false

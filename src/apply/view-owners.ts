@@ -1,19 +1,21 @@
 /**
- * Owners seen through a view that shows one field of an object under a path of its own, as scale shows the replicas: who owns the
- * field owns it in the view, and what becomes of it there becomes of it in the object.
+ * The managers of a view that shows one field of an object, as Scale shows the replicas: the managers of the field own it in the view, and
+ * changes of ownership there apply to the object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
 import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
-  /** The field in the object and in the view, each as a set with nothing else in it. */
+  /** The field in the object and in the view, each as a field set of its own. */
   readonly inObject: FieldSet
   readonly inView: FieldSet
   readonly objectVersion: string
   readonly viewVersion: string
 }
 
-/** An updater is known by its version too, so it is another one in the view: upstream moves the field to it with any write there. */
+/**
+ * The identity of an updater includes its version, so it is another one in the view: as upstream, any write there moves the field to it.
+ */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
   const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))
   const inVersion = shown.map(
@@ -22,7 +24,7 @@ export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: 
   return new Map(inVersion.map((owner) => [identityOf(owner), owner]))
 }
 
-/** The owners of the object, now that the view's are these. What was written through the view has no time. */
+/** The managers of the object after a write through the view. Entries that were written through the view have no time. */
 export function ownersInObject(owners: Owners, viewOwners: Owners, field: ViewField): Owners {
   const { inObject, inView, objectVersion } = field
   const after = new Map<string, Owner>()

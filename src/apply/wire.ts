@@ -1,6 +1,6 @@
 /**
- * An object as the JSON that clients see of it, but as values: with the zero values that are always written, without the empty
- * ones that never are. Owners are decided on what is written, not on what an object holds in memory.
+ * The wire form: an object as the values of its JSON, with zero values that are always serialized and without empty ones that are omitted.
+ * Ownership is determined by this, not by the object in memory.
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
@@ -10,16 +10,16 @@ import { readAny } from '../api/json-value.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { isNothing } from './value.ts'
 
-/** Of a stored object: its database does not tell an empty list or map that is always written from none. */
+/** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
 export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
 
-/** Of an object as somebody sent it; what is the same value in `stored`, an object that it was made from, nobody sent. */
+/** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   structWire(tracked(object), struct, undefined, stored)
 
 /**
- * Both, of a stored object and one that was made from it, without what is the same in both: whoever looks only for differences need not
- * go through the rest.
+ * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
+ * those.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
   changedStructs(tracked(stored), tracked(given), struct)
@@ -41,7 +41,7 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     const isOldSame = parts !== undefined && isNothing(parts.before)
     const isNewSame = parts !== undefined && isNothing(parts.after)
     if (isOldSame && isNewSame) continue
-    // Where one of them has nothing that the other has not, only the whole tells whether it is written at all.
+    // If one side has no other fields than the common ones, only its whole value tells whether the field is serialized at all.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
     const shown = isPart && parts ? parts.after : fieldWire(is, field, undefined, was)
@@ -51,16 +51,16 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
   return { before, after }
 }
 
-/** Without managedFields, which nobody owns. */
+/** managedFields itself is not tracked. */
 function tracked(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
-/** Of an object that was converted from another version, where Go looks at values before they are written: an empty list is there, too. */
+/** For an object that was converted from another version. There Go compares values that are not serialized yet: empty lists are kept. */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, 'kept')
 
-/** What stands for an empty list or map that is always written; undefined: itself; 'kept': itself, also where it is never written. */
+/** What an empty list or map that is always serialized becomes; undefined: itself; 'kept': itself, even if it is never serialized. */
 type Empty = null | undefined | 'kept'
 
 function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields): Fields {
@@ -74,14 +74,14 @@ function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields
   return wire
 }
 
-/** Of a custom kind: what has no type here is written as it is. */
+/** For a custom kind: fields without a type are written as they are. */
 function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
   const wire = new JsonMap()
   for (const [name, field] of Object.entries(value)) if (field !== undefined && !byName.has(name)) wire[name] = field
   return wire
 }
 
-/** Undefined: not written. */
+/** Undefined: the field is omitted. */
 function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
@@ -128,7 +128,7 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
   }
 }
 
-/** What nests too deeply, or has a number that nothing here can hold, is one value to its owners. */
+/** JSON that nests too deeply, or has a number that cannot be represented, is one opaque value. */
 function rawWire(text: string): Json {
   try {
     return readAny(new JsonScanner(text))
@@ -141,7 +141,7 @@ function rawWire(text: string): Json {
 const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
   item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
-/** In memory as on the wire. */
+/** Whether values are the same in memory and in the wire form. */
 const isPlain = ({ type }: Schema): boolean => type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 
 function zeroWire(schema: Schema, isPointer: boolean): Json {
