@@ -1,6 +1,6 @@
 /**
- * What expressions of webhooks and policies may name: the object, the request and what surrounds it. Of objects nothing is known
- * beforehand; the variables of a policy have the types that their expressions came to.
+ * The variables of expressions in webhooks and policies: the object, the request and its context. The types of objects are unknown; the
+ * variables of a policy have the types of their expressions.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
@@ -22,7 +22,7 @@ import {
 export type AdmissionNames = {
   readonly hasParams: boolean
   readonly hasAuthorizer: boolean
-  /** Whether it may make objects, and operations of a JSON patch. */
+  /** Whether expressions may construct objects and operations of a JSON patch. */
   readonly hasPatchTypes?: boolean
   /** Undefined: there are none. */
   readonly variables: StructType | undefined
@@ -41,7 +41,7 @@ export function admissionEnvironment(version: KubernetesVersion, names: Admissio
   })
 }
 
-/** The variables of a policy: each sees those that were declared before it. */
+/** The variables of a policy: each may use those that were declared before it. */
 export class PolicyVariables {
   readonly #fields = new Map<string, FieldType>()
   readonly type: StructType = {
@@ -50,13 +50,13 @@ export class PolicyVariables {
     field: (name) => this.#fields.get(name),
   }
 
-  /** Undefined: its expression could not be compiled, so nothing is known of it. */
+  /** An undefined type: the expression did not compile, so its type is unknown. */
   declare(name: string, type: Type | undefined): void {
     this.#fields.set(name, { key: name, type: type === undefined ? dyn : declared(type) })
   }
 }
 
-/** Objects and values of libraries are not told apart any more. */
+/** Structs and values of libraries become dyn in a variable. */
 function declared(type: Type): Type {
   if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type

@@ -1,4 +1,4 @@
-/** The operators of numbers, and what else they do: join texts and lists, add times. Overflow is an error. */
+/** Arithmetic operators, which also concatenate strings and lists and add times. Overflow is an error. */
 import type { Meter } from './functions.ts'
 import { durationOf, timestampOf } from './time.ts'
 import {
@@ -56,15 +56,15 @@ function joinLists(one: ListValue, other: ListValue, meter: Pick<Meter, 'work'>)
 
 type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<Meter, 'work'> }
 
-/** An item copied; one printed and looked up. */
+/** To copy an item; to print an item and look it up. */
 const ITEM_NANOS = 100
 export const MERGED_NANOS = 600
 export const MERGED_CHARACTER_NANOS = 5
 
-/** Items of the second list take the places of those of the first that they are the same as; the others follow. */
+/** Items of the second list replace those of the first with the same identity; the others are appended. */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  // What is too much is not begun.
+  // Charged first, so that too much work is not begun.
   meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {

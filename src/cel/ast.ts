@@ -1,4 +1,4 @@
-/** The tree of an expression. Macros are gone from it: a comprehension is what they became. */
+/** The syntax tree of an expression. Macros are expanded: most have become comprehensions. */
 import type { Value } from './values.ts'
 
 export type Expr =
@@ -10,7 +10,7 @@ export type Expr =
   | MapExpr
   | StructExpr
   | Comprehension
-  /** Where the parser found nothing usable; the text has faults then. */
+  /** Where the parser could not make an expression; the text has faults then. */
   | { readonly kind: 'missing'; readonly offset: number }
 
 export type Select = {
@@ -34,7 +34,7 @@ export type ListExpr = {
   readonly kind: 'list'
   readonly offset: number
   readonly elements: readonly Expr[]
-  /** Which elements are optional values, left out where they have none. */
+  /** The indexes of elements that are optional values, which are left out if they have no value. */
   readonly optional: ReadonlySet<number>
 }
 
@@ -60,7 +60,7 @@ export type Comprehension = {
   readonly kind: 'comprehension'
   readonly offset: number
   readonly range: Expr
-  /** The item of a list or the key of a map; with a second variable, the index or the key. */
+  /** The item of a list or the key of a map; if there is a second variable, the index or the key. */
   readonly variable: string
   readonly variable2: string | undefined
   readonly accumulator: string
@@ -78,7 +78,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return before === undefined ? undefined : `${before}.${expr.field}`
 }
 
-/** What an expression is made of. */
+/** The direct subexpressions. */
 export function partsOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'select':

@@ -1,9 +1,9 @@
-/** Calls of functions: which implementation takes the arguments, and what the call costs. */
+/** Calls of functions: which implementation accepts the arguments, and what the call costs. */
 import type { FunctionPart, Overload } from './functions.ts'
 import type { Run, Step } from './run.ts'
 import { ArrayList, CelError, Duration, isList, noSuchOverload, type Result, Timestamp, type Value } from './values.ts'
 
-/** Tries each library's share of a function until one takes the arguments. */
+/** Tries the implementation of each library until one accepts the arguments. */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   const [only] = parts
   if (only !== undefined && parts.length === 1) return only.run
@@ -18,7 +18,7 @@ export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
 
 type Costing = (args: readonly Value[], result: Result) => number
 
-/** Where types leave several overloads open, upstream counts one, unless they all belong to one library's function. */
+/** If the checker leaves several overloads open, upstream charges a cost of one, unless they all belong to one library's function. */
 export function costOf(overload: Overload | undefined, overloads: readonly Overload[]): Costing | undefined {
   const cost = overload?.part.cost ?? sharedCost(overloads)
   if (cost === undefined) return undefined
@@ -65,11 +65,11 @@ export function callStep(args: readonly Step[], call: FunctionPart['run'], optio
   }
 }
 
-/** Most functions are done with other values in no time. */
+/** Most functions take hardly any time with smaller values. */
 function isLarge(value: Value): boolean {
   if (typeof value === 'string') return value.length > LARGE_CHARACTERS
   if (typeof value !== 'object' || value === null) return false
-  // A list that the expression made was paid for by its items, and most only get one more.
+  // A list that the expression made was already paid for by its items, and most calls only append one more.
   if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration) return false
   return !isList(value) || value.size > LARGE_ITEMS
 }
@@ -77,7 +77,7 @@ function isLarge(value: Value): boolean {
 const LARGE_CHARACTERS = 200
 const LARGE_ITEMS = 10
 
-/** Evaluation may pause behind it, or for an answer. */
+/** A call after which the evaluation may pause, or which may pause for an answer. */
 function longCall(
   call: FunctionPart['run'],
   cost: Costing | undefined,
@@ -103,12 +103,12 @@ function longCall(
   }
 }
 
-/** To go over a text once. What takes longer tells the meter. */
+/** To visit a string once. Functions that take longer charge the meter themselves. */
 const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
 
 const CHARACTER_NANOS = 2
-/** What costs pay for. */
+/** The time that a unit of cost stands for. */
 const COST_NANOS = 50
 
 function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {

@@ -1,4 +1,4 @@
-/** Gives every part of an expression its type, and every name and call what it refers to. */
+/** The type checker: gives each subexpression its type, and resolves names and calls. */
 import {
   type Call,
   type Comprehension,
@@ -51,7 +51,7 @@ export type Checked = {
   readonly type: Type
   readonly typeOf: (expr: Expr) => Type
   readonly referenceOf: (expr: Expr) => Reference | undefined
-  /** Those of the environment that the expression uses. */
+  /** The variables of the environment that the expression uses. */
   readonly variables: ReadonlySet<string>
 }
 
@@ -94,7 +94,7 @@ class Checker {
     return this.#bindings.resolve(this.#types.get(expr) ?? dyn, true)
   }
 
-  /** A macro may use a part twice, and one around it that part twice again: looking once keeps it from growing. */
+  /** A macro may use a subexpression twice, and nested macros multiply that: each is checked once, to avoid exponential time. */
   *check(expr: Expr): Turns<Type> {
     const known = this.#types.get(expr)
     if (known !== undefined) return known
@@ -113,7 +113,7 @@ class Checker {
     return this.#fault(expr, `undeclared reference to '${name}' (in container '${this.#environment.container}')`)
   }
 
-  /** Types are shown as they were first known: what was then free has a name of its own. */
+  /** The message has the types as they were first inferred, with the names of free type parameters. */
   #mismatch(expr: Expr, wanted: Type, found: Type): Type {
     return this.#fault(expr, `expected type '${nameOf(wanted)}' but found '${nameOf(found)}'`)
   }
@@ -141,7 +141,7 @@ class Checker {
     }
   }
 
-  /** A variable or a type of this name, tried with the container before it first. */
+  /** Resolves a variable or a type, with the container as prefix first. */
   #name(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
@@ -190,7 +190,7 @@ class Checker {
     return expr.isTest ? bool : type
   }
 
-  /** A variable of a loop hides longer names that start with its own. */
+  /** An iteration variable hides longer names that start with its own. */
   #isLocal(name: string): boolean {
     const first = name.split('.', 1)[0]
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.name === first) return true
@@ -273,7 +273,7 @@ class Checker {
     return this.#fault(expr, `found no matching overload for '${fn.name}' applied to '${shown}'`)
   }
 
-  /** Each use of an overload has parameters of its own. */
+  /** Each use of an overload has type parameters of its own. */
   #instantiate({ args, result }: Overload): readonly [readonly Type[], Type] {
     const own = new Map<string, Type>()
     const instantiate = (type: Type): Type => {
@@ -305,7 +305,7 @@ class Checker {
     return { kind: 'map', key: key ?? this.#bindings.fresh(), value: value ?? this.#bindings.fresh() }
   }
 
-  /** An object of a type that the environment has. What is in one of an unknown type is not looked at. */
+  /** Constructs an object of a type of the environment. If the type is unknown, its fields are not checked. */
   *#struct(expr: StructExpr): Turns<Type> {
     const named = this.#name(expr, expr.name)
     if (named === undefined) return this.#undeclared(expr, expr.name)
@@ -389,7 +389,7 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? bytes : uint
 }
 
-/** Upstream declares most of Kubernetes' own types as objects, whose fields it does not find. */
+/** Upstream declares most types of Kubernetes as objects, whose fields it cannot resolve. */
 const noFields = (type: Type): string =>
   type.kind === 'opaque' && type.name.startsWith('kubernetes.')
     ? `unexpected failed resolution of '${type.name}'`

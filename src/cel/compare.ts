@@ -1,4 +1,4 @@
-/** Equality, which all values have, and order, which numbers, texts, times and a few more have. */
+/** Equality, which is defined for all values, and order, which is defined for numbers, strings, times and a few more. */
 import { MERGED_CHARACTER_NANOS, MERGED_NANOS } from './arithmetic.ts'
 import type { Meter } from './functions.ts'
 import {
@@ -22,16 +22,16 @@ import {
 
 type Metered = Pick<Meter, 'work'>
 
-/** A value looked at, and one looked up by its name. */
+/** To visit a value; to look up a field by its name. */
 const VALUE_NANOS = 60
 const FIELD_NANOS = 250
 
-/** Whether they are known to be equal. */
+/** False if the comparison is an error. */
 export const isEqual = (one: Value, other: Value, meter: Metered): boolean => equal(one, other, meter) === true
 
 /**
- * Values of different types differ, but for numbers, which are compared as numbers. Values of libraries, and lists and maps of an
- * object, refuse what is of another type than the left one.
+ * Values of different types are not equal, except for numbers, which are compared by value. Values of libraries, and lists and maps of an
+ * object, are an error if the right operand has another type.
  */
 export function equal(one: Value, other: Value, meter: Metered): boolean | CelError {
   meter.work(VALUE_NANOS)
@@ -64,7 +64,7 @@ function equalOptional(one: Optional, other: Optional, meter: Metered): boolean 
   return equal(one.value, other.value, meter)
 }
 
-/** In what an expression made, items that cannot be compared count as equal. */
+/** In a list that an expression made, items whose comparison is an error count as equal. */
 function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | CelError {
   if (one.size !== other.size) return false
   if (one.identity !== undefined) return isSameSet(one, other, { identity: one.identity, meter })
@@ -79,7 +79,7 @@ type Sameness = { readonly identity: (item: Value) => string; readonly meter: Me
 
 function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean | CelError {
   const items = new Map<string, Value>()
-  // Once more for the other list.
+  // Twice, since the other list takes the same work.
   meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)
@@ -126,7 +126,7 @@ function equalStruct(one: StructValue, other: StructValue, meter: Metered): bool
 const numberOf = (value: Value): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined
 
-/** Less than zero, zero, more; NaN has no order. Undefined: these have no order at all. */
+/** Negative, zero or positive; NaN: a double is NaN. Undefined: values of these types have no order. */
 export function compare(one: Value, other: Value): number | undefined {
   const left = numberOf(one)
   if (left !== undefined) {
@@ -159,7 +159,7 @@ function compareBytes(one: Uint8Array, other: Uint8Array): number {
   return one.length - other.length
 }
 
-/** By code points, where JavaScript goes by halves of them. */
+/** By code point: JavaScript compares UTF-16 code units. */
 export function compareStrings(one: string, other: string): number {
   const shared = Math.min(one.length, other.length)
   for (let at = 0; at < shared; at++) {

@@ -1,7 +1,7 @@
 /**
- * The way in: text to a program. What is wrong comes back as one text in the reference's words.
+ * The entry point: compiles a text to a program. Faults are returned as one text, with cel-go's messages.
  *
- *     const environment = withVariables(kubernetesEnvironment('1.32'), { self: typeOfSchema(schema, 'self') })
+ *     const environment = withVariables(kubernetesEnvironment('1.32'), { self: typeOfSchema(schema, { name: 'self' }) })
  *     const compiled = compile('self.minReplicas <= self.replicas', environment)
  *     if ('fault' in compiled) …
  *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)
@@ -20,13 +20,13 @@ import { CelError, type Value } from './values.ts'
 
 export type Compiled =
   | { readonly program: Program; readonly type: Type }
-  /** `stage`: upstream words a text that is wrong and a program that cannot be made differently. */
+  /** `stage`: upstream has different messages for an invalid text and for a program that cannot be planned. */
   | { readonly fault: string; readonly stage: 'compilation' }
   | {
       readonly fault: string
       readonly stage: 'instantiation'
       readonly type: Type
-      /** That the expression names. */
+      /** The variables that the expression uses. */
       readonly variables: ReadonlySet<string>
     }
 
@@ -35,7 +35,7 @@ export type Evaluated = { readonly value: Value; readonly cost: number } | Failu
 export type Failure = {
   readonly error: string
   readonly cost: number
-  /** The budget was spent: nothing further should be run on it. */
+  /** The budget is used up: nothing further should be evaluated on it. */
   readonly isOverBudget: boolean
 }
 
@@ -52,7 +52,7 @@ export class Program {
     this.#names = names
   }
 
-  /** Never more than `costMax`, in upstream's units. */
+  /** `costMax`: the cost limit, in upstream's units. */
   evaluate(activation: Activation, costMax: number): Evaluated {
     const evaluation = this.start(activation, costMax)
     for (;;) {
@@ -67,7 +67,7 @@ export class Program {
     return new Evaluation(this.#step, new Run(activation, costMax))
   }
 
-  /** The worst case by the bounds of the type that variables lead to. */
+  /** The worst case, by the size bounds of the types that variables lead to. */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)
   }
@@ -87,7 +87,7 @@ class Evaluation {
     this.#run = run
   }
 
-  /** Undefined: it paused when the slice was over. `Asked`: it goes on with an answer. */
+  /** Undefined: it paused because the slice is over. `Asked`: it needs an answer to go on. */
   goOn(slice: Slice): Evaluated | Asked | undefined {
     const run = this.#run
     try {
@@ -96,7 +96,7 @@ class Evaluation {
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof Paused) return error.asked
-      // A text longer than JavaScript's longest is more than any budget pays for.
+      // A string beyond V8's maximum length costs more than any budget.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
@@ -104,7 +104,7 @@ class Evaluation {
   }
 }
 
-/** At once: for expressions of whoever may wait. */
+/** Compiles synchronously, for callers that may block. */
 export const compile = (text: string, environment: Environment): Compiled =>
   atOnce((slice) => compileInTurns(text, environment, slice))
 

@@ -1,8 +1,8 @@
-/** How a comprehension is run: turn by turn, so that a run that was paused in it goes on where it stopped. */
+/** Runs a comprehension, one iteration at a time, so that a paused evaluation can resume where it stopped. */
 import { ComprehensionFrame, type Run, type Step } from './run.ts'
 import { CelError, isList, isMap, notIterable } from './values.ts'
 
-/** The parts of a comprehension, and where its variables stand in `Run.locals`. */
+/** The parts of a comprehension, and the indexes of its variables in `Run.locals`. */
 export type ComprehensionPlan = {
   readonly range: Step
   readonly initial: Step

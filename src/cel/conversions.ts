@@ -1,4 +1,4 @@
-/** From one type to another. */
+/** Conversions between types. */
 import { intOf, uintOf } from './arithmetic.ts'
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp, timestampOf } from './time.ts'
 import { CelError, Duration, noSuchOverload, type Result, Timestamp, Uint, type Value } from './values.ts'
@@ -9,7 +9,7 @@ const cannot = (from: string, to: string): CelError => new CelError(`type conver
 const intOverflow = new CelError('integer overflow')
 const uintOverflow = new CelError('unsigned integer overflow')
 
-/** More digits fit no number; reading all of a megabyte would take seconds. */
+/** Longer texts are no valid number; parsing a megabyte of digits would take seconds. */
 const DIGITS_MAX = 100
 
 export function toInt(value: Value): Result {
@@ -77,7 +77,7 @@ function textOf(bytes: Uint8Array): Result {
   }
 }
 
-/** As Go's shortest form: an exponent of two digits, from a million on and below 1e-4. */
+/** As Go's shortest format: with an exponent of at least two digits from 1e6 on and below 1e-4. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -113,7 +113,7 @@ export function toTimestamp(value: Value): Result {
 
 export function toDuration(value: Value): Result {
   if (value instanceof Duration) return value
-  // Declared, and then refused, by upstream.
+  // Upstream declares this overload and then fails.
   if (typeof value === 'bigint') return cannot('int', 'google.protobuf.Duration')
   if (typeof value !== 'string') return noSuchOverload
   return parseDuration(value) ?? cannot('string', 'google.protobuf.Duration')

@@ -1,21 +1,21 @@
-/** What things cost, in upstream's units: one is about what a look at a field takes. */
+/** Costs, in upstream's units: one is about the cost of a field access. */
 import { isList, isMap, itemsOf, type Result, type Value } from './values.ts'
 
 export const IDENT_COST = 1
 export const LIST_COST = 10
 export const MAP_COST = 30
 export const STRUCT_COST = 40
-/** Per character that is looked at. */
+/** Per character that is visited. */
 export const TEXT_FACTOR = 0.1
-/** Per character of a pattern: a guess at how many parts it has. */
+/** Per character of a pattern: an estimate of the number of its instructions. */
 export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
 
-/** Whether some characters are two units long. */
+/** Whether the text has surrogate pairs. */
 export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
 
-/** Of the smaller one, without a look at all of the larger. */
+/** The size of the smaller value, without visiting all of the larger one. */
 export function minSizeOf(one: Value, other: Value): number {
   if (typeof one === 'string' && typeof other === 'string') {
     if (one.length * 2 <= other.length) return countPoints(one)
@@ -31,7 +31,7 @@ const isSingle = (value: Value): boolean =>
 
 const atMostOne = (value: Value): number => (typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value))
 
-/** Code points, bytes, items or entries; everything else is one. */
+/** Code points, bytes, items or entries; one for all other values. */
 export function sizeOf(value: Result): number {
   if (typeof value === 'string') return countPoints(value)
   if (value instanceof Uint8Array) return value.length
@@ -41,7 +41,7 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
-  // Nothing to do for most texts, which the engine sees at once where all characters are of Latin-1.
+  // Most texts have no surrogate pairs, which V8 knows at once if all characters are Latin-1.
   if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -53,7 +53,7 @@ export function countPoints(text: string): number {
   return count
 }
 
-/** Going over a value and all that is in it. */
+/** The cost to visit a value and all that it contains. */
 export function deepTraversal(value: Value): number {
   if (typeof value === 'string' || value instanceof Uint8Array) return traversal(sizeOf(value))
   if (!isList(value)) return 1

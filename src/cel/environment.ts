@@ -1,6 +1,6 @@
 /**
- * What an expression may use: variables, functions and macros. An environment is made once and compiles many expressions; one for
- * a schema is made from another by adding variables, which costs nothing else.
+ * The variables, functions and macros that an expression may use. An environment is made once and compiles many expressions; one for a
+ * schema is derived from another by adding variables, which is cheap.
  */
 import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
 import type { Macro, Macros } from './macros.ts'
@@ -27,7 +27,7 @@ import {
 export type Library = {
   readonly functions?: readonly FunctionPart[]
   readonly macros?: Macros
-  /** Types that may be named, as `net.IP`. */
+  /** Types that expressions may name, such as `net.IP`. */
   readonly types?: readonly Type[]
 }
 
@@ -36,11 +36,11 @@ export type Environment = {
   readonly functions: ReadonlyMap<string, CelFunction>
   readonly macros: Macros
   readonly types: ReadonlyMap<string, Type>
-  /** Types of objects that expressions may make, by name; undefined: there is none of this name. */
+  /** Types of objects that expressions may construct, by name; undefined: there is no type of this name. */
   readonly objects?: (name: string) => StructType | undefined
-  /** Literals of lists and maps must have items of one type, as Kubernetes has it. */
+  /** Whether the items of list and map literals must have one type, as Kubernetes demands. */
   readonly isHomogeneous: boolean
-  /** The prefix that names may leave out. */
+  /** A prefix that names may omit. */
   readonly container: string
 }
 

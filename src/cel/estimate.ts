@@ -1,6 +1,6 @@
 /**
- * The worst case of what an expression costs, by the bounds that its declared types have. Sizes are known for what is reached from a
- * variable by fields, items and values, for literals, and for what functions say of their results.
+ * Estimates the worst-case cost of an expression from the size bounds of its declared types. Sizes are known for values that are reached
+ * from a variable by fields, items and values, for literals, and for results of functions that estimate them.
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
@@ -11,16 +11,16 @@ import type { Slice } from './run.ts'
 import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
-/** `root` is what every variable leads to: upstream looks at the steps of a path and not at where it starts. */
+/** `root`: the type of every variable, since upstream looks at the steps of a path and not at its first name. */
 export const estimateCost = (checked: Checked, root: Type, slice: Slice): Turns<Range> =>
   new Estimator(checked, root, slice).cost(checked.expr)
 
-/** What is known of a part besides its type. */
+/** What is known of a subexpression besides its type. */
 type Known = {
-  /** The declared type at the place that the part leads to, whose bounds hold; null where a path leads to nothing that is declared. */
+  /** The declared type at the end of the path, which has the size bounds; null if the path leads to nothing that is declared. */
   readonly place?: Type | null | undefined
   readonly size?: Range | undefined
-  /** Of the keys and the values or items inside. */
+  /** The sizes of its keys, and of its values or items. */
   readonly inside?: Inside | undefined
 }
 
@@ -42,7 +42,7 @@ class Estimator {
     this.#root = root
   }
 
-  /** Parts that a macro uses twice are looked at once. */
+  /** Subexpressions that a macro uses twice are estimated once. */
   *cost(expr: Expr): Turns<Range> {
     if (this.#slice.isOver()) yield undefined
     const cost = this.#costs.get(expr) ?? (yield* this.#costOf(expr))
@@ -118,14 +118,14 @@ class Estimator {
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(sum, fixed(IDENT_COST)) : sum
   }
 
-  /** The first step from what has no path of its own, such as a literal or a call, is taken for a variable and leads to the root. */
+  /** The first step from an expression without a path, such as a literal or a call, leads to the root, as if it were a variable. */
   #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
     const place = this.#known.get(from)?.place
     if (place === undefined) return this.#root
     return place === null ? null : (step(place) ?? null)
   }
 
-  /** Upstream's order: what was computed, what the declaration bounds, one for a scalar. */
+  /** In upstream's order: the computed size, the declared bound, one for a scalar. */
   #size(expr: Expr): Range {
     const known = this.#known.get(expr)
     if (known?.size !== undefined) return known.size
@@ -136,7 +136,7 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    // The place may be the root, which is not what is listed: a map has values at that step.
+    // The place may be the root instead of the list itself: then a map has values at this step.
     const inside = place === undefined || place === null ? undefined : insideOf(place)
     const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
@@ -159,7 +159,7 @@ class Estimator {
     return costs.reduce(plus, own)
   }
 
-  /** It only hides the type: sizes stay known. */
+  /** dyn() only hides the type: the sizes stay known. */
   *#dyn(expr: Call): Turns<Range> {
     const [arg] = expr.args
     if (arg === undefined) return nothing
@@ -182,7 +182,7 @@ class Estimator {
     return plus(first, union(second, third))
   }
 
-  /** Known only when it is known of both. */
+  /** Known only if both are. */
   #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside
     const second = other && this.#known.get(other)?.inside
@@ -214,7 +214,7 @@ class Estimator {
     return plus(plus(before, result), times(turns, turn))
   }
 
-  /** Of the accumulator nothing is known but what it starts with. */
+  /** Only the initial value of the accumulator is known. */
   #accumulated({ initial }: Comprehension): Known {
     return { ...this.#known.get(initial), size: this.#size(initial) }
   }
@@ -237,11 +237,11 @@ class Estimator {
   }
 }
 
-/** O(1) is the default. */
+/** The default cost is one. */
 const estimateOverload = (overload: Overload, operands: readonly Operand[]): CallEstimate =>
   overload.part.estimate?.(operands, overload.id) ?? { cost: fixed(1) }
 
-/** Scalars and objects have no bound, which counts as none: comparing them is free. */
+/** Scalars and objects have no bound, which counts as zero: comparing them is free. */
 const boundOf = (type: Type): Range => ({ min: 0, max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0 })
 
 const fieldOf = (place: Type, name: string): Type | undefined =>
@@ -254,7 +254,7 @@ function insideOf(place: Type): Type | undefined {
 
 const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.key : undefined)
 
-/** What `optMap` and its like become: a name for a value, and no turns. */
+/** What `optMap` and `cel.bind` expand to: a local variable, without iterations. */
 const isBinding = ({ range, condition }: Comprehension): boolean =>
   range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false
 

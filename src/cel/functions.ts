@@ -1,59 +1,61 @@
 /**
- * Functions as libraries declare them. A function has overloads, which the checker picks from, and one implementation for all of
- * them, which looks at what it is given: arguments of unknown type need that anyway.
+ * Functions as libraries declare them. A function has overloads, for the checker, and one implementation for all of them, which checks the
+ * types of its arguments: arguments of type dyn need that anyway.
  */
 import type { Expr } from './ast.ts'
 import type { Pattern, PatternQuestion } from './regex.ts'
 import type { Type } from './types.ts'
 import type { CelError, Result, Value } from './values.ts'
 
-/** How large a text or a collection may be. */
+/** Bounds of a size or a cost. */
 export type Range = { readonly min: number; readonly max: number }
 
-/** An argument, as far as it is known before the expression runs. */
+/** An argument, as far as it is known before the evaluation. */
 export type Operand = {
   readonly expr: Expr
   readonly type: Type
   readonly size: Range
-  /** Of the items of a list. */
+  /** The size of the items of a list. */
   readonly elementSize: () => Range
 }
 
 export type CallEstimate = { readonly cost: Range; readonly size?: Range }
 
-/** For a call with a receiver, the receiver is the first operand. */
+/** The receiver of a member call is the first operand. */
 export type Estimate = (operands: readonly Operand[], overload: string) => CallEstimate | undefined
 export type RunCost = (args: readonly Value[], result: Result, overload: string) => number | undefined
 
-/** Told by functions what they are about to do beyond what their costs say, in nanoseconds, and ends what takes too long. */
+/**
+ * Functions charge it, before they start, for work that their costs do not cover, in nanoseconds. It ends evaluations that take too long.
+ */
 export interface Meter {
   work(nanos: number): void
-  /** The same of what costs pay for: only whether the call is long depends on it. */
+  /** Like `work`, for work that the cost covers: it counts for the duration of the call, not for that of the evaluation. */
   last(nanos: number): void
-  /** Compiled once in an evaluation. */
+  /** Compiles a pattern once in an evaluation. */
   pattern(text: string): Pattern | CelError
-  /** Stops until somebody has answered; the answer is then what the call came to. */
+  /** Pauses until the question is answered; the answer is the result of the call. */
   ask(question: PatternQuestion): never
 }
 
 export type Signature = {
   readonly id: string
   readonly isMember?: boolean
-  /** The receiver first. */
+  /** The receiver comes first. */
   readonly args: readonly Type[]
   readonly result: Type
 }
 
-/** One library's share of a function: others may add overloads to the same name. */
+/** One library's part of a function: other libraries may add overloads to the same name. */
 export type FunctionPart = {
   readonly name: string
   readonly overloads: readonly Signature[]
   readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
-  /** What it takes may be much more than what it costs: it tells the meter, and evaluation may pause behind it. */
+  /** Whether it may take much longer than its cost says: it charges the meter, and the evaluation may pause after it. */
   readonly isLong?: boolean
   /**
-   * For a call with constant arguments, asked once when the expression is compiled: an implementation that has done its part of
-   * the work, such as compiling a pattern, or an error that every call would give.
+   * Called at compile time for a call with constant arguments. Returns an implementation that has done a part of the work, such as
+   * compiling a pattern, or the error that every call would return.
    */
   readonly prepare?: (args: readonly (Value | undefined)[]) => FunctionPart['run'] | CelError | undefined
   readonly estimate?: Estimate

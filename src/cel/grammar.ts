@@ -1,4 +1,4 @@
-/** The grammar's sets: which tokens may come next at each of its places. */
+/** The token sets of the grammar: which tokens may come next at each position. */
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 
@@ -13,7 +13,7 @@ export const exprStart = next(start)
 export const optionalStart = next([...start, '?'])
 export const end = next([], true)
 
-/** What may come next at each place of the grammar. */
+/** The tokens that may come next at each position of the grammar. */
 export const sets = {
   end: next(['end']),
   question: next(['?'], true),

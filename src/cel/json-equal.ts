@@ -1,6 +1,6 @@
 /**
- * Equality of two values of one declared type that are plain JSON: all of an object may be compared with all of its old version, and values
- * need not be made of its hundred thousand parts for that.
+ * Equality of two JSON values of one declared type: a whole object may be compared with its old version, without making CEL values of its
+ * hundred thousand parts.
  */
 import { type Fields, isFields, isNumber, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -9,12 +9,12 @@ import type { StructType, Type } from './types.ts'
 
 type Metered = Pick<Meter, 'work'>
 
-/** A value looked at, an object whose names are listed, and a value looked up by its name, at worst. */
+/** To visit a value, to list the names of an object, and to look up a value by its name, in the worst case. */
 const VALUE_NANOS = 20
 const OBJECT_NANOS = 300
 const FIELD_NANOS = 600
 
-/** Undefined: the texts alone do not tell, as of times, of sets, and of what is not of its type. */
+/** Undefined: the JSON alone does not decide, as for times, sets, and values that do not have the declared type. */
 export function isEqualJson(one: Json, other: Json, type: Type, meter: Metered): boolean | undefined {
   meter.work(VALUE_NANOS)
   const { kind } = type
@@ -52,7 +52,7 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: Metered): bool
   if (keys.length !== others.length) return false
   meter.work(keys.length * FIELD_NANOS)
   for (const [at, key] of keys.entries()) {
-    // In the same order as a rule, which saves a look at a hundred thousand keys.
+    // The keys mostly have the same order, which saves a hundred thousand lookups.
     if (key !== others[at] && !Object.hasOwn(other, key)) return false
     const same = isEqualJson(one[key] ?? null, other[key] ?? null, type, meter)
     if (same !== true) return same
@@ -60,7 +60,7 @@ function isSameMap(one: Fields, other: Fields, type: Type, meter: Metered): bool
   return true
 }
 
-/** Fields that are null are not there, and those that the type does not have are not looked at. */
+/** A null field is absent, and fields that the type does not have are ignored. */
 function isSameStruct(one: Fields, other: Fields, type: StructType, meter: Metered): boolean | undefined {
   meter.work(OBJECT_NANOS)
   const keys = Object.keys(one)

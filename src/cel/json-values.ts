@@ -1,6 +1,6 @@
 /**
- * Plain JSON as values, by its type. Nothing is converted before an expression looks at it. Where the type says nothing, numbers
- * without a fraction are ints.
+ * CEL values of JSON, by its type. Nothing is converted before an expression accesses it. Without a type, numbers without a fraction are
+ * ints.
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
@@ -18,11 +18,11 @@ import {
   type Value,
 } from './values.ts'
 
-/** A value of another type than the schema's: validation comes before rules, so this is rare. */
+/** The value does not have the type of the schema. Validation comes before rules, so this is rare. */
 const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
 const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got ${goTypeOf(json)}`)
 
-/** As Go names it. */
+/** The name of the Go type. */
 function goTypeOf(json: Json): string {
   if (typeof json === 'string') return 'string'
   if (typeof json === 'boolean') return 'bool'
@@ -42,7 +42,7 @@ const text = (name: string, read: (text: string) => Value | undefined): Reader =
   return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : otherType('string', json))
 }
 
-/** What is of no kind here is read as it stands. */
+/** Kinds without a reader are read as untyped JSON. */
 const readers: { readonly [kind: string]: Reader } = {
   string: text('a string', (json) => json),
   bool: (json) => (typeof json === 'boolean' ? json : otherType('bool', json)),
@@ -67,7 +67,7 @@ const readers: { readonly [kind: string]: Reader } = {
       : mismatch('a map for the provided schema with type=object'),
 }
 
-/** Upstream takes what is validated as plain base64 for that of URLs. */
+/** Upstream decodes this as base64url, although it is validated as standard base64. */
 function bytesOf(json: Json): Result {
   if (typeof json !== 'string') return otherType('string', json)
   const wrong = json.search(/[+/]/)
@@ -80,7 +80,7 @@ function intOf(json: Json): Result {
   return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : otherType('int', json)
 }
 
-/** Undefined: validation lets no list and no map come here. */
+/** Undefined for a list or a map, which validation does not admit here. */
 function intOrStringOf(json: Json): Result | undefined {
   if (typeof json === 'object') return undefined
   if (typeof json === 'string' || typeof json === 'bigint') return json
@@ -98,7 +98,7 @@ function untyped(json: Json): Value {
   return typeof json === 'object' ? null : json
 }
 
-/** Errors in data come out where it is used; in a list or a map that is as null. */
+/** An invalid value is an error when it is used; in a list or a map it is null. */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 
 class JsonList implements ListValue {
@@ -203,7 +203,7 @@ class JsonStruct implements StructValue {
     const json = this.json[field.key]
     if (typeof json !== 'object') return json === undefined ? undefined : valueOf(json, field.type)
     if (json === null) return undefined
-    // The same one each time: it knows what has been asked about it before, such as its keys.
+    // The same value each time: it caches its keys, for example.
     const known = this.#values?.get(name)
     if (known !== undefined) return known
     const value = valueOf(json, field.type)

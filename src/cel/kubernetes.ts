@@ -1,6 +1,6 @@
 /**
- * What Kubernetes offers to expressions, by version. New expressions may use what the previous minor version had, so that a
- * rollback keeps them working; stored ones may use everything.
+ * The CEL environments of Kubernetes, by version. New expressions may use what the previous minor version had, so that they survive a
+ * rollback; stored ones may use everything.
  */
 import { createEnvironment, type Environment, type Library } from './environment.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
@@ -17,7 +17,7 @@ import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
 import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 
-/** In order of the minor version of Kubernetes that has them. */
+/** Sorted by the minor version of Kubernetes that introduced them. */
 const libraries: readonly (readonly [number, Library])[] = [
   [0, standardLibrary],
   [0, urlLibrary],
@@ -39,14 +39,14 @@ export type KubernetesVersion = '1.32' | '1.33'
 
 const environments = new Map<string, Environment>()
 
-/** Made once: it is the same for all expressions. */
+/** Cached, since it is the same for all expressions. */
 export const kubernetesEnvironment = (version: KubernetesVersion): Environment => once(version, version, [])
 
-/** Of selectors of devices, which may bind names. Semantic versions came to them before they came to everybody. */
+/** For device selectors, which may use cel.bind. They had semantic versions before other expressions did. */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
   once(`${version} device`, version, [{ macros: bindingMacros }, ...(version === '1.32' ? [firstSemverLibrary] : [])])
 
-/** Of mutations, which make objects and operations of patches. */
+/** For mutating policies, which construct objects and operations of JSON patches. */
 export const patchEnvironment = (version: KubernetesVersion): Environment =>
   withPatchTypes(once(`${version} patch`, version, [jsonPatchLibrary]))
 

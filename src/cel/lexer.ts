@@ -1,6 +1,6 @@
 /**
- * Text to tokens. The longest token wins. Where none fits, the text up to the first character that ruled out all tokens is
- * reported and skipped, which is how the reference goes on.
+ * Splits the text into tokens; the longest match wins. If no token matches, the text up to the character that excluded the last candidate
+ * is reported and skipped, as cel-go does.
  */
 import type { Slice } from './run.ts'
 import type { Fault, Source } from './source.ts'
@@ -39,7 +39,7 @@ export function* lex(source: Source, slice: Slice): Turns<Lexed> {
 const shown = (points: readonly string[], from: number, to: number): string =>
   points.slice(from, to).join('').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
 
-/** `kind` is undefined where nothing fits; `to` is then behind the character that ruled out the last. */
+/** `kind` is undefined if no token matches; `to` is then after the character that excluded the last candidate. */
 type Found = { readonly kind: TokenKind | undefined; readonly to: number }
 
 function blankEnd(points: readonly string[], from: number): number {
@@ -62,7 +62,7 @@ function longestAt(points: readonly string[], at: number): Found {
   const two = `${first}${points[at + 1] ?? ''}`
   if (marks.includes(two)) return { kind: kindOf(two), to: at + 2 }
   if (marks.includes(first)) return { kind: kindOf(first), to: at + 1 }
-  // `=`, `&` and `|` start a token of two characters, so the one behind them is what does not fit.
+  // `=`, `&` and `|` begin a token of two characters, so the character after them is the one that does not match.
   const isHalf = marks.some((mark) => mark.length === 2 && mark.startsWith(first))
   return { kind: undefined, to: Math.min(at + (isHalf ? 2 : 1), points.length) }
 }
@@ -108,7 +108,7 @@ function numberAt(points: readonly string[], from: number): Found {
   return hasFraction ? { kind: 'float', to: end } : unsigned(whole)
 }
 
-/** Where the digits of an exponent start. */
+/** The start of the exponent's digits. */
 function exponentEnd(points: readonly string[], at: number): number | undefined {
   if (points[at] !== 'e' && points[at] !== 'E') return undefined
   const digits = points[at + 1] === '+' || points[at + 1] === '-' ? at + 2 : at + 1
@@ -133,12 +133,12 @@ function stringAt(points: readonly string[], from: number): Found | undefined {
   const isTriple = points[at + 1] === quote && points[at + 2] === quote
   const body = stringBodyEnd(points, at + (isTriple ? 3 : 1), { quote, isTriple, isRaw })
   if (body.isClosed) return { kind: isBytes ? 'bytes' : 'string', to: body.to }
-  // An unclosed `"""` still starts with the empty string.
+  // An unclosed `"""` still begins with the empty string.
   if (isTriple) return { kind: isBytes ? 'bytes' : 'string', to: at + 2 }
   return at > from ? wordBefore(points, from) : { kind: undefined, to: body.to }
 }
 
-/** The letters before a quote that opens nothing are a name. */
+/** The letters before a quote that begins no string are an identifier. */
 const wordBefore = (points: readonly string[], from: number): Found => wordAt(points, from)
 
 type Style = { readonly quote: string; readonly isTriple: boolean; readonly isRaw: boolean }

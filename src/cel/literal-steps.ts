@@ -1,4 +1,4 @@
-/** How lists, maps and structs of an expression are made of their elements when it is run. An element may be optional: `[?a]`, `{?k: v}`. */
+/** Evaluates list, map and struct literals. An element may be optional: `[?a]`, `{?k: v}`. */
 import type { FieldInitializer } from './ast.ts'
 import { LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import type { Step } from './run.ts'
@@ -15,7 +15,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** `optional`: the places of optional elements. */
+/** `optional`: the indexes of optional elements. */
 export const listStep =
   (elements: readonly Step[], optional: ReadonlySet<number>): Step =>
   (run) => {
@@ -52,7 +52,7 @@ export const mapStep =
     return HashMap.of(given)
   }
 
-/** `values`: of the fields, in their order. */
+/** `values`: the steps of the fields, in the same order. */
 export const structStep =
   (name: string, fields: readonly FieldInitializer[], values: readonly Step[]): Step =>
   (run) => {

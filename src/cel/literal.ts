@@ -1,4 +1,4 @@
-/** The values of literals. A text means why there is none. */
+/** Parses literals to values, or to the reason why they are invalid. */
 import { Uint, type Value } from './values.ts'
 
 export type ReadLiteral = { readonly value: Value } | { readonly fault: string }

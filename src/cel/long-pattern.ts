@@ -1,9 +1,9 @@
-/** Whether a pattern that is long is one at all: compiling it takes too long to be done here. */
+/** Validates a long pattern on another thread, since compiling it takes too long for this one. */
 import { PatternQuestion } from './regex.ts'
 import type { Turns } from './turns.ts'
 import { CelError } from './values.ts'
 
-/** Undefined: it is one. */
+/** Undefined: the pattern is valid. */
 export function* longPatternFault(pattern: string): Turns<CelError | undefined> {
   const found: CelError[] = []
   yield {

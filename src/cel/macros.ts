@@ -1,17 +1,17 @@
-/** Macros: calls that become loops over a range, or tests for a field, before types are looked at. */
+/** Macros: calls that are expanded to comprehensions or field tests before types are checked. */
 import type { Call, Expr } from './ast.ts'
 
 export type MacroFault = { readonly fault: string; readonly offset: number }
-/** Undefined: the call does not have the form of the macro and stays a call. */
+/** Undefined: the call does not have the form of the macro, and stays a call. */
 export type Macro = (call: Call) => Expr | MacroFault | undefined
-/** By name, style (`.name` for those with a receiver) and number of arguments: `.all/2`, `has/1`. */
+/** By name (`.name` if it has a receiver) and number of arguments: `.all/2`, `has/1`. */
 export type Macros = ReadonlyMap<string, Macro>
 
 export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | undefined {
   return macros.get(`${call.target === undefined ? '' : '.'}${call.name}/${call.args.length}`)?.(call)
 }
 
-/** No user can write this name. */
+/** This is no valid identifier in an expression. */
 const ACCUMULATOR = '@result'
 const UNUSED = '#unused'
 
@@ -76,12 +76,12 @@ type Folding = {
   readonly result?: Expr
 }
 
-/** What the loops of one and of two variables share: the names, the range and the arguments behind the names. */
+/** What macros with one and with two variables share: the names, the range and the remaining arguments. */
 type Loop = {
   readonly range: Expr
   readonly variable: string
   readonly variable2: string | undefined
-  /** The first name where it is written. */
+  /** The expression that names the first variable. */
   readonly named: Expr
   readonly args: readonly Expr[]
   readonly build: Builder
@@ -139,7 +139,7 @@ const existsOne = ({ args: [test = missing], build, ...over }: Loop): Expr =>
     result: build.call('_==_', build.result, build.literal(1n)),
   })
 
-/** With two arguments the first decides what is taken. */
+/** With two arguments the first one is a filter. */
 const map = ({ args, build, ...over }: Loop): Expr => {
   const [first = missing, second] = args
   const step = build.call('_+_', build.result, build.list(second ?? first))
@@ -179,7 +179,7 @@ const has: Macro = ({ args: [arg = missing], offset }) => {
   return { ...arg, offset, isTest: true }
 }
 
-/** A loop over nothing gives its accumulator a value and a name: that is a local variable. */
+/** A comprehension over an empty list is a local variable: the accumulator gives a value a name. */
 const local = (build: Builder, name: string, value: Expr, result: Expr): Expr =>
   build.fold({
     range: build.list(),

@@ -1,4 +1,4 @@
-/** Operators, fields, indexes and calls: all of the grammar that is built around primary expressions. */
+/** The part of the grammar that is built around primary expressions: operators, fields, indexes and calls. */
 import type { Call, Expr } from './ast.ts'
 import { end, exprStart, factors, memberStart, optionalStart, relations, sets, terms } from './grammar.ts'
 import { expandMacro, type Macros } from './macros.ts'
@@ -98,7 +98,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Long chains become a balanced tree, so that no later step goes deep. */
+  /** Long chains become a balanced tree, so that no later pass recurses deeply. */
   #balanced(name: string, operands: readonly Expr[], operators: readonly Token[]): Expr {
     const tree = (from: number, to: number): Expr => {
       if (from === to) return operands[from] ?? this.missing()
@@ -110,7 +110,7 @@ export abstract class OperatorParser {
   }
 
   *#relation(after: Next, isRight = false): Turns<Expr> {
-    // All that can be long, a list, the operands of an operator or arguments, is made of these.
+    // Whatever can be long, such as a list, the operands of an operator or arguments, consists of these.
     if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {
@@ -169,7 +169,7 @@ export abstract class OperatorParser {
     }
   }
 
-  /** Pairs of the same sign cancel out. */
+  /** An even number of signs cancels out. */
   *#prefixed(kind: '!' | '-', name: string): Turns<Expr> {
     const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.tokens.match(kind, again)
@@ -247,7 +247,7 @@ export abstract class OperatorParser {
     return this.#call(bracket, isOptional ? '_[?_]' : '_[_]', operand, index)
   }
 
-  /** From the parenthesis on. */
+  /** Parses a call from its parenthesis on. */
   protected *calling({ name, target, at }: { name: string; target?: Expr; at?: Token }): Turns<Expr> {
     const open = this.tokens.match('(', sets.argsStart)
     this.tokens.sync(sets.argsStart)
@@ -256,7 +256,7 @@ export abstract class OperatorParser {
     try {
       this.tokens.match(')', sets.selection)
     } catch (error) {
-      // A call that is not closed may have other mistakes.
+      // An unclosed call may have other faults, which are reported, too.
       this.#expanded(call, at)
       throw error
     }

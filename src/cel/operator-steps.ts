@@ -1,4 +1,4 @@
-/** What operators do when they are run, and what that costs. plan.ts hands them the steps of their operands. */
+/** Evaluates operators, and charges their costs. plan.ts passes the steps of their operands. */
 import { IDENT_COST } from './cost.ts'
 import type { Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
@@ -15,7 +15,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** An entry of a map that is copied. */
+/** To copy an entry of a map. */
 const COPIED_NANOS = 100
 
 export const selectStep =
@@ -61,7 +61,7 @@ export const optionalSelectStep =
     return found instanceof CelError ? found : new Optional(found)
   }
 
-/** `false && error` is false from either side; `decisive` is the value that decides. */
+/** `false && error` is false in either order; `decisive` is the value that decides. */
 export const logicalStep =
   (left: Step, right: Step, decisive: boolean): Step =>
   (run) => {
@@ -91,7 +91,7 @@ export const notStrictlyFalseStep =
     return value !== false
   }
 
-/** The other value is evaluated only where the optional one has none. `isPlain`: `orValue`, else `or`. */
+/** The other value is evaluated only if the optional is empty. `isPlain`: `orValue`, else `or`. */
 export const orStep =
   (optional: Step, other: Step, isPlain: boolean): Step =>
   (run) => {
@@ -120,7 +120,7 @@ export const mapInsertStep =
     return insert(map, values)
   }
 
-/** One entry by key and value, or those of a map. */
+/** Inserts one entry, or all entries of a map. */
 function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
   const [first = null, second] = values
   if (second !== undefined) return insertEntry(map, first, second)

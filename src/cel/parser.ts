@@ -1,6 +1,4 @@
-/**
- * Tokens to a tree: one method per rule of the grammar, named as the rules are. Macros are expanded on the way.
- */
+/** Parses tokens to a tree: one method per rule of the grammar, with the name of the rule. Macros are expanded on the way. */
 import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
 import { lex } from './lexer.ts'
@@ -14,10 +12,10 @@ import type { TokenKind } from './tokens.ts'
 import type { Turns } from './turns.ts'
 import type { Value } from './values.ts'
 
-/** Far more than any rule needs; the number is in a message that clients see. */
+/** Far more than any rule needs. Clients see the number in a message. */
 const CODE_POINTS_MAX = 100_000
 
-/** Chains of operators in nested parentheses get deep in a short text. What comes later goes down the tree by calling itself. */
+/** Chains of operators in nested parentheses make a deep tree from a short text, and later passes recurse. */
 const TREE_DEPTH_MAX = 600
 
 export type Parsed =
@@ -95,7 +93,7 @@ class Parser extends OperatorParser {
     return inner
   }
 
-  /** A variable, a call or, with a brace behind it, an object. A dot before it means no more than that. */
+  /** A variable, a call or, before a brace, an object. A leading dot only makes the name absolute. */
   *#name(): Turns<Expr> {
     const dot = this.tokens.kind === '.'
     if (dot && this.tokens.peek(1) !== 'identifier') this.tokens.noViable(1)
@@ -195,7 +193,7 @@ class Parser extends OperatorParser {
     }
   }
 
-  /** A comma too many is allowed. */
+  /** A trailing comma is allowed. */
   #closing(kind: ']' | '}'): void {
     this.tokens.sync(kind === ']' ? sets.listEnd : sets.mapEnd)
     if (this.tokens.kind === ',') this.tokens.match(',', kind === ']' ? sets.bracket : sets.brace)

@@ -1,6 +1,6 @@
 /**
- * What expressions of mutating policies may make: objects of the types `Object`, `Object.spec`, … whose fields are not known beforehand,
- * and operations of a JSON patch.
+ * The types that expressions of mutating policies may construct: `Object`, `Object.spec`, …, whose fields are not declared, and operations
+ * of a JSON patch.
  */
 import { sizeOf, TEXT_FACTOR, traversal } from './cost.ts'
 import type { Environment, Library } from './environment.ts'
@@ -22,7 +22,7 @@ export const jsonPatchType: StructType = {
   field: (name) => operationFields.get(name),
 }
 
-/** The name of a field's type is the way to it: `Object.spec.template`. */
+/** The name of a type is the path of its field: `Object.spec.template`. */
 const objectTypeOf = (name: string): StructType => ({ kind: 'struct', name, field: (key) => ({ key, type: dyn }) })
 
 export const objectType: StructType = objectTypeOf('Object')

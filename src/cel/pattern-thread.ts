@@ -1,6 +1,6 @@
 /**
- * Patterns that take long to match are matched in a thread of their own, which is started when the first one comes and ended when none
- * has come for a while. One question at a time: they are rare, and the others may wait.
+ * Matches long-running patterns on a worker thread, which is started on demand and terminated when it is idle for a while. Questions are
+ * answered one at a time: they are rare, and may wait.
  */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -8,27 +8,27 @@ import { tooManyRequests } from '../api/errors.ts'
 import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
-/** For one question. Upstream has no limit: costs bound the text and the pattern, and Go is several times as fast. */
+/** Timeout of one question. Upstream has none: costs bound the text and the pattern, and Go is several times as fast. */
 const ANSWER_MS_MAX = 2_000
 const UNUSED_MS = 30_000
-/** Texts that wait are up to 3 MB each. */
+/** A waiting text may have up to 3 MB. */
 const WAITING_MAX = 16
 
 export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
 
-/** What the thread answers: a value as JSON has it, or an error's message. */
+/** The thread's answer: a JSON value, or an error message. */
 export type PatternAnswer = { readonly value: boolean | string | readonly string[] } | { readonly fault: string }
 
 export class PatternThread implements AsyncDisposable {
   #worker: Worker | undefined
   #unused: NodeJS.Timeout | undefined
-  /** Of the question that the thread is at; undefined: it was ended. */
+  /** Answers the current question; undefined: the thread has ended. */
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isEnded = false
 
-  /** Fails with a 429 when too many wait. */
+  /** Fails with a 429 if too many questions are waiting. */
   async answer(question: PatternQuestion): Promise<Result> {
     if (this.#waiting >= WAITING_MAX) throw tooManyRequests('too many long patterns are matched at once, try again', 1)
     this.#waiting++
@@ -45,7 +45,7 @@ export class PatternThread implements AsyncDisposable {
     }
   }
 
-  /** Who still waits is told that there is no answer. */
+  /** Questions that are waiting fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true
     this.#resolve(undefined)
@@ -76,11 +76,11 @@ export class PatternThread implements AsyncDisposable {
     const worker = new Worker(new URL(`./pattern-worker${extname(import.meta.filename)}`, import.meta.url))
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
-    // It ends then.
+    // The thread exits then.
     worker.on('error', () => undefined)
     worker.on('exit', () => {
       if (this.#worker !== worker) return
-      // By itself: the next question needs another one.
+      // It exited by itself: the next question starts another one.
       this.#worker = undefined
       this.#resolve(undefined)
     })

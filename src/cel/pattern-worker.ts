@@ -1,4 +1,4 @@
-/** The thread that matches long texts: one question in, one answer out. */
+/** The worker thread that matches long-running patterns: one answer for each question. */
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../lib/assert.ts'
 import type { PatternAnswer } from './pattern-thread.ts'
@@ -12,7 +12,7 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
   port.postMessage(answer(new PatternQuestion(pattern, text, use)))
 })
 
-/** Compiled patterns that are kept: the rules of one object match the same pattern against many texts. */
+/** Compiled patterns that are cached: the rules of one object match the same pattern against many texts. */
 const PATTERNS_MAX = 16
 const compiled = new Map<string, ReturnType<typeof compilePattern>>()
 

@@ -1,8 +1,8 @@
 /**
- * A checked expression to closures (steps). Each evaluates one part and counts what it costs; names are looked up here once, so that
- * running does no more than index into arrays. What the steps do stands in operator-steps.ts, literal-steps.ts, comprehension-step.ts
- * and, for functions, in call.ts. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
- * per link, and a chain that is a branch of a condition, an index or a test for presence has its first link for free.
+ * Compiles a checked expression to closures (steps). Each evaluates one subexpression and charges its cost; names are resolved here, so
+ * that the evaluation only indexes into arrays. The steps are in operator-steps.ts, literal-steps.ts, comprehension-step.ts and, for
+ * functions, in call.ts. Costs are counted as in upstream's interpreter: a chain of fields costs one per link, and in a chain that is a
+ * branch of a conditional, an index or a presence test the first link is free.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { Checked } from './checker.ts'
@@ -28,7 +28,7 @@ import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
-/** A constant call fails, so that the whole expression can never give a value there. */
+/** A constant call fails, so the expression can never have a value. */
 export class PlanFault {
   readonly message: string
 
@@ -62,7 +62,7 @@ class Planner {
     this.#slice = slice
   }
 
-  /** Parts that a macro uses twice are planned once. */
+  /** Subexpressions that a macro uses twice are planned once. */
   *plan(expr: Expr): Turns<Planned> {
     if (this.#slice.isOver()) yield undefined
     const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
@@ -102,7 +102,7 @@ class Planner {
     }
   }
 
-  /** A name with fields and indexes behind it. `first` is what the name costs. */
+  /** A name, followed by fields and indexes. `first`: the cost of the name. */
   *#chain(expr: Expr, first: number): Turns<Planned> {
     const reference = this.#checked.referenceOf(expr)
     if (reference?.kind === 'type') return constant(new TypeValue(nameOfType(reference.type)))
@@ -128,7 +128,9 @@ class Planner {
     }
   }
 
-  /** The operand of a field or an index: part of the chain, or the start of a new one, which costs as a name does. */
+  /**
+   * The operand of a field or an index: it continues the chain or, if it is another expression, begins a new one, for the cost of a name.
+   */
   *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain = expr.kind === 'ident' || expr.kind === 'select' || (expr.kind === 'call' && expr.name === '_[_]')
     if (isChain && !(expr.kind === 'select' && expr.isTest)) return (yield* this.#chain(expr, first)).step
@@ -217,7 +219,7 @@ class Planner {
     const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
-    // Nothing is in it, so that what is looked for is not looked at.
+    // Nothing is in an empty list, so the left operand is not evaluated.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant)) return constant(false)
     const pattern = overload?.part.isLong === true ? second?.constant : undefined
@@ -283,7 +285,7 @@ const stepsOf = (parts: readonly Planned[]): Step[] => parts.map(({ step }) => s
 
 const constant = (value: Value): Planned => ({ step: () => value, constant: value })
 
-/** A list or a map of constants is made once, and using it costs nothing. */
+/** A list or a map of constants is made once, and has no cost. */
 function folded(build: Step, parts: readonly Planned[]): Planned {
   if (!parts.every((part) => part.constant !== undefined)) return { step: build }
   const value = build(new Run({}, Number.POSITIVE_INFINITY))

@@ -1,7 +1,7 @@
-/** Arithmetic of sizes and costs that are known only within bounds. What is beyond all bounds stays there. */
+/** Interval arithmetic for sizes and costs, saturating at UNBOUNDED. */
 import type { Range } from './functions.ts'
 
-/** 64 bits, as upstream counts; as a double it is close enough. */
+/** Upstream counts with 64 bits; a double is close enough. */
 export const UNBOUNDED = 2 ** 64
 
 export const unknownSize: Range = { min: 0, max: UNBOUNDED }
@@ -20,7 +20,7 @@ export const times = (one: Range, other: Range): Range => ({
   max: capped(one.max * other.max),
 })
 
-/** Rounded up, as every part of a cost is. */
+/** Rounded up, as each part of a cost. */
 export const scaled = (range: Range, factor: number): Range => ({
   min: capped(Math.ceil(range.min * factor)),
   max: capped(Math.ceil(range.max * factor)),

@@ -1,21 +1,21 @@
 /**
- * How the parser goes on after a mistake, so that it names the same mistakes in the same words as the reference: it drops one
- * token too many, makes up one that is missing, or skips to a token that some rule further up can go on with.
+ * Error recovery of the parser, which reports the same faults with the same messages as cel-go: it drops one extraneous token, inserts a
+ * missing one, or skips to a token that an enclosing rule can continue with.
  */
 import { type Fault, NOWHERE, type Source } from './source.ts'
 import { describeKinds, type Token, type TokenKind } from './tokens.ts'
 
-/** What may come next; `mayEnd`: or whatever follows the rule. */
+/** The tokens that may come next. `mayEnd`: the rule may end here, so that any token that follows the rule may come, too. */
 export type Next = { readonly kinds: ReadonlySet<TokenKind>; readonly mayEnd: boolean }
 
 export const next = (kinds: Iterable<TokenKind>, mayEnd = false): Next => ({ kinds: new Set(kinds), mayEnd })
 
-/** The parser calls itself for each level, so this bounds the stack. The number is in a message that clients see. */
+/** The parser is recursive, so this bounds the stack. Clients see the number in a message. */
 const RULE_DEPTH_MAX = 250
-/** More mistakes than these are not looked for. */
+/** Parsing ends after so many recoveries. */
 const RECOVERIES_MAX = 30
 
-/** The rule that runs is left; its caller goes on. */
+/** Ends the current rule; its caller continues. */
 class SyntaxFault {
   readonly token: Token
   readonly message: string
@@ -26,7 +26,7 @@ class SyntaxFault {
   }
 }
 
-/** Parsing ends. */
+/** Ends the parsing. */
 export class ParseLimit {
   readonly fault: Fault
 
@@ -61,14 +61,14 @@ export class Recognizer {
     return this.token.kind
   }
 
-  /** The kind of the token `count` further on. */
+  /** The kind of the token that is `count` tokens ahead. */
   peek(count: number): TokenKind {
     return this.#ahead(count).kind
   }
 
   /**
-   * A rule of the grammar starts; `after` is what may follow it where it is used. The three parts of a rule are calls of their own
-   * and not one that takes a function, since deep nesting would run out of stack.
+   * Begins a rule of the grammar; `after` is what may follow it in the calling rule. The three parts of a rule are separate calls and not
+   * one call with a callback, since deep nesting would overflow the stack.
    */
   enter(name: string, after: Next): number {
     const depth = this.#depths.get(name) ?? 0
@@ -77,7 +77,7 @@ export class Recognizer {
     return depth
   }
 
-  /** A rule failed: it is left, and its caller goes on. */
+  /** A rule failed: it ends, and its caller continues. */
   fail(name: string, error: unknown): void {
     if (!(error instanceof SyntaxFault)) throw error
     this.#report(error.token, error.message)
@@ -96,7 +96,7 @@ export class Recognizer {
     this.#depths.set(name, depth)
   }
 
-  /** Takes a token of this kind; `after` is what may come behind it in the same rule. */
+  /** Takes a token of this kind; `after` is what may follow it in the same rule. */
   match(kind: TokenKind, after: Next): Token {
     if (this.kind !== kind) {
       const made = this.#matchInline(kind, after)
@@ -108,32 +108,32 @@ export class Recognizer {
     return token
   }
 
-  /** Before a choice: a token that fits none of them is dropped or ends the rule. */
+  /** Called before a choice: a token that fits none of the alternatives is dropped, or ends the rule. */
   sync(choices: Next): void {
     if (this.#isRecovering || choices.mayEnd || choices.kinds.has(this.kind)) return
     if (this.#dropOne(choices.kinds)) return
     this.#mismatch(choices.kinds)
   }
 
-  /** Before a further turn of a loop that had one: what does not fit is skipped. */
+  /** Called before another iteration of a loop: tokens that do not fit are skipped. */
   syncLoop(choices: Next): void {
     if (this.#isRecovering || choices.kinds.has(this.kind)) return
     this.#report(this.token, `extraneous input ${this.#shown(this.token)} expecting ${describeKinds(choices.kinds)}`)
     this.#skipUntil(new Set([...choices.kinds, ...this.#anyFollow()]))
   }
 
-  /** No choice goes on with the token `count` further on. */
+  /** No alternative continues with the token that is `count` tokens ahead. */
   noViable(count: number): never {
     let text = this.#shownText(this.token)
     for (let at = 1; at <= count; at++) {
-      // What is between two tokens and is no blank was reported already.
+      // Other text than blanks between two tokens was already reported by the lexer.
       const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
       text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
     }
     throw new SyntaxFault(this.#ahead(count), `no viable alternative at input '${escapeBlanks(text)}'`)
   }
 
-  /** The token `count` further on is none of these. */
+  /** The token that is `count` tokens ahead is none of these. */
   mismatch(count: number, { kinds }: Next): never {
     this.#at += count
     return this.#mismatch(kinds)
@@ -193,7 +193,7 @@ export class Recognizer {
     while (this.kind !== 'end' && !kinds.has(this.kind)) this.#at++
   }
 
-  /** What may follow any of the rules that run. */
+  /** The tokens that may follow any of the current rules. */
   #anyFollow(): Set<TokenKind> {
     return new Set(this.#follows.flatMap(({ kinds }) => [...kinds]))
   }
@@ -208,7 +208,7 @@ export class Recognizer {
     return kinds
   }
 
-  /** The end has no text here, where elsewhere it has a name. */
+  /** The end has an empty text here, and a name elsewhere. */
   #shownText({ kind, text }: Token): string {
     return kind === 'end' ? '' : text
   }

@@ -1,35 +1,37 @@
 /**
- * Patterns of users: RE2, which takes time in proportion to the text and to the size of the pattern, whatever they are. That may be
- * long: what could take more than some milliseconds is a question for somebody who has the time.
+ * Patterns of users, matched by RE2: its time is linear in the text and in the size of the pattern. That may still be long: a match that
+ * could take more than some milliseconds becomes a `PatternQuestion`, to be answered on another thread.
  */
 import { RE2JS, RE2JSException } from 're2js'
 import { ArrayList, CelError, type Result } from './values.ts'
 
 export type Pattern = RE2JS
 
-/** What is done with a pattern. `limit`: of findings, negative for all. */
+/** What is done with a pattern. `limit`: the maximum number of matches, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
-/** Compiling takes 3 to 6 µs for each instruction, and cannot pause: what has more than these is compiled elsewhere as well. */
+/** Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are also compiled elsewhere. */
 const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined
 
-/** Undefined: it is not long. */
+/** Undefined: the pattern is not long. */
 export function longPatternSize(pattern: string): number | undefined {
   const size = patternSize(pattern)
   const isLong = size > LONG_PATTERN_SIZE || opaque.test(pattern)
   return isLong ? Math.max(size, pattern.length) : undefined
 }
 
-/** Quoted text may look like operators, and a class whose case does not count has as many ranges as it has letters. */
+/** Quoted text may look like operators, and a case-insensitive class has as many ranges as letters. */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
 const repeat = /\{(\d+)(?:,(\d*))?\}/y
-/** A bracket first in a class is a character of it. */
+/** A bracket at the start of a class is a literal character. */
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
-/** About as many instructions as it has at most: a repeated part counts as often as it may be repeated. Of a long text its length. */
+/**
+ * An upper estimate of the number of instructions: a repeated part counts as often as it may be repeated. For a long pattern, its length.
+ */
 export function patternSize(pattern: string): number {
   if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
   const outer: number[] = []
@@ -47,7 +49,7 @@ export function patternSize(pattern: string): number {
       part = size + 2
       size = part + (outer.pop() ?? 0)
     } else {
-      // An operator such as `*` is one more of what it stands behind.
+      // An operator such as `*` adds one instruction to the part before it.
       part = '*+?'.includes(pattern[at] ?? '') ? part + 1 : 1
       size++
     }
@@ -62,7 +64,7 @@ function matchAt(expression: RegExp | undefined, text: string, at: number): RegE
   return expression.exec(text) ?? undefined
 }
 
-/** To be answered elsewhere: another thread, or here by whoever may wait. */
+/** A match that is to be done on another thread, or here if the caller may block. */
 export class PatternQuestion {
   readonly pattern: string
   readonly text: string
@@ -82,13 +84,16 @@ export class PatternQuestion {
   }
 }
 
-/** Steps are characters times instructions, of 300 ns at worst: some seconds. A pattern of 20 takes a megabyte, one of 200 a hundred kilobytes. */
+/**
+ * Limit of steps: characters times instructions, of 300 ns each in the worst case, which is some seconds. A pattern of 20 instructions may
+ * match a megabyte, one of 200 a hundred kilobytes.
+ */
 export const STEPS_MAX = 20_000_000
-/** Some 8 ms at worst. */
+/** Some 8 ms in the worst case. */
 export const SHORT_STEPS_MAX = 20_000
-/** Of one step; at worst it takes twenty times as long. */
+/** The usual time of a step; in the worst case it takes twenty times as long. */
 const STEP_NANOS = 20
-/** Each finding may have looked at all of the text, so that all of them together may take long. */
+/** Each match may have visited all of the text, so many matches may take long together. */
 const SHORT_MS = 10
 
 export function usePattern(pattern: Pattern, text: string, use: PatternUse, meter: Asking): Result {
@@ -99,7 +104,7 @@ export function usePattern(pattern: Pattern, text: string, use: PatternUse, mete
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
-/** The same of a pattern that is long, whose program is not known here. */
+/** The same for a long pattern, which is not compiled here. */
 export function useLongPattern(pattern: string, text: string, use: PatternUse, meter: Asking): Result {
   const steps = (longPatternSize(pattern) ?? pattern.length) * text.length
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
@@ -111,7 +116,7 @@ type Asking = { last(nanos: number): void; ask(question: PatternQuestion): never
 
 export const stepsOf = (pattern: Pattern, text: string): number => text.length * pattern.programSize()
 
-/** Undefined: the time was over. */
+/** Undefined: the time is over. */
 function apply(pattern: Pattern, text: string, { verb, limit }: PatternUse, endMs: number): Result | undefined {
   if (verb === 'matches') return pattern.test(text)
   return verb === 'find' ? find(pattern, text) : findAll(pattern, text, { limit, endMs })
@@ -122,7 +127,7 @@ function find(pattern: Pattern, text: string): string {
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
-/** An empty match right behind another does not count, as in Go. */
+/** An empty match right after another match is skipped, as in Go. */
 function findAll(
   pattern: Pattern,
   text: string,
@@ -145,7 +150,7 @@ export function compilePattern(pattern: string): Pattern | CelError {
     return RE2JS.compile(pattern)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    // Go ends this message with the empty text it did not read.
+    // Go appends the empty rest of the pattern to this message.
     const isBackslash = error.message.endsWith('trailing backslash at end of expression')
     return new CelError(isBackslash ? `${error.message}: \`\`` : error.message)
   }

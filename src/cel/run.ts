@@ -1,8 +1,8 @@
 /**
- * One evaluation: its variables, what it has cost so far, and how it pauses. Nobody else gets a turn while an expression runs, so
- * a long one stops between two turns of a loop, or behind a long call, by throwing `Paused`. To go on, the expression is run again from
- * its start: loops under way continue where they were and what was computed at length is known, so that only short parts are done
- * twice; they are not paid for twice. An expression has no effects, which makes that possible.
+ * One evaluation: its variables, its cost so far, and how it pauses. An evaluation blocks the event loop, so a long one stops between two
+ * iterations of a loop, or after a long call, by throwing `Paused`. To resume, the expression is evaluated again from its start: loops in
+ * progress continue where they were and results that took long are remembered, so that only short parts are evaluated twice; they are not
+ * charged twice. Expressions have no side effects, which makes this possible.
  */
 import type { Meter } from './functions.ts'
 import { compilePattern, type Pattern, type PatternQuestion } from './regex.ts'
@@ -10,19 +10,21 @@ import { type CelError, isMap, type MapKey, type ListValue, type MapValue, type 
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
-/** In units of cost, about 50 µs: how often a loop looks at the clock. */
+/** In units of cost, about 50 µs: how often a loop checks the clock. */
 const LOOK_COST = 1_000
-/** What took less is done again: in units of cost for loops, in nanoseconds for calls. A long expression may have thousands of them. */
+/**
+ * Results below these limits are not remembered but computed again: in units of cost for loops, in nanoseconds for calls. A long expression
+ * may have thousands of them.
+ */
 const KEPT_COST = 20
 const KEPT_NANOS = 2_000
-/** Of one call, which cannot pause, and of one evaluation. Upstream has no such limit: its costs leave such work out. */
+/** Limits of one call, which cannot pause, and of one evaluation. Upstream has none: its costs do not cover this work. */
 const CALL_NANOS_MAX = 30_000_000
 const RUN_NANOS_MAX = 1_000_000_000
-/** Compiled patterns of one evaluation: how many, and in characters. */
+/** Limits of the compiled patterns of one evaluation: their number, and their characters. */
 const PATTERNS_MAX = 500
 const PATTERN_CHARACTERS_MAX = 20_000
 
-/** One evaluation. */
 export class Run implements Meter {
   readonly activation: Activation
   readonly locals: Result[] = []
@@ -35,12 +37,12 @@ export class Run implements Meter {
   #pausedAt: ComprehensionFrame | Known | undefined
   #costAtPause = 0
   #nanosAtPause = 0
-  /** Not a number outside of long calls. */
+  /** NaN outside of long calls. */
   #callNanos = Number.NaN
   #call = 0
   frame: Frame = this.#root
   cost = 0
-  /** What functions did beyond what their costs say. */
+  /** The work that costs do not cover. */
   nanos = 0
 
   constructor(activation: Activation, costMax: number) {
@@ -53,12 +55,12 @@ export class Run implements Meter {
     if (this.cost > this.#costMax) throw new CostExceeded()
   }
 
-  /** What it has cost, on its way back to the place of a pause as well. */
+  /** The cost so far, also while the evaluation is returning to the place of a pause. */
   get paid(): number {
     return this.#pausedAt === undefined ? this.cost : this.#costAtPause
   }
 
-  /** Told by functions before they do what takes about so long. */
+  /** Called by functions before work that takes about so long. */
   work(nanos: number): void {
     this.nanos += nanos
     this.#callNanos += nanos
@@ -69,7 +71,7 @@ export class Run implements Meter {
     this.#callNanos += nanos
   }
 
-  /** A pattern that was not known beforehand; loops use the same ones again and again. */
+  /** Compiles a pattern that is not constant; loops use the same ones again and again. */
   pattern(text: string): Pattern | CelError {
     const known = this.#patterns.get(text)
     if (known !== undefined) return known
@@ -84,18 +86,18 @@ export class Run implements Meter {
     return made
   }
 
-  /** Runs until it is done, or throws `Paused` some time after the slice is over. */
+  /** Runs to the end, or throws `Paused` some time after the slice is over. */
   goOn(step: Step, slice: Slice): Result {
     this.#slice = slice
     this.frame = this.#root
     this.#root.entered = 0
     this.#callNanos = Number.NaN
-    // Until the place of the pause is reached, nothing is paid for.
+    // Until the place of the pause is reached, no cost is charged.
     if (this.#pausedAt !== undefined) this.cost = this.nanos = Number.NEGATIVE_INFINITY
     return step(this)
   }
 
-  /** From its start, or again where a pause left it. */
+  /** Starts a loop, or resumes it where it paused. */
   startLoop(loop: ComprehensionFrame): void {
     loop.outer.entered = loop.outerEntered
     this.frame = loop
@@ -109,7 +111,7 @@ export class Run implements Meter {
     if (this.#slice.isOver()) this.#pause(loop)
   }
 
-  /** What is known of a place already. */
+  /** Returns a remembered result. */
   recall(frame: Frame, known: Known): Result {
     frame.entered = known.entered
     this.#reached(known)
@@ -124,7 +126,7 @@ export class Run implements Meter {
     this.#slice.begin?.()
   }
 
-  /** The value of a loop, which is not run again if it was long. */
+  /** Ends a loop. Its value is remembered if the loop was long. */
   endLoop(loop: ComprehensionFrame, value: Result): Result {
     const { outer, place } = loop
     this.frame = outer
@@ -178,13 +180,13 @@ const PATTERN_CHARACTER_NANOS = 30_000
 
 type Known = {
   readonly value: Result
-  /** How many places were entered when it was left. */
+  /** The number of places that had been entered when it was left. */
   readonly entered: number
-  /** An answer: the call has not been paid for. */
+  /** An answer: the call was not charged yet. */
   readonly isUnpaid: boolean
 }
 
-/** Loops and long calls, numbered as they are entered: the same ones have the same numbers when an expression is run again. */
+/** Loops and long calls are numbered as they are entered: they have the same numbers when an expression is evaluated again. */
 class Frame {
   entered = 0
   known: Map<number, Known | ComprehensionFrame> | undefined
@@ -195,14 +197,14 @@ class Frame {
   }
 }
 
-/** A comprehension under way, and the frame of what is in its present turn. */
+/** A comprehension in progress, and the frame of its current iteration. */
 export class ComprehensionFrame extends Frame {
   readonly outer: Frame
   readonly place: number
   readonly outerEntered: number
   readonly costBefore: number
   readonly collection: ListValue | MapValue
-  /** Of a map. */
+  /** The keys, if it is a map. */
   readonly keys: readonly MapKey[] | undefined
   readonly size: number
   at = 0
@@ -221,10 +223,10 @@ export class ComprehensionFrame extends Frame {
   }
 }
 
-/** How long an evaluation may go on. */
+/** How long an evaluation may run. */
 export type Slice = {
   readonly isOver: () => boolean
-  /** Called when the place of the last pause is reached again: however long that took, the evaluation gets on behind it. */
+  /** Called when the place of the last pause is reached again: however long that took, the evaluation makes progress after it. */
   readonly begin?: () => void
 }
 
@@ -232,10 +234,10 @@ const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
-/** Ends an evaluation from within; no `||` absorbs it. */
+/** Ends an evaluation; unlike a CelError, `||` does not absorb it. */
 export class CostExceeded extends Error {}
 
-/** Ends a slice from within. With a question, somebody has to answer it before the evaluation goes on. */
+/** Ends a slice. A question must be answered before the evaluation resumes. */
 export class Paused extends Error {
   readonly asked: Asked | undefined
 
@@ -247,5 +249,5 @@ export class Paused extends Error {
 
 export type Asked = { readonly question: PatternQuestion; readonly tell: (answer: Result) => void }
 
-/** A part of an expression, ready to run. */
+/** A compiled subexpression. */
 export type Step = (run: Run) => Result

@@ -1,12 +1,12 @@
 /**
- * The types of a structural schema, with bounds on sizes for estimates of cost. Where the schema sets none, the largest that fits
- * into a request does. Objects build the types of their fields when they are asked for.
+ * The types of a structural schema, with size bounds for cost estimates. Without a bound in the schema, the largest size that fits in a
+ * request is used. Structs build the types of their fields on demand.
  */
 import { type Fields, fieldsOf, isFields, type Json, numberOf, textOf, textsOf } from '../api/object.ts'
 import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
-/** Upstream's largest request, which bounds everything. */
+/** Upstream's maximum request size, which bounds all sizes. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
 /** Without the quotes or brackets. */
 const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
@@ -18,13 +18,13 @@ const DATE_TIME_BYTES_MAX = 32
 const DATE_BYTES = 12
 
 export type SchemaTypeOptions = {
-  /** The names of object types start with it, in messages. */
+  /** A prefix of the names of struct types in messages. */
   readonly name: string
-  /** `apiVersion`, `kind` and a little of `metadata` are there whatever the schema says. */
+  /** Whether it has `apiVersion`, `kind` and `metadata`, whatever the schema says. */
   readonly isRoot?: boolean
 }
 
-/** Undefined: the schema says too little for rules, as one without type does. */
+/** Undefined: rules cannot use the schema, for example because it has no type. */
 export function typeOfSchema(schema: Fields, { name, isRoot = false }: SchemaTypeOptions): Type | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) {
     return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
@@ -58,12 +58,12 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   const values = fieldsOf(schema['additionalProperties'])
   const value = typeOfSchema(values, { name: `${name}.@elem` })
   if (value === undefined) return undefined
-  // A key of no characters, its quotes, a colon and a comma.
+  // An empty key with its quotes, a colon and a comma.
   const sizeMax = limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
   return { kind: 'map', key: string, value, sizeMax }
 }
 
-/** `instead`: fields that have another schema than theirs. There may be tens of thousands of fields, and few that somebody asks for. */
+/** `instead`: fields with another schema than in `properties`. There may be tens of thousands of fields, of which few are used. */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
   const known = new Map<string, FieldType | undefined>()
@@ -84,7 +84,7 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
   return { kind: 'struct', name, field }
 }
 
-/** Behind a dot most reserved words are fine as they are. */
+/** After a dot, most reserved words need no escape. */
 const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
 
 function escapedKeys(properties: Fields): ReadonlyMap<string, string> {
@@ -99,7 +99,7 @@ function escapedKeys(properties: Fields): ReadonlyMap<string, string> {
 const text: Fields = { type: 'string' }
 const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
 
-/** Of metadata only the name can be used, even if the schema describes more. */
+/** Only name and generateName of metadata can be used, even if the schema describes more. */
 function objectFields(schema: Fields): Fields {
   const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
   const meta = { ...objectMeta, properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text } }
@@ -131,7 +131,7 @@ function textTypeOf(schema: Fields): Type {
 const limit = (value: Json | undefined): number | undefined =>
   value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
 
-/** The smallest that a value can be in JSON. */
+/** The minimum size of a value in JSON. */
 export function bytesMin(schema: Fields): number {
   if (schema['x-kubernetes-int-or-string'] === true) return 1
   const { type } = schema
@@ -147,10 +147,10 @@ function textBytesMin(schema: Fields): number {
   return schema['format'] === 'date-time' ? 21 : 2
 }
 
-/** What has no type is not counted. */
+/** Fields without a type are not counted. */
 const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
 
-/** Fields that must be there and have no default, with their names and marks. */
+/** The required fields without a default, with their names and punctuation. */
 function objectBytesMin(given: Fields): number {
   const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given
   const properties = fieldsOf(schema['properties'])

@@ -1,4 +1,4 @@
-/** Fields of objects, keys of maps, items of lists. */
+/** Access to fields of objects, keys of maps and items of lists. */
 import { toStringValue } from './conversions.ts'
 import {
   CelError,
@@ -34,7 +34,7 @@ export function selectIfThere(value: Value, field: string): Result | undefined {
 
 const nameInList = new CelError("unsupported index type 'string' in list")
 
-/** What has no fields at all has none of this name; but a list is asked for an item. */
+/** A value without fields does not have this one; a list is an error, since it would need an index. */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value
   if (operand === undefined) return false

@@ -1,21 +1,21 @@
 /**
- * The text of an expression, and what is wrong with it. Positions are counted in code points, as the reference counts them, and
- * shown with the line they are on and a mark below it.
+ * The text of an expression, and the messages of its faults. Positions count code points, as in cel-go; a message shows the line, with a
+ * mark below the position.
  */
 
 export type Fault = { readonly offset: number; readonly message: string }
 
-/** A fault that has no place in the text. */
+/** The offset of a fault without a position. */
 export const NOWHERE = -1
 
-/** As many as anyone reads. */
+/** More would not be read. */
 const FAULTS_SHOWN_MAX = 100
 
 export class Source {
   readonly text: string
   readonly points: readonly string[]
   readonly #lineStarts: readonly number[]
-  /** A long line may have many faults. */
+  /** Cached, since a long line may have many faults. */
   readonly #lines = new Map<number, Line>()
 
   constructor(text: string) {
@@ -28,7 +28,7 @@ export class Source {
     return this.points.slice(from, to).join('')
   }
 
-  /** All faults in the order of their places, one text. */
+  /** Joins the messages of all faults, sorted by position. */
   describe(faults: readonly Fault[]): string {
     const sorted = [...faults].sort((one, other) => one.offset - other.offset)
     const shown = sorted.slice(0, FAULTS_SHOWN_MAX).map((fault) => this.#describeOne(fault))
@@ -38,7 +38,7 @@ export class Source {
 
   #describeOne({ offset, message }: Fault): string {
     if (offset === NOWHERE) return `ERROR: <input>:-1:0: ${message}`
-    // An empty text has no place to point at.
+    // An empty text has no line to show.
     if (this.points.length === 0) return `ERROR: <input>:1:0: ${message}`
     const line = Math.max(
       0,
@@ -60,10 +60,10 @@ export class Source {
   }
 }
 
-/** `dots` has one character for each code point of the text. */
+/** `dots`: one character for each code point of the text. */
 type Line = { readonly text: string; readonly dots: string }
 
-/** Wide characters get a wide dot, so that the mark stands below what it marks. */
+/** Wide characters get a wide dot, so that the mark is below the position. */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
 
 const wide = (point: string | undefined): boolean => point !== undefined && (point.codePointAt(0) ?? 0) > 0x7f

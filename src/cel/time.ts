@@ -1,4 +1,4 @@
-/** Timestamps and durations: reading, writing, limits. Nanoseconds as bigint are exact for all that the types can hold. */
+/** Timestamps and durations: parsing, printing, limits. Nanoseconds as a bigint are exact for all their values. */
 import { CelError, Duration, Timestamp } from './values.ts'
 
 const SECOND = 1_000_000_000n
@@ -22,7 +22,7 @@ export function durationOf(nanos: bigint): Duration | CelError {
 
 const form = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** RFC 3339. Undefined: it is none. */
+/** Parses RFC 3339. Undefined: the text is invalid. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = form.exec(text)
   if (match === null) return undefined
@@ -86,10 +86,10 @@ const units: { readonly [unit: string]: bigint } = {
   h: HOUR,
 }
 
-/** More is no duration that fits. */
+/** Longer texts are no valid duration. */
 const DURATION_CHARACTERS_MAX = 200
 
-/** `1h30m`, as Go reads it. Undefined: it is none. */
+/** Parses `1h30m`, as Go does. Undefined: the text is invalid. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > DURATION_CHARACTERS_MAX) return undefined
   const isNegative = text.startsWith('-')
@@ -117,7 +117,7 @@ const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
   [/^(?:w|wk|week.*)$/, 7n * 24n * HOUR],
 ]
 
-/** What the format `duration` of a schema means: as Go writes it, or amounts and units in words, of which one must be known: `3 days`. */
+/** The `duration` format of a schema: as Go writes it, or amounts with units in words, of which at least one must be known: `3 days`. */
 export function parseWordedDuration(text: string): Duration | undefined {
   const plain = parseDuration(text)
   if (plain !== undefined || text.length > DURATION_CHARACTERS_MAX) return plain
@@ -128,7 +128,7 @@ export function parseWordedDuration(text: string): Duration | undefined {
     const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
     if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
   }
-  // Upstream adds 64 bits and lets them overflow.
+  // Upstream adds int64 values, which overflow.
   return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
 }
 
@@ -184,7 +184,7 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - first.getTime()) / 86_400_000)
 }
 
-/** The date whose UTC fields are the local ones. */
+/** A date whose UTC fields are the local time. */
 function localDate(nanos: bigint, zone: string): Date | CelError {
   const date = dateOf(nanos)
   if (zone === 'UTC' || zone === '' || zone === 'Z') return date

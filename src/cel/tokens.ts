@@ -1,4 +1,4 @@
-/** Words and marks of the language, in the order in which upstream's messages list what was expected. */
+/** The tokens of the language, in the order in which upstream's messages list the expected ones. */
 export const tokenNames = {
   '==': "'=='",
   '!=': "'!='",
@@ -50,5 +50,5 @@ export function describeKinds(kinds: ReadonlySet<TokenKind>): string {
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`
 }
 
-/** The end of the text comes first. */
+/** The end of the text is listed first. */
 const rank = (kind: TokenKind): number => (kind === 'end' ? -1 : order.indexOf(kind))

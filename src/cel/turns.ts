@@ -1,4 +1,4 @@
-/** Work that may take long, in turns: it gives way where a slice is over, and asks others about patterns that take long. */
+/** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
 import { Slices } from '../lib/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
 import type { Asked, Slice } from './run.ts'
@@ -6,9 +6,9 @@ import type { Asked, Slice } from './run.ts'
 export type Turns<T> = Generator<Asked | undefined, T, void>
 
 export type TurnTools = {
-  /** Of patterns; without it they are matched here and now. */
+  /** Answers questions about patterns; without it they are matched on this thread. */
   readonly answer?: AnswerPattern
-  /** Fails if nobody waits for the end any longer. */
+  /** Fails if the result is no longer needed. */
   readonly refuse?: () => void
 }
 
@@ -24,7 +24,7 @@ export async function inTurns<T>(work: (slice: Slice) => Turns<T>, { answer, ref
   }
 }
 
-/** Here and now, and patterns as well. */
+/** Runs synchronously, including the matching of patterns. */
 export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
   const turns = work({ isOver: () => false })
   for (;;) {

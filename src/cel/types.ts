@@ -1,17 +1,17 @@
 /**
- * Types of values. Objects look their fields up when asked, so that a schema costs nothing before a rule uses it. Strings, bytes,
- * lists and maps may have a bound on their size, which estimates of cost go by.
+ * The types of values. Structs look up their fields on demand, so that a schema costs nothing before a rule uses it. Strings, bytes, lists
+ * and maps may have a size bound for cost estimates.
  */
 
 export type Type =
-  /** `isIntOrString`: the values are of two types, so that nothing is known when types are checked. */
+  /** `isIntOrString`: the value has one of two types, so the checker knows neither. */
   | { readonly kind: Simple; readonly sizeMax?: number; readonly isIntOrString?: true }
   | ListType
   | MapType
   | StructType
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   | { readonly kind: 'type'; readonly of: Type }
-  /** Stands for a type that the arguments decide; only in declarations and while types are checked. */
+  /** A type parameter, which the arguments determine; only in declarations and during the type check. */
   | { readonly kind: 'parameter'; readonly name: string }
 
 export type Simple =
@@ -25,14 +25,14 @@ export type Simple =
   | 'timestamp'
   | 'duration'
   | 'dyn'
-  /** Of an expression that has a fault already: it fits everywhere, so that one mistake is reported once. */
+  /** The type of an expression with a fault: it fits everywhere, so that a fault is reported once. */
   | 'error'
 
 export type ListType = {
   readonly kind: 'list'
   readonly element: Type
   readonly sizeMax?: number
-  /** Lists of type set and map are the same in any order, and adding to one merges. Keys are names of fields, not escaped. */
+  /** For lists of type set and map, which are equal in any order, and whose addition merges. The keys are names of fields, not escaped. */
   readonly keys?: 'whole' | readonly string[]
 }
 
@@ -41,13 +41,13 @@ export type MapType = { readonly kind: 'map'; readonly key: Type; readonly value
 export type StructType = {
   readonly kind: 'struct'
   readonly name: string
-  /** By the name that expressions use; undefined: there is no such field. */
+  /** By the name in expressions; undefined: there is no such field. */
   readonly field: (name: string) => FieldType | undefined
 }
 
 export type FieldType = {
   readonly type: Type
-  /** The field's name in the data, which may need escapes in expressions. */
+  /** The field's name in the data, which may have to be escaped in expressions. */
   readonly key: string
 }
 
@@ -73,7 +73,7 @@ export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
   type.kind === 'opaque' && type.name === 'optional_type'
 
-/** As messages name it. */
+/** The name of a type in messages. */
 export function nameOf(type: Type): string {
   if (type.kind === 'list') return `list(${nameOf(type.element)})`
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
@@ -84,7 +84,7 @@ export function nameOf(type: Type): string {
   return parts.length === 0 ? type.name : `${type.name}(${parts.map(nameOf).join(', ')})`
 }
 
-/** The type of types, which is called `type`. */
+/** The type of types, whose name is `type`. */
 const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
 
 const outputNames: { readonly [kind: string]: string } = {
@@ -93,7 +93,7 @@ const outputNames: { readonly [kind: string]: string } = {
   duration: 'google.protobuf.Duration',
 }
 
-/** As messages name what an expression comes to. */
+/** The name of an expression's result type in messages. */
 export function outputNameOf(type: Type): string {
   const known = outputNames[type.kind]
   if (known !== undefined) return known
@@ -103,7 +103,7 @@ export function outputNameOf(type: Type): string {
   return `${name}(${parts.map(outputNameOf).join(', ')})`
 }
 
-/** The types inside of a type, in an order that two types of the same kind share. */
+/** The component types, in the same order for all types of a kind. */
 export function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element]
   if (type.kind === 'map') return [type.key, type.value]
@@ -111,7 +111,7 @@ export function partsOf(type: Type): readonly Type[] {
   return type.kind === 'opaque' ? type.parameters : []
 }
 
-/** The type with other types inside; itself where nothing changes. */
+/** The type with its component types changed; itself if nothing changes. */
 export function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (type.kind === 'list') {
     const element = change(type.element)
@@ -126,7 +126,7 @@ export function mapParts(type: Type, change: (part: Type) => Type): Type {
   return { ...type, parameters: type.parameters.map(change) }
 }
 
-/** Field for field the same; objects by their name. */
+/** Whether two types are equal; structs are compared by name. */
 export function isSame(one: Type, other: Type): boolean {
   if (one === other) return true
   if (one.kind !== other.kind) return false

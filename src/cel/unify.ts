@@ -1,18 +1,18 @@
-/** Which type fits where. Type parameters are bound on the way; `Bindings` remembers to what. */
+/** Type unification: whether a type fits where another is wanted. `Bindings` records what type parameters are bound to. */
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {
   readonly #bound = new Map<string, Type>()
-  /** What was bound since the last question, and to what before. */
+  /** The bindings since the last question, with what they replaced. */
   readonly #undo: [string, Type | undefined][] = []
   #fresh = 0
 
-  /** A parameter that nothing else uses. */
+  /** A new type parameter. */
   fresh(): Type {
     return { kind: 'parameter', name: `_var${this.#fresh++}` }
   }
 
-  /** Whether each type fits; if one does not, nothing is bound. */
+  /** Whether all types fit; if one does not, nothing is bound. */
   fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
     if (types.length !== wanted.length) return false
     this.#undo.length = 0
@@ -28,7 +28,7 @@ export class Bindings {
     return this.fitsAll([type], [wanted])
   }
 
-  /** The type with what its parameters are bound to; those that are free become `dyn` at the end. */
+  /** Replaces type parameters by what they are bound to; free ones become `dyn` if `isFinal`. */
   resolve(type: Type, isFinal = false): Type {
     if (type.kind !== 'parameter') return mapParts(type, (part) => this.resolve(part, isFinal))
     const bound = this.#bound.get(type.name)
@@ -52,7 +52,7 @@ export class Bindings {
     return parts.length === others.length && parts.every((part, at) => this.#fit(part, others[at] ?? dyn))
   }
 
-  /** 'unknown': the parameter is free but cannot become this type, since that type has the parameter in it. */
+  /** 'unknown': the parameter is free but cannot be bound to this type, which contains it. */
   #bind(parameter: Type & { kind: 'parameter' }, type: Type): boolean | 'unknown' {
     if (isSame(parameter, type)) return true
     const bound = this.#bound.get(parameter.name)

@@ -1,6 +1,6 @@
 /**
- * What types allow and Kubernetes does not: lists and maps whose items have different types, and literals that a call can never take:
- * durations, timestamps, patterns, formats.
+ * Checks that Kubernetes adds to the type check: list and map literals must be homogeneous, and literal durations, timestamps, patterns and
+ * formats must be valid.
  */
 import { type Call, type Expr, partsOf } from './ast.ts'
 import type { Checked } from './checker.ts'
@@ -25,7 +25,7 @@ export function* validateLiterals(
     if (seen.has(expr)) return
     if (slice.isOver()) yield undefined
     seen.add(expr)
-    // What `format` prints may be of any types.
+    // The arguments of `format` may have different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
@@ -53,7 +53,7 @@ export function* validateLiterals(
   return faults
 }
 
-/** The first that differs from the one before it is reported. */
+/** Reports the first expression whose type differs from that of the first one. */
 function checkSame(exprs: readonly Expr[], isOptionalAt: (at: number) => boolean, checked: Checked): Fault[] {
   const types = exprs.map((expr, at) => {
     const type = checked.typeOf(expr)
@@ -74,7 +74,7 @@ function* checkCall(call: Call, checked: Checked): Turns<Fault[]> {
     return checkFormat(call, first, checked)
   }
   if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
-  // Of `matches(text, pattern)`, upstream takes the text for the pattern.
+  // In `matches(text, pattern)` upstream takes the text for the pattern.
   if (first?.kind !== 'literal') return []
   const { value } = first
   const isWrong =

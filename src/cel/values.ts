@@ -1,6 +1,6 @@
 /**
- * Values while an expression runs. An int is a bigint, a double a number; the rest of JSON is itself. Errors are values too:
- * `false && error` is false.
+ * Values during an evaluation. An int is a bigint, a double is a number; other JSON scalars are themselves. Errors are values, too: `false
+ * && error` is false.
  */
 
 export type Value =
@@ -28,7 +28,7 @@ export class CelError {
   }
 }
 
-/** Upstream's words for arguments of types that no overload takes. */
+/** Upstream's message if no overload accepts the arguments. */
 export const noSuchOverload = new CelError('no such overload')
 
 export type Result = Value | CelError
@@ -42,9 +42,9 @@ export class Uint {
 }
 
 export class Timestamp {
-  /** Since 1970; leap seconds do not exist. */
+  /** Since 1970, without leap seconds. */
   readonly nanos: bigint
-  /** Of the zone it was written in, which it is printed in again. */
+  /** The offset of the zone that it was written in, which it is printed in. */
   readonly offsetMinutes: number
 
   constructor(nanos: bigint, offsetMinutes = 0) {
@@ -79,39 +79,39 @@ export class TypeValue {
   }
 }
 
-/** A value of a library: an address, a quantity. */
+/** A value of a library, such as an address or a quantity. */
 export interface Opaque {
   readonly typeName: string
   isSame(other: Opaque): boolean
 }
 
-/** What values that are JSON know of themselves. */
+/** Values that wrap JSON. */
 export interface JsonBacked {
-  /** Undefined: it takes a look at what the JSON means. */
+  /** Undefined: the JSON alone does not decide. */
   equalsJson?(other: Value, meter: { work(nanos: number): void }): boolean | undefined
 }
 
 export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
-  /** Part of an object, not made by an expression: comparing it with a value of another type is an error. */
+  /** Whether it is part of an object, not made by an expression: comparing it with a value of another type is an error. */
   readonly isOfObject?: boolean
   at(index: number): Value
-  /** Lists of type set and map: the text that makes an item the same as another. */
+  /** For lists of type set and map: items with the same text are the same item. */
   readonly identity: ((item: Value) => string) | undefined
 }
 
-/** What may be the key of a map. */
+/** Values that may be keys of a map. */
 export type MapKey = boolean | bigint | string | Uint
 
 export interface MapValue extends JsonBacked {
   readonly isMap: true
   readonly size: number
-  /** As of lists. */
+  /** As in a list. */
   readonly isOfObject?: boolean
-  /** Looking anything but a text up is an error. */
+  /** Whether a lookup of anything but a string is an error. */
   readonly isTextKeyed?: boolean
-  /** Whether its size is known; false: it takes a look at all keys. */
+  /** Whether its size is known; false: all keys have to be listed for it. */
   readonly isCounted?: boolean
   get(key: Value): Value | undefined
   keys(): Iterable<MapKey>
@@ -125,7 +125,7 @@ export interface StructValue extends JsonBacked {
   fields(): Iterable<string>
 }
 
-/** An object that an expression has made. */
+/** An object that an expression constructed. */
 export class MadeStruct implements StructValue {
   readonly isStruct = true
   readonly typeName: string
@@ -146,8 +146,8 @@ export class MadeStruct implements StructValue {
 }
 
 /**
- * A list of values. Lists made by adding to one another share their items: each sees only as many as it had when it was made, so
- * that a loop that collects n items takes n steps and not n².
+ * A list of values. Lists that are made by appending share their items: each sees only as many as it had when it was made, so that a loop
+ * which collects n items takes n steps and not n².
  */
 export class ArrayList implements ListValue {
   readonly isList = true
@@ -164,7 +164,7 @@ export class ArrayList implements ListValue {
     return this.#items[index] ?? null
   }
 
-  /** No other list shares its items and has more: one can be added without a copy. */
+  /** Whether it is the longest list that shares these items: another item can be appended without a copy. */
   get isLast(): boolean {
     return this.size > 0 && this.#items.length === this.size
   }
@@ -176,7 +176,7 @@ export class ArrayList implements ListValue {
   }
 }
 
-/** Numbers that are equal are the same key, whatever their type. */
+/** Numbers that are equal are the same key, whatever their types. */
 function keyText(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'bigint') return `n${key}`
@@ -188,7 +188,7 @@ function keyText(key: Value): string | undefined {
 
 type HashEntry = { readonly key: MapKey; readonly value: Value; readonly at: number }
 
-/** A map of values, which shares its entries with those made from it as `ArrayList` does. */
+/** A map of values, which shares its entries with maps made from it, as `ArrayList` does. */
 export class HashMap implements MapValue {
   readonly isMap = true
   readonly size: number
@@ -199,7 +199,7 @@ export class HashMap implements MapValue {
     this.size = entries.size
   }
 
-  /** Of a key that comes again the last one counts, in the place of the first. */
+  /** If a key is repeated, the last value counts, at the position of the first. */
   static of(given: Iterable<readonly [MapKey, Value]>): HashMap {
     const entries = new Map<string, HashEntry>()
     for (const [key, value] of given) {
@@ -222,12 +222,12 @@ export class HashMap implements MapValue {
     }
   }
 
-  /** As of lists. */
+  /** As in a list. */
   get isLast(): boolean {
     return this.size > 0 && this.#entries.size === this.size
   }
 
-  /** A map with one entry more; undefined if it has the key already. */
+  /** A map with one more entry; undefined if the key exists. */
   with(key: MapKey, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined
     const entries = this.isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
@@ -250,7 +250,7 @@ export function* itemsOf(list: ListValue): Generator<Value> {
   for (let at = 0; at < list.size; at++) yield list.at(at)
 }
 
-/** What `type()` gives. */
+/** The result of `type()`. */
 export function typeNameOf(value: Value): string {
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'bigint') return 'int'
@@ -264,18 +264,18 @@ export function typeNameOf(value: Value): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof TypeValue) return 'type'
   if (isList(value)) return 'list'
-  // Objects are maps when they are evaluated, whatever they are called when types are checked.
+  // Structs are maps during the evaluation, whatever their type was during the type check.
   return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }
 
-/** Of a loop over what has no items; the name is that of the Go type. */
+/** The error of a comprehension over a value without items, with the name of its Go type. */
 export function notIterable(value: Value): CelError {
   const name = typeNameOf(value)
   const goName = goTypes.get(name) ?? `cel.${name.slice(name.lastIndexOf('.') + 1)}`
   return new CelError(`got '${goName}', expected iterable type`)
 }
 
-/** Of a map literal, or of an insertion into a map. */
+/** The error of a map literal, or of an insertion into a map. */
 export const unsupportedKey = (key: Value): CelError => new CelError(`unsupported key type: ${typeNameOf(key)}`)
 
 const goTypes: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 /**
- * Questions to the authorizer: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. The
- * authorizer that answers comes with the variable `authorizer`; this file declares the functions.
+ * Authorization checks: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This file declares the
+ * functions; the variable `authorizer` has the authorizer that answers.
  */
 import { sizeOf, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -9,7 +9,7 @@ import { fixed, scaled, unknownSize } from '../ranges.ts'
 import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
-/** What is asked: a path, or a resource. `serviceAccount` asks for that account instead of the request's user. */
+/** An authorization check of a path or a resource. `serviceAccount`: checks that account instead of the request's user. */
 type Question = {
   readonly verb: string
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
@@ -30,7 +30,7 @@ type Authorize = (question: Question) => Decision
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
 type Asked = Omit<Question, 'verb'>
 
-/** The variable `authorizer`, and each step of a question. */
+/** The variable `authorizer`, and each intermediate value of a check. */
 class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage

@@ -1,4 +1,4 @@
-/** Conversions between types, and the parts of times. */
+/** Conversions between types, and accessors of times. */
 import { toBool, toBytes, toDouble, toDuration, toInt, toStringValue, toTimestamp, toUint } from '../conversions.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import { type FunctionPart, global, member, type Operand, type Range } from '../functions.ts'
@@ -32,12 +32,12 @@ import {
 const A = parameter('A')
 const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
 
-/** Of one with many short parts. */
+/** For a duration with many short parts. */
 const DURATION_CHARACTER_NANOS = 100
 
 type Conversion = { readonly run: (value: Value) => Result; readonly from: readonly Type[]; readonly to: Type }
 
-/** Conversions of constants are done when the expression is compiled. */
+/** Constants are converted at compile time. */
 function conversion(name: string, { run, from, to }: Conversion, more: Partial<FunctionPart> = {}): FunctionPart {
   return {
     name,
@@ -121,7 +121,7 @@ const parts: readonly (readonly [TimePart, string])[] = [
   ['getMilliseconds', 'milliseconds'],
 ]
 
-/** A zone by its name is looked up. */
+/** To look up a time zone by its name. */
 const ZONE_NANOS = 500_000
 
 export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => ({

@@ -1,4 +1,4 @@
-/** `"%s is %d".format([...])`: the second version of upstream's, with its numbers in English. */
+/** `"%s is %d".format([...])`: the second version of upstream's function, with numbers in English. */
 import { quote } from '../../api/quote.ts'
 import type { Call, Expr, ListExpr } from '../ast.ts'
 import type { Checked } from '../checker.ts'
@@ -23,11 +23,11 @@ import {
   type Value,
 } from '../values.ts'
 
-/** More digits than any double has. */
+/** No double has more digits. */
 const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
-/** An error stands where reading the format ends with it. */
+/** An error ends the format. */
 type Piece = string | Clause | CelError
 
 export function formatText(format: string, args: ListValue, meter: Meter): Result {
@@ -48,7 +48,7 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
 
 const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
 
-/** What is wrong with a format and its arguments by what is known of them before they are evaluated. */
+/** Checks a format and its arguments by their types, before they are evaluated. */
 export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault[] {
   const format: Expr | undefined = call.target
   if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
@@ -68,10 +68,10 @@ export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault
   return fault(`too many arguments supplied to string.format (expected ${count}, got ${list.elements.length})`)
 }
 
-/** The argument, or with `%s` what is in a list or a map that is written out, that is of no type that the clause takes. */
+/** Finds the argument whose type the clause does not accept; with `%s` also inside of list and map literals. */
 function wrongPart(expr: Expr, verb: string, checked: Checked): Expr | undefined {
   const type = checked.typeOf(expr)
-  // Texts such as "NaN" stand for numbers.
+  // Strings such as "NaN" represent numbers.
   const isText = type.kind === 'string' && (verb === 'e' || verb === 'f')
   if (type.kind !== 'dyn' && !isText && !takes(verb, kindOf(type))) return expr
   const inside =
@@ -88,7 +88,7 @@ function wrongPart(expr: Expr, verb: string, checked: Checked): Expr | undefined
   return undefined
 }
 
-/** Without what is in it, as values have it. */
+/** Without type parameters, as for values. */
 function shownType(type: Type): string {
   if (type.kind === 'list' || type.kind === 'map' || type.kind === 'type') return type.kind
   if (type.kind === 'duration') return 'google.protobuf.Duration'
@@ -123,7 +123,7 @@ function* readFormat(format: string): Generator<Piece> {
       return yield unreadable(`error while parsing precision: ${why}`)
     }
     if (!'sdfebxXo'.includes(verb)) {
-      // Upstream looks at one byte.
+      // Upstream's message has the first byte alone.
       const byte = String.fromCharCode(Buffer.from(verb)[0] ?? 0)
       return yield unreadable(`unrecognized formatting clause "${byte}"`)
     }
@@ -212,12 +212,12 @@ function hexOf(value: Value): string | undefined {
 type Showing = { readonly isInside: boolean; readonly meter: Meter }
 
 const SHOWN_NANOS = 600
-/** To list the keys of a map from JSON, once, which takes longer the more there are. */
+/** To list the keys of a map from JSON, which happens once; it takes longer the more there are. */
 const KEY_NANOS = 300
-/** Quoted. */
+/** Per character that is quoted. */
 const SHOWN_CHARACTER_NANOS = 50
 
-/** Inside of lists and maps texts are quoted and doubles have a point. */
+/** Inside of lists and maps strings are quoted and doubles have a decimal point. */
 function shown(value: Value, { isInside, meter }: Showing): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
@@ -250,7 +250,7 @@ function shownList(list: ListValue, meter: Meter): string | CelError {
   return `[${texts.join(', ')}]`
 }
 
-/** In the order of the keys' texts. */
+/** Sorted by the texts of the keys. */
 function shownMap(map: MapValue, meter: Meter): string | CelError {
   if (map.isCounted === false) meter.work(map.size * KEY_NANOS)
   const pairs: { readonly name: string; readonly value: string }[] = []
@@ -265,7 +265,7 @@ function shownMap(map: MapValue, meter: Meter): string | CelError {
   return `{${pairs.map(({ name, value }) => `${name}:${value}`).join(', ')}}`
 }
 
-/** As CEL would read it. */
+/** As a CEL literal. */
 function literalDouble(value: number): string {
   return Number.isFinite(value) ? roundHalfEven(value, 6) : quote(formatDouble(value))
 }
@@ -278,10 +278,10 @@ function fixedPoint(value: number, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction.padEnd(precision, '0')}`
 }
 
-/** From here on JavaScript writes an exponent. */
+/** JavaScript prints numbers from here on with an exponent. */
 const EXPONENT_MIN = 1e21
 
-/** JavaScript rounds an exact half up, Go to the even neighbour. */
+/** JavaScript rounds an exact half up, Go rounds it to even. */
 function roundHalfEven(value: number, precision: number): string {
   if (Math.abs(value) >= EXPONENT_MIN) return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
   const text = value.toFixed(precision)

@@ -1,4 +1,4 @@
-/** Formats by name: `format.dns1123Label().validate(text)` gives a list of what is wrong, if anything is. */
+/** Named formats: `format.dns1123Label().validate(text)` returns an optional list of errors. */
 import {
   checkDns1035Label,
   checkDnsLabel,
@@ -15,7 +15,7 @@ import { list, opaque, optional, string } from '../types.ts'
 import { ArrayList, none, noSuchOverload, type Opaque, Optional } from '../values.ts'
 import { parseUrl } from './url.ts'
 
-/** No format's pattern is longer, upstream says. */
+/** Upstream's bound on the length of the formats' patterns. */
 const PATTERN_CHARACTERS_MAX = 128
 
 class FormatValue implements Opaque {
@@ -33,7 +33,7 @@ class FormatValue implements Opaque {
   }
 }
 
-/** A prefix may end with a dash, which a name behind it takes away; upstream cuts one character more. */
+/** A prefix may end with a dash, which is masked since a name follows it; upstream masks one character too many. */
 const maskDash = (text: string): string => (text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i

@@ -1,9 +1,9 @@
-/** What is wrong with an address, in the words of Go's `netip.ParseAddr`, which rules and their clients see. */
+/** Errors in IP addresses, with the messages of Go's `netip.ParseAddr`, which users see. */
 import { quote } from '../../api/quote.ts'
 
 type Fault = { readonly what: string; readonly at?: string }
 
-/** Of the text as it is quoted, which takes long where it is long. Undefined: it is an address, perhaps with a zone. */
+/** Makes the message from the quoted text, since quoting a long text takes long. Undefined: the address is valid, perhaps with a zone. */
 export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
   if (fault === undefined) return undefined
@@ -39,7 +39,7 @@ function ipv4Fault(text: string): Fault | undefined {
 }
 
 const GROUPS = 8
-/** One more digit than a group may have is enough to know. */
+/** Matches one digit more than a group may have, which is enough to see that it is too long. */
 const group = /^[0-9a-fA-F]{0,5}/
 
 function ipv6Fault(text: string): Fault | undefined {
@@ -78,7 +78,7 @@ function ipv6Fault(text: string): Fault | undefined {
   return undefined
 }
 
-/** An IPv4 address takes the place of the last two groups. */
+/** An IPv4 address replaces the last two groups. */
 function embeddedFault(groups: number, hasEllipsis: boolean): string | undefined {
   if (!hasEllipsis && groups !== GROUPS - 2)
     return 'embedded IPv4 address must replace the final 2 fields of the address'

@@ -1,4 +1,4 @@
-/** Addresses and blocks of addresses: one spelling each, so leading zeros, zones and IPv4 inside of IPv6 are refused. */
+/** IP addresses and CIDR blocks. Each has one spelling only: leading zeros, zones and IPv4-mapped IPv6 addresses are errors. */
 import { type Cidr, cidrOf, contains, formatIp, type Ip, parseCidr, parseIp } from '../../api/ip.ts'
 import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
@@ -42,7 +42,7 @@ class CidrValue implements Opaque {
 const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
-/** What is wrong with a text quotes it, which takes long where it is long, and is seldom seen. */
+/** The message is made on demand: it quotes the text, which takes long if that is long. */
 type Refused = { readonly fault: () => string }
 
 function readIp(text: string): IpValue | Refused {
@@ -78,7 +78,7 @@ function readCidr(text: string): CidrValue | Refused {
   if (address.includes('%')) return again(() => 'IPv6 zones cannot be present in a prefix')
   const ip = parseIp(address)
   if (ip === undefined) return again(() => `ParseAddr(${quote(address)}): unable to parse IP`)
-  // A number that has no room in 64 bits is none to Go.
+  // Go's parser refuses a number that does not fit in an int64.
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) >> 63n !== 0n)
     return again(() => `bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
@@ -88,7 +88,7 @@ function readCidr(text: string): CidrValue | Refused {
   return cidr === undefined ? again(() => 'prefix length out of range') : new CidrValue(cidr)
 }
 
-/** To read an address, and to quote all of a text three times. */
+/** To parse an address; to quote a text three times, per character. */
 const ADDRESS_NANOS = 3_000
 const QUOTED_CHARACTER_NANOS = 110
 
@@ -119,7 +119,7 @@ const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPar
   run: (value) => (value instanceof IpValue ? run(value.ip) : noSuchOverload),
 })
 
-/** Whether the address is in the block of its family. */
+/** Whether the address is in one of these blocks. */
 function inBlocks(...texts: readonly string[]): (ip: Ip) => boolean {
   const cidrs = texts.flatMap((text) => parseCidr(text) ?? [])
   return (ip) => cidrs.some((cidr) => contains(cidr, ip))
@@ -176,9 +176,9 @@ const addresses: readonly FunctionPart[] = [
   onIp('isGlobalUnicast', isGlobalUnicast),
 ]
 
-/** Two addresses of up to 16 bytes are compared. */
+/** The cost to compare two addresses of up to 16 bytes. */
 const COMPARED = scaled({ min: 8, max: 32 }, TEXT_FACTOR)
-/** The block is masked, and its length compared. */
+/** The cost to mask the block, and to compare its length. */
 const MASKED = plus(scaled({ min: 4, max: 16 }, TEXT_FACTOR), fixed(1))
 
 const containing =
@@ -200,7 +200,7 @@ const containingCost =
 
 function containsIp(block: Value, given: Value): Result {
   const ip = typeof given === 'string' ? readIp(given) : given
-  // The reference does not say what is wrong with the text here.
+  // Upstream's error does not mention what is wrong with the text.
   if (!(block instanceof CidrValue && ip instanceof IpValue)) return noSuchOverload
   return contains(block.cidr, ip.ip)
 }

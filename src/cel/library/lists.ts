@@ -1,4 +1,4 @@
-/** The functions of lists that Kubernetes adds, and those of sets. */
+/** The list functions that Kubernetes adds, and the functions of sets. */
 import { add } from '../arithmetic.ts'
 import { compare, isEqual } from '../compare.ts'
 import { deepTraversal, sizeOf, TEXT_FACTOR } from '../cost.ts'
@@ -20,7 +20,7 @@ import {
 
 const T = parameter('T')
 
-/** One per item, and a look at all of a text. */
+/** One per item, and the traversal of its text. */
 const traversing: Estimate = ([items]) => {
   if (items === undefined) return undefined
   const element = items.type.kind === 'list' ? items.type.element.kind : undefined
@@ -55,10 +55,10 @@ const onList =
     return run(items, meter)
   }
 
-/** An item looked at. */
+/** To visit an item. */
 const ITEM_NANOS = 120
 
-/** Items that have an order, but none with each other, count as being in order. */
+/** Items that can be ordered, but not with each other, count as sorted. */
 function isSorted(items: ListValue): Result {
   for (let at = 0; at < items.size; at++) {
     const item = items.at(at)
@@ -68,7 +68,7 @@ function isSorted(items: ListValue): Result {
   return true
 }
 
-/** With values of its own type at least. */
+/** Whether it can be ordered, at least with values of its own type. */
 const hasOrder = (value: Value): boolean => compare(value, value) !== undefined
 
 function sum(items: ListValue, meter: Meter): Result {
@@ -146,7 +146,7 @@ const containsAll = (one: ListValue, other: ListValue, meter: Meter): boolean =>
   return true
 }
 
-/** Every item may be compared with every other, `passes` times. */
+/** Each item may be compared with each item of the other list, `passes` times. */
 const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
   estimate: ([one, other]) =>
     one === undefined || other === undefined

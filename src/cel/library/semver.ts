@@ -1,4 +1,4 @@
-/** Semantic versions, which 1.33 adds. */
+/** Semantic versions, new in 1.33. */
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -12,7 +12,7 @@ function parse(text: string): Semver | CelError {
   return 'fault' in version ? new CelError(version.fault) : version
 }
 
-/** A leading `v`, leading zeros and numbers left out are forgiven. */
+/** Accepts a leading `v`, leading zeros and missing numbers. */
 function parseLenient(text: string): Semver | CelError {
   const [, first = '', second, third] = /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
   const given = [first, second, third].filter((part) => part !== undefined)
@@ -40,9 +40,9 @@ class SemverValue implements Opaque {
 }
 
 const type = opaque('kubernetes.Semver')
-/** Of a version with many identifiers of one character. */
+/** Per character of a version with many identifiers of one character. */
 const CHARACTER_NANOS = 150
-/** Compared. */
+/** To compare an identifier. */
 const IDENTIFIER_NANOS = 150
 
 const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
@@ -51,7 +51,7 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-/** `make`: what a version comes to. */
+/** `make`: makes the result of the function. */
 const fromText =
   (make: (version: Semver | CelError) => Result): FunctionPart['run'] =>
   (text, isLenient, _, __, meter) => {
@@ -76,7 +76,7 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
   },
 })
 
-/** `isLenient`: whether a second argument may ask for leniency, which came later. */
+/** `isLenient`: whether a second argument may ask for lenient parsing, which was added later. */
 const semverFunctions = (isLenient: boolean): Library => ({
   functions: [
     {
@@ -107,5 +107,5 @@ const semverFunctions = (isLenient: boolean): Library => ({
 })
 
 export const semverLibrary: Library = semverFunctions(true)
-/** As selectors of devices have had it. */
+/** The first version, which device selectors had in 1.32. */
 export const firstSemverLibrary: Library = semverFunctions(false)

@@ -1,4 +1,4 @@
-/** Operators and functions that every environment has. */
+/** The operators and functions of all environments. */
 import { add, divide, multiply, negate, remainder, subtract } from '../arithmetic.ts'
 import { compare, equal, isEqual } from '../compare.ts'
 import { countPoints, minSizeOf, PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
@@ -39,7 +39,7 @@ const A = parameter('A')
 const B = parameter('B')
 const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
 
-/** Values of these are compared in no time, upstream says; of their inequality it says nothing. */
+/** For upstream, an equality test of these has a constant cost; it has no rule for inequality. */
 const unitTypes: ReadonlySet<string> = new Set([
   'net.IP',
   'net.CIDR',
@@ -48,12 +48,12 @@ const unitTypes: ReadonlySet<string> = new Set([
   'kubernetes.Semver',
 ])
 
-/** Texts are compared up to the end of the shorter one. */
+/** Strings are compared up to the end of the shorter one. */
 const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
   const type = operands[0]?.type
   if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name)) return { cost: fixed(1) }
-  // Of URLs upstream looks at the second one alone.
+  // For URLs upstream only considers the size of the second one.
   if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
     const size = sizeAt(operands, 1)
     return { cost: scaled({ min: 1, max: size === unknownSize ? 1 : size.max }, TEXT_FACTOR) }
@@ -127,7 +127,7 @@ const numbers: readonly (readonly [string, Type])[] = [
 const same = (id: string, types: readonly (readonly [string, Type])[]): readonly Signature[] =>
   types.map(([suffix, type]) => global(`${id}_${suffix}`, [type, type], type))
 
-/** Texts and bytes are copied; joining lists is taken to be free of that. */
+/** Strings and bytes are copied; the cost of list concatenation is constant. */
 const adding: Estimate = (operands, overload) => {
   if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list') return undefined
   const size = plus(sizeAt(operands, 0), sizeAt(operands, 1))
@@ -176,7 +176,7 @@ const arithmetic: readonly FunctionPart[] = [
 
 const never = (): Result => noSuchOverload
 
-/** The planner has its own way with these: not all of their arguments are evaluated. */
+/** The planner implements these, since not all of their arguments are evaluated. */
 const logic: readonly FunctionPart[] = [
   { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
@@ -241,7 +241,7 @@ const collections: readonly FunctionPart[] = [
   },
 ]
 
-/** The keys of a map are looked up to be counted. */
+/** To list a key of a map in order to count it. */
 const KEY_NANOS = 100
 
 const onTexts =
@@ -293,7 +293,7 @@ const strings: readonly FunctionPart[] = [
       return (text, _, __, ___, meter) =>
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
-    // Upstream knows what the method costs, but not the function.
+    // Upstream has a cost for the member function, but not for the global one.
     estimate: (operands, overload) => (overload === 'matches' ? undefined : { cost: patternCost(operands) }),
     cost: ([text = null, pattern = null], _, overload) =>
       overload === 'matches' ? undefined : patternRunCost(text, pattern),
@@ -302,7 +302,7 @@ const strings: readonly FunctionPart[] = [
 
 const matching = { verb: 'matches', limit: 0 } as const
 
-/** The text counts as one longer, so that an empty one does not make a large pattern free. */
+/** The text counts as one character longer, so that an empty one does not make a large pattern free. */
 export const patternCost = (operands: readonly Operand[]): Range =>
   times(scaled(plus(sizeAt(operands, 0), fixed(1)), TEXT_FACTOR), scaled(sizeAt(operands, 1), PATTERN_FACTOR))
 

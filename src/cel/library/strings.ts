@@ -1,4 +1,4 @@
-/** The extended functions of strings, which count in code points. */
+/** The extended string functions, which count code points. */
 import { quote } from '../../api/quote.ts'
 import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -35,7 +35,10 @@ const onText =
   (text) =>
     typeof text === 'string' ? run(text) : noSuchOverload
 
-/** The empty text is found wherever a search starts, even outside of the text; the last of an empty text starts there. */
+/**
+ * An empty string is found wherever a search starts, even outside of the text. In an empty text the last index is searched from -1, which
+ * is out of range.
+ */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
   if (from === null && text !== '') return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
@@ -50,7 +53,7 @@ function search(text: Value, part: Value, from: Value, isLast: boolean): Result 
 
 const toPoints = (text: string, at: number): bigint => BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
 
-/** Where the point of this number starts. */
+/** Converts an index in code points to one in UTF-16 code units. */
 function toUnits(text: string, points: number): number {
   if (!hasPairs(text)) return points
   let at = 0
@@ -78,12 +81,12 @@ function substring(text: Value, from: Value, to: Value): Result {
   return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
 }
 
-/** A look at a character, one taken out, and a piece taken out and put in again. */
+/** To visit a character; to extract one; to extract a piece and insert it again. */
 const CHARACTER_NANOS = 1
 const POINT_NANOS = 60
 const PIECE_NANOS = 150
 
-/** A result that no expression can pay for. */
+/** A longer result costs more than any budget. */
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
@@ -106,7 +109,7 @@ function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter
   )
 }
 
-/** An empty text is found before each character and at the end. */
+/** An empty string is found before each character and at the end. */
 function joinSome(points: readonly string[], by: string, count: number): string {
   const before = points.map((point, at) => (at < count ? by + point : point)).join('')
   return points.length < count ? before + by : before
@@ -126,7 +129,7 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
   return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
 }
 
-/** Told of each before it is made: there may be a piece for each character. */
+/** The meter is charged before each piece is made: there may be one for each character. */
 function piecesOf(text: string, separator: string, meter: Meter): string[] {
   const pieces: string[] = []
   let from = 0
@@ -163,7 +166,7 @@ const replacing: Estimate = (operands) => {
   }
 }
 
-/** An empty text to replace is found around each character. */
+/** An empty string to replace is found before each character and at the end. */
 function longest(size: Range, part: Range, by: Range): number {
   if (part.min === 0) return (size.max + 1) * by.max + size.max
   return by.max <= part.min ? size.max : Math.ceil(size.max / part.min) * by.max
@@ -178,7 +181,7 @@ const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
   const limit = operands[2]?.expr
   const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
-  // Upstream takes a limit below zero, which is none, for the unsigned number of the same bits.
+  // Upstream converts a negative limit, which means no limit, to an unsigned integer.
   const max = isBounded && typeof limit.value === 'bigint' ? Number(BigInt.asUintN(64, limit.value)) : size.max
   return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
 }
@@ -192,10 +195,10 @@ const joining: Estimate = (operands) => {
   return { cost: scaled(size, TEXT_FACTOR), size }
 }
 
-/** In long pieces, so that a text of few others is done at once. */
+/** Matches long runs, so that a text with few other characters is done in few calls. */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
-/** Where every other character is one of ASCII. */
+/** Per character, if every other character is ASCII. */
 const ASCII_NANOS = 60
 
 const onAscii =
@@ -300,7 +303,7 @@ const basic: readonly FunctionPart[] = [
   },
 ]
 
-/** Each character may be one to escape. */
+/** Each character may have to be escaped. */
 const QUOTED_NANOS = 50
 
 const formatting: readonly FunctionPart[] = [
@@ -329,7 +332,7 @@ const formatting: readonly FunctionPart[] = [
   },
 ]
 
-/** Not offered by Kubernetes 1.33. */
+/** Kubernetes 1.33 does not have it. */
 const reversing: FunctionPart = {
   name: 'reverse',
   overloads: [member('string_reverse', [string], string)],

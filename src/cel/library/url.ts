@@ -28,7 +28,7 @@ class UrlValue implements Opaque {
   }
 }
 
-/** Go's words, without the text they start with. */
+/** The messages are Go's. */
 export function parseUrl(text: string): Url | { readonly fault: () => string } {
   const refuse = (what: string): { fault: () => string } => ({ fault: () => `parse ${quote(text)}: ${what}` })
   // oxlint-disable-next-line no-control-regex
@@ -72,13 +72,13 @@ function escapeFault(text: string): string | undefined {
   return wrong === undefined ? undefined : `invalid URL escape ${quote(wrong)}`
 }
 
-/** Read, and quoted if it is wrong. */
+/** To parse a character, and to quote it in an error. */
 const URL_CHARACTER_NANOS = 20
 const QUOTED_CHARACTER_NANOS = 75
 const QUERY_CHARACTER_NANOS = 200
 const PATH_CHARACTER_NANOS = 100
 
-/** As it was written, if that is a proper encoding. */
+/** The path as it was written, if it is correctly encoded. */
 function escapedPath({ path }: Url, meter: Meter): string {
   meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
@@ -97,7 +97,7 @@ function escapedPath({ path }: Url, meter: Meter): string {
 const hostname = ({ host }: Url): string => /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
 const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
 
-/** Pairs that do not decode are left out. */
+/** Pairs that cannot be decoded are omitted. */
 function queryOf({ query }: Url, meter: Meter): HashMap {
   meter.work(query.length * QUERY_CHARACTER_NANOS)
   const values = new Map<string, string[]>()
