@@ -10,7 +10,7 @@ export type Pattern = RE2JS
 /** What is done with a pattern. `limit`: the maximum number of matches, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
-/** Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are also compiled elsewhere. */
+/** Compiling takes 3 to 6 µs per instruction, and cannot pause: larger patterns are compiled on the worker thread, too. */
 const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined

@@ -89,7 +89,10 @@ export function fromStorage(
   }
 }
 
-/** For watches upstream reports the oldest version of its watch cache; for Events, which have no watch cache, etcd's error. */
+/**
+ * For watches upstream reports the oldest version of its watch cache; Events have no watch cache, so the message is that of its etcd
+ * storage.
+ */
 function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: StorageOperation): string {
   if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
   if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
