@@ -23,19 +23,19 @@ import { SharedFeed } from './shared-feed.ts'
 import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
-/** Who resumes a watch, or goes on with a list, within 80 seconds finds its place here; later, in the history of the database. */
+/** Events for watches that resume, and lists that continue, within 80 seconds; later ones read the history of the database. */
 const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
-/** For watches that resume from before that minute: twice what the longest history takes. */
+/** For watches that resume from further back: twice what the longest history takes. */
 const HISTORIES_BYTES = 64 << 20
-/** Room for some ten thousand objects in protobuf, or some thousand in two other forms. */
+/** Room for some ten thousand objects in protobuf, or some thousand in two other encodings. */
 const MEMO_BYTES = 24 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
 const SWEEP_EVERY_MS = 10_000
-/** How long a watch waits for the list of its resource before it is told to come again: the largest takes some seconds. */
+/** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
 /** One resource is compared with the database at a time; each comes round about this often. */
 const CHECK_EVERY_MS = 5 * 60_000
@@ -64,11 +64,11 @@ export type CacheOptions = {
 
 type Known = { readonly resource: CachedResource; readonly reader: Reader }
 
-/** Where an object is, and of which revision, if it has one. */
+/** The key of an object, and its revisions if it has any. */
 type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
 
 export class Cache implements AsyncDisposable {
-  /** For other forms of cached objects. */
+  /** Memory for other encodings of cached objects. */
   readonly memos: MemoSpace
   readonly #feed: Feed
   readonly #parts: Parts
@@ -78,7 +78,7 @@ export class Cache implements AsyncDisposable {
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
   #isChecking = false
-  /** So far. */
+  /** Sweeps so far. */
   #sweeps = 0
 
   constructor(options: CacheOptions) {
@@ -116,17 +116,17 @@ export class Cache implements AsyncDisposable {
     return this.#feed.isLive
   }
 
-  /** Where frames of events are kept for watchers who come soon after. */
+  /** Keeps the frames of events for watchers that need them shortly after. */
   get frames(): EvictionQueue {
     return this.#parts.frames
   }
 
-  /** Moves when the database turns out to be another one, or an older state of it: revisions from before mean nothing any more. */
+  /** Changes when the database turns out to be another one, or an older state of it: earlier revisions mean nothing any more. */
   get databaseLife(): number {
     return this.#feed.life
   }
 
-  /** False for a while after that: a request may still have objects of the database before. */
+  /** False for a while after such a change: a request may still have objects of the previous database. */
   get isDatabaseSettled(): boolean {
     return this.#feed.isSettled
   }
@@ -143,14 +143,14 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
-  /** Brings a resource that there is a reader of into memory. */
+  /** Brings a resource that has a reader into memory. */
   async fill(prefix: Key, version: string, make: (item: Item) => void): Promise<void> {
     await this.#resources.get(prefix)?.get(version)?.reader.fill(make)
   }
 
   /**
-   * A reader for requests that were resolved before a definition changed and ask for it only now. They read the database: what
-   * is in memory is of the new form.
+   * A reader for requests that were resolved before a definition changed but read only now. They read the database, since the objects in
+   * memory follow the new definition.
    */
   retired(spec: ResourceSpec): Reader {
     const resource = new CachedResource(spec, this.#parts)
@@ -158,7 +158,7 @@ export class Cache implements AsyncDisposable {
     return new Reader(resource, this.#parts)
   }
 
-  /** Of an object that is not stored as it is: readers are given items, and this is one for once. */
+  /** An item for one use, of an object that is not stored in this form. */
   looseItem(place: Place, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#parts
     const home: ItemHome = {
@@ -172,7 +172,7 @@ export class Cache implements AsyncDisposable {
     return item
   }
 
-  /** Where items live that are made of cached ones, and kept by who made them until they are released. */
+  /** The home of items that are made from cached ones, and kept by their maker until it releases them. */
   homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#parts
     return {
@@ -187,7 +187,7 @@ export class Cache implements AsyncDisposable {
     this.#parts.slabs.release(item)
   }
 
-  /** Forgets a resource for good, its watchers too: it is served no longer. */
+  /** Drops a resource that is no longer served, and closes its watches. */
   remove(prefix: Key): void {
     for (const { resource } of this.#resources.get(prefix)?.values() ?? []) resource.close()
     this.#resources.delete(prefix)
@@ -271,7 +271,7 @@ export class Cache implements AsyncDisposable {
     return undefined
   }
 
-  /** False if the cache was wrong. Failing to find out is no fault of the cache. */
+  /** False if the cache was wrong. A failed comparison does not count as wrong. */
   async #checkOne(resource: CachedResource): Promise<boolean> {
     const { log, time, engine } = this.#parts
     this.#checkedAtMs.set(resource, time.monotonicMs())

@@ -1,4 +1,4 @@
-/** Compares what the cache shows with what the database has at the same revision, key by key. */
+/** Compares the cached objects with those of the database at the same revision, key by key. */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { keyAfter } from '../storage/keys.ts'
@@ -14,7 +14,7 @@ export type CheckResult =
   /** The resource is not live: nothing is known. */
   | { readonly outcome: 'unknown' }
 
-/** Fails as the database does, also where the revision was compacted meanwhile. */
+/** Fails with the errors of the database, also if the revision was compacted meanwhile. */
 export async function checkResource(engine: Engine, resource: CachedResource, time: SlicesTime): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource

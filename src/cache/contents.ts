@@ -13,17 +13,20 @@ import { type Snapshot, Snapshots } from './snapshots.ts'
 import type { Tree } from './tree.ts'
 import { WatchGroups } from './watch-groups.ts'
 
-/** What an event takes besides the bytes of the object it replaced. */
+/** Memory that an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
 
 export type ContentsParts = {
   readonly slabs: Slabs
-  /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
+  /**
+   * The events of all resources. A quiet resource that loses its events to the others loses only speed, since the database has its
+   * history.
+   */
   readonly past: EvictionQueue
   readonly time: Time
 }
 
-/** `listing`: names the list. With a revision it names a state, also where two databases have the same revisions. */
+/** `listing` identifies the list. With a revision it identifies a state, even if two databases have the same revisions. */
 type Listed = { readonly tree: Tree; readonly revision: Revision; readonly listing: number }
 
 export class ResourceContents {
@@ -33,7 +36,7 @@ export class ResourceContents {
   readonly listing: number
   readonly #snapshots: Snapshots
   readonly #parts: ContentsParts
-  /** A copy of the tree for whoever needs one that stays; gone with the next change. */
+  /** A copy of the tree for callers that need one that does not change; discarded with the next change. */
   #current: Snapshot | undefined
 
   constructor({ tree, revision, listing }: Listed, parts: ContentsParts) {
@@ -48,7 +51,7 @@ export class ResourceContents {
     this.#parts = parts
   }
 
-  /** The current state, which stays as it is. */
+  /** The current state as an immutable copy. */
   snapshot(): Snapshot {
     const { ring } = this
     this.#current ??= { ring, position: ring.end, tree: this.tree.clone(), counts: new Map(), found: new Map() }
@@ -60,14 +63,14 @@ export class ResourceContents {
     return this.#snapshots.at(revision, () => this.snapshot())
   }
 
-  /** For a snapshot that will be asked for again. */
+  /** Keeps a snapshot that will be requested again. */
   keep(snapshot: Snapshot): void {
     this.#snapshots.keep(snapshot)
   }
 
   record(change: ObjectChange): void {
     this.#current = undefined
-    // Who writes next begins with the new version; the old one is only shown, which takes its bytes.
+    // The next writer begins with the new version; the old one is only sent to watchers, which needs its bytes and not the decoded object.
     if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.tree.delete(change.key)
     else this.tree.set(change.key, change.item)

@@ -7,7 +7,7 @@ const DECODED_FACTOR = 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
-/** First in, first out, but what was used since it came in gets a second chance. */
+/** First in, first out, but an object that was used since it was added gets a second chance. */
 export class DecodedObjects {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
@@ -24,7 +24,7 @@ export class DecodedObjects {
     while (this.#bytes > this.#bytesMax) this.#dropOne()
   }
 
-  /** What nobody has used since this was last called goes, and what is no longer current. */
+  /** Drops the decoded objects that nobody has used since the last sweep, and those of items that are no longer current. */
   sweep(): void {
     for (let left = this.#entries.length; left > 0; left--) {
       const entry = this.#entries.shift()

@@ -1,4 +1,4 @@
-/** What happened to one object, and its one framed form that all watchers share. */
+/** What happened to one object, and its encoded watch event (the frame), which all watchers share. */
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Item } from './item.ts'
 import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queue.ts'
@@ -10,15 +10,15 @@ export type WatchEvent =
   /** Everything up to this revision has been seen. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
 
-/** An object as a watcher is shown it. */
+/** An event about an object, as a watcher gets it. */
 export type Shown = {
   readonly type: ChangeType
   readonly revision: Revision
-  /** The object; for DELETED its last state, which the frame shows with the revision of the deletion. */
+  /** The object; for DELETED its last state, which has the revision of the deletion in the frame. */
   readonly item: Item
-  /** What the object was before a change. */
+  /** The object before a change. */
   readonly previous?: Item | undefined
-  /** Whether other watchers are shown the very same. */
+  /** Whether other watchers get this same event. */
   readonly isShared: boolean
   /** The event as a line of JSON. */
   frame(): Buffer
@@ -27,7 +27,7 @@ export type Shown = {
 const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head('DELETED') }
 const closed = Buffer.from('}\n')
 
-/** An event of the ring. `item` is the state after it, `previous` the state before; one of them is there. */
+/** An event of the ring. `item` is the state after it, `previous` the state before; at least one of them is set. */
 export class ObjectChange {
   readonly key: Key
   readonly revision: Revision
@@ -47,7 +47,7 @@ export class ObjectChange {
     this.previous = change.previous
   }
 
-  /** As a watcher sees it that selected the object before, after, or both; undefined if neither. */
+  /** The event for a watcher that selected the object before, after, or both; undefined if neither. */
   shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): Shown | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
     if (!isSelected && !wasSelected) return undefined
@@ -62,7 +62,7 @@ export class ObjectChange {
   }
 }
 
-/** An object that was there when the watch began. */
+/** An object that existed when the watch began. */
 export class InitialEvent implements Shown {
   readonly item: Item
 
@@ -88,12 +88,12 @@ export class InitialEvent implements Shown {
 }
 
 /**
- * Frames of events that each watcher has an object of its own for, as those of converted objects are: who follows another closely finds
- * the frame made. Without that a hundred watchers hold a hundred copies of what they are being shown.
+ * The frames of events that are made anew for each watcher, as those of converted objects are: a watcher that closely follows another
+ * finds the frame made. Without this, a hundred watchers hold a hundred copies of what they are being sent.
  */
 export class LateFrames {
   readonly #queue: EvictionQueue
-  /** A frame knows nothing of its object, whose slab would otherwise be held for as long as the frame. */
+  /** A frame has no reference to its item: it would keep the item's slab in memory. */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
   constructor(queue: EvictionQueue) {
@@ -115,7 +115,7 @@ export class LateFrames {
   }
 }
 
-/** A class: an object with a function of its own takes three times the room, and there is one for each watcher and event. */
+/** A class: an object with a closure of its own takes three times the memory, and there is one per watcher and event. */
 class LateShown implements Shown {
   readonly type: ChangeType
   readonly revision: Revision
@@ -193,7 +193,7 @@ function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buf
   return [begin, before, Buffer.from(String(revision)), after, closed]
 }
 
-/** In memory of its own: a small Buffer is a part of one of 64 KB, all of which a frame that is kept would hold on to. */
+/** In memory of its own: a small Buffer is a slice of a pooled one of 64 KB, all of which a kept frame would keep in memory. */
 function joined(parts: readonly Buffer[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))
   let used = 0

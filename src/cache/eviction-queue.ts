@@ -1,16 +1,16 @@
 /**
- * Decides what to evict of entries that can be made or read again: framed events, objects in other forms, the recent past of resources.
- * They stay within a budget of bytes and for 80 seconds. The oldest is evicted first, but an entry that was used since it came in gets
- * a second chance.
+ * Decides what to evict of entries that can be made or read again: framed events, other encodings of objects, the recent past of
+ * resources. They stay within a budget of bytes and for 80 seconds. The oldest is evicted first, but an entry that was used since it was
+ * added gets a second chance.
  */
 import { Deque } from '../lib/deque.ts'
 
 /** Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little longer than upstream keeps snapshots. */
 export const SWEEPS_KEPT = 8
-/** In one sweep, which takes some milliseconds then; the next ones evict the rest. */
+/** Entries that one sweep evicts at most, which takes some milliseconds; the next sweeps evict the rest. */
 const SWEPT_MAX = 20_000
 
-/** Where all are in use, so many get a second chance before one is evicted. */
+/** If all entries are in use, so many get a second chance before one is evicted. */
 const SPARED_MAX = 1_000
 
 /** Beyond this share of the budget nothing is made ahead of the first request for it. */
@@ -25,14 +25,14 @@ export class EvictionQueue {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
   #bytes = 0
-  /** How many there were. */
+  /** Sweeps so far. */
   #sweeps = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
-  /** More would evict what came before. */
+  /** Whether new entries would evict earlier ones. */
   get isFull(): boolean {
     return this.#bytes >= this.#bytesMax * FULL_SHARE
   }

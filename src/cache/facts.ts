@@ -1,34 +1,38 @@
 /**
- * What selectors may ask of an object, as bytes that stand behind its own: how many bytes its fields take and whose
- * numbers they have (four bytes), the values of its selectable fields, in one order for the resource, then its labels. A selector reads some forty bytes where it would have to decode thousands.
+ * What selectors may ask for of an object, encoded as bytes that follow its own: a head of four bytes (the length of the fields, and the
+ * number of a vocabulary), the values of its selectable fields, in one order for the resource, then its labels. A selector reads some
+ * forty bytes instead of decoding thousands.
  *
- * Texts that several objects have are numbers of a vocabulary that the resource's objects share; others, such as addresses,
- * stand there themselves. A vocabulary that is full is followed by another one, now and then: words that are still written move over, and
- * with the one after that the rest is forgotten. Facts with numbers of a forgotten vocabulary count as none.
+ * Texts that several objects share are encoded as numbers of a vocabulary of the resource; others, such as IP addresses, are written out.
+ * A full vocabulary is replaced by a new one from time to time: words that are still written move to the new one, and the rest is
+ * forgotten when that is replaced in turn. Facts with numbers of a forgotten vocabulary count as missing.
  */
 import type { KubeObject } from '../api/object.ts'
 
 export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
 
-/** An object that has more to ask for is decoded by who asks: labels have limits, fields of custom kinds none. */
+/** An object whose facts are longer has none, and selectors decode it: labels have limits, selectable fields of custom resources do not. */
 const FACTS_BYTES_MAX = 4_096
-/** A number takes two bytes at the most. Half a megabyte of texts as long as labels are. */
+/** The number of a word takes at most two bytes. So many texts of a label's length take half a megabyte. */
 const WORDS_MAX = 8_192
 const WORD_BYTES_MAX = 512
-/** Objects that a vocabulary is kept for: more are seldom in memory, and those that nobody writes have to be decoded again after two of them. */
+/**
+ * Objects that are encoded before a full vocabulary is replaced: more are seldom in memory, and an object that is not written while two
+ * vocabularies are replaced has to be decoded again.
+ */
 const VOCABULARY_OBJECTS_MIN = 1 << 20
-/** Marks of texts that were met lately, in sets: one that is met again gets a number. */
+/** Hashes of recently met texts, in sets: a text that is met again gets a number. */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4
 
-/** The length of the fields, for who looks for labels, and which vocabulary. */
+/** The length of the fields, by which the labels are found, and the number of the vocabulary. */
 const HEAD_BYTES = 4
 const LENGTH_BITS = 12
 const VOCABULARIES = 1 << (32 - LENGTH_BITS)
 
-/** What begins with this bit has a second byte. */
+/** A number whose first byte has this bit has a second byte. */
 const MORE = 0x80
-/** The last bit tells numbers of the vocabulary from lengths of texts. */
+/** The lowest bit tells numbers of words from lengths of texts. */
 const IS_WORD = 1
 
 export class Facts {
@@ -46,13 +50,13 @@ export class Facts {
   #made: Buffer | undefined
   #end = 0
 
-  /** `readersOf` is called when the first object comes. `objectsMin`: for tests, which have few. */
+  /** `readersOf` is called for the first object. `objectsMin`: for tests, which have few objects. */
   constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
     this.#objectsMin = objectsMin
   }
 
-  /** Changes with each text that gets a number or loses it. */
+  /** Changes whenever a text gets or loses a number. */
   get changes(): number {
     return this.#changes
   }
@@ -70,18 +74,18 @@ export class Facts {
     return (isBefore ? this.#wordsBefore : this.#words).texts[number] ?? ''
   }
 
-  /** Whether facts can still be read. */
+  /** Whether these facts can still be read: their vocabulary is the current or the previous one. */
   knows(bytes: Buffer, at: number): boolean {
     const vocabulary = vocabularyAt(bytes, at)
     return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
   }
 
-  /** Of facts that are known. */
+  /** Whether readable facts are of the previous vocabulary. */
   areBefore(bytes: Buffer, at: number): boolean {
     return vocabularyAt(bytes, at) !== this.#vocabulary
   }
 
-  /** For who lets go of all objects. */
+  /** For a caller that drops all objects. */
   forgetWords(): void {
     this.#renew()
     this.#renew()
@@ -95,7 +99,7 @@ export class Facts {
     this.#changes++
   }
 
-  /** Where a field stands among the others; undefined for one that is not kept. */
+  /** The index of a field among the others; undefined for one that the facts do not have. */
   placeOf(field: string): number | undefined {
     this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
     return this.#places.get(field)
@@ -105,7 +109,7 @@ export class Facts {
     return this.#fieldReaders()[place]?.(object) ?? ''
   }
 
-  /** Undefined: they are too long to be kept. Valid until the next call. */
+  /** Undefined: the facts are too long to be kept. The result is valid until the next call. */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
     if (++this.#objects > this.#objectsMin && this.#words.texts.length >= WORDS_MAX) this.#renew()
@@ -128,7 +132,7 @@ export class Facts {
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0
-    // What follows may be the number of labels, which needs two bytes as well.
+    // The number of labels may follow, which needs two bytes as well.
     if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
     this.#writeNumber(made, number === undefined ? length << 1 : (number << 1) | IS_WORD)
     if (length === 0) return true
@@ -149,7 +153,7 @@ export class Facts {
     made[this.#end++] = number >> 7
   }
 
-  /** Whether the text from here to the end has been met lately. Two texts may have one mark: then one gets a number too early. */
+  /** Whether the text from `start` to the end was met recently. If two texts have the same hash, one gets a number too early. */
   #wasMet(made: Buffer, start: number): boolean {
     const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
     let mark = 0x811c9dc5
@@ -161,15 +165,15 @@ export class Facts {
     return false
   }
 
-  /** A copy: the text itself may be a part of the object's, which it would keep in memory. */
+  /** Makes a copy: the text itself may be a slice of the object's JSON, which it would keep in memory. */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
-    if (this.#words.numbers.has(text)) return // it has a character that UTF-8 cannot say
+    if (this.#words.numbers.has(text)) return // it has a lone surrogate, which UTF-8 cannot encode
     this.#words.add(text)
     this.#changes++
   }
 
-  /** A word of the vocabulary before that is written again. */
+  /** Moves a word that is written again from the previous vocabulary to the current one. */
   #moved(text: string): number | undefined {
     const before = this.#wordsBefore.numbers.get(text)
     const own = before === undefined ? undefined : this.#wordsBefore.texts[before]
@@ -190,7 +194,7 @@ class Vocabulary {
   }
 }
 
-/** Of a million vocabularies no number comes twice while an object has it. */
+/** There are a million numbers of vocabularies, so none is reused while an object still has it. */
 const vocabularyAt = (bytes: Buffer, at: number): number =>
   ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) | ((bytes[at + 2] ?? 0) << 4) | ((bytes[at + 3] ?? 0) << 12)
 
@@ -201,7 +205,7 @@ const lengthAt = (bytes: Buffer, at: number): number =>
 export class Sought {
   readonly text: string
   readonly bytes: Buffer
-  /** In the vocabulary, and in the one before; negative if it has none. */
+  /** Its numbers in the current and in the previous vocabulary; negative if it has none. */
   number = -1
   numberBefore = -1
 
@@ -211,13 +215,13 @@ export class Sought {
   }
 }
 
-/** Goes through the facts of one object. */
+/** Reads the facts of one object. */
 export class FactsReader {
   #isBefore = false
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
 
-  /** To read the field at this place among the others. */
+  /** Positions the reader at a field. */
   openField(facts: Facts, bytes: Buffer, { at, place }: { readonly at: number; readonly place: number }): void {
     this.#isBefore = facts.areBefore(bytes, at)
     this.#bytes = bytes
@@ -225,7 +229,7 @@ export class FactsReader {
     this.skip(place)
   }
 
-  /** To read the value of a label; false if the object does not have it. */
+  /** Positions the reader at the value of a label; false if the object does not have the label. */
   openLabel(facts: Facts, bytes: Buffer, { at, key }: { readonly at: number; readonly key: Sought }): boolean {
     this.#openLabels(facts, bytes, at)
     for (let left = this.number(); left > 0; left--) {
@@ -278,7 +282,7 @@ export class FactsReader {
     return true
   }
 
-  /** The same of a text that stands elsewhere. */
+  /** The same for a text at another position. */
   isAt(at: number, sought: Sought): boolean {
     this.#at = at
     return this.is(sought)

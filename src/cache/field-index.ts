@@ -1,8 +1,8 @@
 /**
- * The keys of a resource's current objects by the value of a field, such as pods by node, or of a label. An index is made in slices: of
- * a field that the kind declares, when it is first asked for; of a label, when scans for it have looked at many objects in vain. It
- * follows the ring: it takes up events when it is asked again, so that it costs nothing until then. Where it cannot answer in this
- * turn, nobody waits: all objects are looked at, as for most states of the past.
+ * The keys of a resource's current objects by the value of a field, such as pods by node, or of a label. An index is built in slices: of
+ * a selectable field, at the first query; of a label, when scans for it have rejected many objects. It applies the events of the ring
+ * when it is queried or swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned, as for most
+ * past states.
  */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
@@ -15,17 +15,23 @@ import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tr
 
 /** Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five minutes. */
 const UNUSED_SWEEPS = 30
-/** What is taken up in the turn of a question, in events of known facts: about a millisecond. */
+/** Events that a query may apply before its answer, if their objects have facts: about a millisecond. */
 const EVENTS_AT_ONCE = 500
-/** What the decoding of an object that has no facts yet counts. */
+/** An event whose object has no facts yet, and is decoded, counts as so many. */
 const DECODE_EVENTS = 20
-/** To find an object by its key takes about twice as long as to look at it in a scan: an index that leads to half of all saves nothing, but for so few. */
+/**
+ * To get an object by its key takes about twice as long as to match it in a scan, so an index that finds half of all objects saves
+ * nothing; up to this many it does no harm.
+ */
 const FEW = 100
-/** Any client can ask for any label. An index takes 15 bytes of each object that has the label, and 100 more where no two have the same value. */
+/**
+ * Labels that have an index: any client can select by any label. An index takes 15 bytes per object with the label, and 100 more if no
+ * two values are equal.
+ */
 const LABELS_MAX = 2
-/** Labels whose scans are counted at the same time; with more, one is forgotten. */
+/** Labels whose scans are counted at the same time; with more, the oldest count is dropped. */
 const LABELS_COUNTED = 32
-/** Objects looked at in vain between two sweeps, which are ten seconds apart, before an index is built: some milliseconds' work. */
+/** Objects that scans reject between two sweeps, which are ten seconds apart, before an index is built: some milliseconds' work. */
 const LOOKS_MIN = 10_000
 
 /** The resource as it is now. */
@@ -45,7 +51,7 @@ export class FieldIndexes {
   readonly #time: SlicesTime
   readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  /** Objects that scans for a label have looked at in vain since the last sweep. */
+  /** Objects that scans for a label have rejected since the last sweep. */
   readonly #looks = new Map<string, number>()
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()
@@ -58,8 +64,8 @@ export class FieldIndexes {
   }
 
   /**
-   * The fewest keys that lead to all objects that have these values now; undefined if no index can tell in this turn, or a scan is
-   * quicker. The set changes: clone it.
+   * The smallest set of keys that includes all objects with these values now; undefined if no index can answer in this turn, or a scan is
+   * faster. The set will change: clone it.
    */
   find(asked: readonly IndexedValue[]): KeySet | undefined {
     let least: KeySet | undefined
@@ -76,7 +82,7 @@ export class FieldIndexes {
     return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2) ? undefined : least
   }
 
-  /** A scan for these values has looked at so many objects in vain. */
+  /** A scan for these values has rejected `looks` objects. */
   noteScan(asked: readonly IndexedValue[], looks: number): void {
     for (const by of asked) {
       if ('field' in by || this.#indexes.has(indexOf(by))) continue
@@ -91,13 +97,13 @@ export class FieldIndexes {
     }
   }
 
-  /** How to read a value; undefined for a field that is not kept. */
+  /** How to read a value; undefined for a field that the facts do not have. */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
       const key = new Sought(by.label)
       let changes = 0
       return (item) => {
-        // That may give words a number, or another one: before they are looked up.
+        // Settling may give words a number, or another one, so it comes before the lookup.
         if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
@@ -123,14 +129,17 @@ export class FieldIndexes {
     this.#indexes.clear()
   }
 
-  /** Of the state that the resource shows now. Of a field it is begun if there is none. */
+  /**
+   * The index of the resource's current contents. If there is none, one is begun for a field, and for a label that had one before the
+   * last list.
+   */
   #indexOf(by: IndexedValue): FieldIndex | undefined {
     const known = this.#indexes.get(indexOf(by))
     if (known?.ring === this.#current().ring) return known
     return known !== undefined || 'field' in by ? this.#begin(by) : undefined
   }
 
-  /** Undefined: the field is not kept. */
+  /** Undefined: the facts do not have the field. */
   #begin(by: IndexedValue): FieldIndex | undefined {
     const { ring, tree, range } = this.#current()
     const valueOf = this.readerOf(by)
@@ -141,7 +150,7 @@ export class FieldIndexes {
     return index
   }
 
-  /** False: no other label may have an index. One that was used since the last sweep is not dropped for it. */
+  /** False: no further label may have an index. An index that was used since the last sweep is not dropped for another. */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
     if (labels.length < LABELS_MAX) return true
@@ -174,7 +183,7 @@ export class FieldIndexes {
     return hasIt ? this.#reader.text(this.#facts) : undefined
   }
 
-  /** Where the facts of the item are; undefined: it has none, or none that can be read. */
+  /** The slab with the facts of the item; undefined if it has none that can be read. */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()
     return item.hasFacts ? item.slab : undefined
@@ -186,7 +195,7 @@ export class FieldIndexes {
     return object
   }
 
-  /** False: it is not, or no more; what is missing is taken up in slices. */
+  /** False: the index is behind and catches up in slices, or it was dropped. */
   #isCaughtUp(index: FieldIndex): boolean {
     try {
       if (index.follow(EVENTS_AT_ONCE)) return true
@@ -226,7 +235,7 @@ export class FieldIndexes {
     }
   }
 
-  /** Who asks then looks at the objects themselves, and is told what is wrong with one. */
+  /** Later queries scan the objects themselves, and report what is wrong with one. */
   #forget(index: FieldIndex): void {
     for (const [name, one] of this.#indexes) if (one === index) this.#indexes.delete(name)
   }
@@ -235,13 +244,13 @@ export class FieldIndexes {
 class FieldIndex {
   readonly ring: Ring
   readonly isOfLabel: boolean
-  /** A key alone where it is the only one: values may be as many as objects. */
+  /** A single key if only one object has the value: there may be as many values as objects. */
   readonly #values = new Map<string, Key | KeySet>()
-  /** While it is made, or takes up many events. */
+  /** While it is being built, or applies many events. */
   isBusy = false
   unusedSweeps = 0
   readonly #valueOf: ValueOf
-  /** The first event of the ring that is not in it. */
+  /** The position of the first event that is not applied yet. */
   #position: number
 
   constructor(ring: Ring, valueOf: ValueOf, isOfLabel: boolean) {
@@ -251,7 +260,7 @@ class FieldIndex {
     this.#valueOf = valueOf
   }
 
-  /** The ring has forgotten what comes next. */
+  /** The ring has evicted the next event to apply. */
   get isLost(): boolean {
     return this.#position < this.ring.first
   }
@@ -266,7 +275,7 @@ class FieldIndex {
     if (value !== undefined) this.#set(value, item.key)
   }
 
-  /** Takes up events; false if there are more than it may take, or they are gone. */
+  /** Applies events; false if there are more than `eventsMax`, or they were evicted. */
   follow(eventsMax: number): boolean {
     let left = eventsMax
     while (this.#position < this.ring.end) {

@@ -1,19 +1,22 @@
 /**
- * When the server starts, what the database has comes into memory before readiness is told, as kube-apiserver does: all clients list
- * everything then, and who waited for readiness finds lists made. Requests are answered meanwhile, and begin with what they ask for.
- * What nobody asks for is let go of after five minutes like everything else.
+ * When the server starts, it reads the objects of the database into memory before it reports ready, as kube-apiserver does: all clients
+ * list everything then, and those that waited for readiness find the objects printed. Requests are answered meanwhile, and load the
+ * resources they need. A resource that nobody reads is dropped after five minutes, as always.
  */
 import type { Log } from '../lib/log.ts'
 import { type Timers, inTime } from '../lib/timers.ts'
 import type { KeyRange } from '../storage/keys.ts'
 
-/** At once: some wait for etcd while another is printed. */
+/** Resources that are read at the same time: some wait for etcd while another is printed. */
 const LANES = 4
-/** With more than this in memory no other resource is begun: a server must not need more to start than to serve. */
+/** With more than this in memory no further resource is begun: a server must not need more memory to start than to serve. */
 const BYTES_MAX = 256 << 20
-/** Fewer are listed in some milliseconds when somebody asks; to read their kinds for all would make the start of an empty cluster slower by a seventh. */
+/**
+ * A resource with fewer objects is listed in some milliseconds when it is first requested; to fill these too, the schemas of all kinds
+ * would have to be read, which would make the start of an empty cluster slower by a seventh.
+ */
 const COUNT_MIN = 100
-/** However much there is, the server is ready then. */
+/** After this time the server reports ready, even if not everything is in memory. */
 const READY_MS_MAX = 30_000
 
 /** A resource that may have objects. */
@@ -21,7 +24,7 @@ export type Fillable = { readonly name: string; readonly range: KeyRange; readon
 
 export type FirstFillParts = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
-  /** What objects take in memory now. */
+  /** Memory that the cached objects take now. */
   readonly heldBytes: () => number
   readonly timers?: Timers
   readonly log: Log
@@ -36,15 +39,18 @@ export class FirstFill implements Disposable {
     this.#parts = parts
   }
 
-  /** Nobody need wait for it any longer. */
+  /** Whether readiness no longer depends on it. */
   get isDone(): boolean {
     return this.#isDone
   }
 
-  /** Never fails: what could not be read is read when somebody asks for it. `whole`: all there is, so that one look at a new cluster is enough. */
+  /**
+   * Never fails: what could not be read is read when it is first requested. `whole`: the range of all resources, so that one count is
+   * enough for a new cluster.
+   */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers } = this.#parts
-    // All lanes take from the one iterator.
+    // All lanes share one iterator.
     const next = resources.values()
     const lanes = async (): Promise<void> => {
       if (await this.#hasMany(whole)) await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))

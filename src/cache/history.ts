@@ -1,4 +1,4 @@
-/** Events from before the ring, read from the database's own history: for a watcher that resumes from further back. */
+/** Events that are older than the ring, read from the database's own history, for a watcher that resumes from further back. */
 import type { Timers } from '../lib/timers.ts'
 import {
   type Engine,
@@ -13,16 +13,16 @@ import { rangeOf } from '../storage/keys.ts'
 import { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
 
-/** The database tells its history at some thousand events a second; further back a new list is faster. */
+/** The database replays its history at some thousand events a second; beyond this many, a new list is faster. */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
-/** What a read takes before the first event, on both sides of its stream. */
+/** Memory that a read takes before its first event, at both ends of its stream. */
 const READ_BYTES = 16 << 10
-/** What an event takes besides its values. */
+/** Memory that an event takes besides its values. */
 const EVENT_BYTES = 400
 /**
- * Streams that one client may have open for its reads. A client that resumes its watches of all kinds at once has one for each kind, of which even
- * large clusters have some hundred; who asks for each revision of one kind apart has had enough.
+ * History reads that one client may have under way. A client that resumes its watches of all kinds at once needs one per kind, of which
+ * even large clusters have some hundred; one that needs more resumes the same kind from many revisions.
  */
 const CLIENT_READS_MAX = 256
 const TIMEOUT_MS = 10_000
@@ -32,11 +32,11 @@ export type History = {
   readonly changes: readonly ObjectChange[]
   /** Everything up to this revision is in `changes`. */
   readonly until: Revision
-  /** What it took of the budget; who lets go of the changes gives it back. */
+  /** Its share of the budget; whoever releases the changes gives it back. */
   readonly bytes: number
 }
 
-/** What all histories take that are being read, or were read and not yet passed on to all their watchers. */
+/** Limits the memory of all histories that are being read, or were read and not yet delivered to all their watchers. */
 export class HistoryBudget {
   #leftBytes: number
   /** Reads under way, by client. */
@@ -50,7 +50,7 @@ export class HistoryBudget {
     return this.#leftBytes
   }
 
-  /** False: nothing was taken. */
+  /** False: the budget does not have that much left, and nothing was taken. */
   take(bytes: number): boolean {
     if (bytes > this.#leftBytes) return false
     this.#leftBytes -= bytes
@@ -61,7 +61,7 @@ export class HistoryBudget {
     this.#leftBytes += bytes
   }
 
-  /** False: the client has as many reads under way as it may have. */
+  /** False: the client already has CLIENT_READS_MAX reads under way. */
   begin(client: string): boolean {
     const reads = this.#reads.get(client) ?? 0
     if (reads >= CLIENT_READS_MAX) return false
@@ -79,12 +79,12 @@ export class HistoryBudget {
 export type HistoryQuery = {
   readonly prefix: Key
   readonly after: Revision
-  /** Asked again as events come in: the ring moves on meanwhile. */
+  /** Called for each batch of events, since the ring moves on during the read. */
   readonly isEnough: (told: Revision) => boolean
-  /** Undefined: that takes longer than a new list. */
+  /** Undefined: the value cannot be decrypted without waiting, which takes longer than a new list. */
   readonly toItem: (versioned: Versioned) => Item | undefined
   readonly budget: HistoryBudget
-  /** Who asked for it first. */
+  /** The client that requested the history first. */
   readonly client: string
   readonly timers: Timers
 }
@@ -101,7 +101,7 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
   const changes: ObjectChange[] = []
   let bytes = READ_BYTES
   let isOver = false
-  // Closing the stream tells its end once more.
+  // Closing the stream calls `onEnd`, which leads here again.
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true
@@ -146,7 +146,7 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
   return promise
 }
 
-/** What an event replaced or took away is itself history, and may be gone before the event is. */
+/** The value before an event is itself history, and may be compacted before the event is. */
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)
 

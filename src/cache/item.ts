@@ -1,7 +1,7 @@
 /**
- * One version of one object. It begins as the bytes that were stored and becomes, when somebody first looks, the bytes that
- * clients see (the wire form); it never holds both. Behind them stand the facts that selectors ask for. The decoded object is kept
- * only while it is in demand. An item never changes its meaning, so all readers share it.
+ * One version of one object. It begins as the stored bytes and becomes, when it is first read, the bytes that clients get (the wire
+ * form); it never holds both. The facts for selectors follow the bytes. The decoded object is kept only while it is in demand. The
+ * content of an item never changes, so all readers share it.
  */
 import { isOutdated, type Wire } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -10,41 +10,41 @@ import type { Key, Revision } from '../storage/engine.ts'
 import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
 
-/** What the cache must know of a resource to read and to print its objects. */
+/** What the cache must know about a resource to decode and to print its objects. */
 export type ObjectCodec = {
   /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
   /**
-   * The wire form of what was stored just so, without decoding it, and the object with all that selectors ask for. Undefined: it must be
-   * decoded.
+   * Makes the wire form of a value that is stored just as clients get it, but for its resourceVersion, and an object with all that
+   * selectors ask for, without full decoding. Undefined: it must be decoded.
    */
   readonly settle?: (
     stored: Buffer,
     revision: Revision,
   ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
-  /** Absent: nothing is kept beside the bytes, and selectors look at the objects. */
+  /** Absent: there are no facts, and selectors look at the decoded objects. */
   readonly facts?: Facts
 }
 
 /** Where an item keeps its bytes and its decoded object. */
 export type ItemHome = {
   readonly codec: ObjectCodec
-  /** `facts`: to be kept behind the bytes. */
+  /** `facts`: to be kept behind the bytes, as their tail. */
   readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
-  /** Keeps the item's object for a while. */
+  /** Keeps the item's decoded object for a while. */
   readonly keep: (item: Item) => void
 }
 
 /** Whether an item is selected. */
 export type Matches = {
   (item: Item): boolean
-  /** What one look costs; LOOK_BYTES if absent. */
+  /** The cost of one call; LOOK_BYTES if absent. */
   readonly lookBytes?: number
 }
 
-/** A short look at the facts of an object takes as long as to hand out so many bytes: thousands of them are a millisecond. */
+/** To match an object's facts takes as long as to send so many bytes: thousands of matches take a millisecond. */
 export const LOOK_BYTES = 64
 
 const STORED = -1
@@ -53,11 +53,11 @@ export class Item extends Slot {
   readonly key: Key
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Set while the object is kept decoded; managed by the home. */
+  /** Set while the decoded object is kept; the home decides for how long. */
   decoded: KubeObject | undefined
-  /** Whether the decoded object was used since the home last looked. */
+  /** Whether the decoded object was used since DecodedObjects last passed it. */
   isInDemand = false
-  /** Whether it is stored otherwise than it would be now, which its wire form does not show. */
+  /** Whether it would be stored differently now, which its wire form does not tell. */
   isOutdated = false
   readonly #home: ItemHome
   #versionAt = STORED
@@ -82,7 +82,7 @@ export class Item extends Slot {
     return object
   }
 
-  /** The same for who needs it once: it is not kept. */
+  /** The same for a single use: the object is not kept. */
   peek(): KubeObject {
     return this.decoded ?? this.#decode()
   }
@@ -93,7 +93,7 @@ export class Item extends Slot {
     return this.#home.view(this)
   }
 
-  /** What stands in a list behind the opening brace: no kind, no apiVersion, no newline. */
+  /** The object as it follows the opening brace in a list: without kind, apiVersion and newline. */
   listTail(): Buffer {
     this.#print()
     return this.#home.view(this, this.#headBytes, this.length - 1)
@@ -105,69 +105,69 @@ export class Item extends Slot {
     return this.length - 1 - this.#headBytes
   }
 
-  /** Copies `listTail` to a place that has room for it; cheaper than a view where many are put together. */
+  /** Copies `listTail` into a buffer that has room for it; cheaper than a view where many are concatenated. */
   copyListTail(target: Buffer, at: number): number {
     this.#print()
     assert(this.slab !== undefined, 'an item that is printed has bytes')
     return this.slab.bytes.copy(target, at, this.at + this.#headBytes, this.at + this.length - 1)
   }
 
-  /** The wire form in three parts around the digits of its resourceVersion, without the newline. */
+  /** The wire form before and after the digits of its resourceVersion, without the newline. */
   aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
     const bytes = this.wire()
     const digits = String(this.revision).length
     return { before: bytes.subarray(0, this.#versionAt), after: bytes.subarray(this.#versionAt + digits, -1) }
   }
 
-  /** For the writer of this version: it has the object and has printed it already. */
+  /** For the writer of this version, which already has the object and its wire form. */
   setWire(object: KubeObject, wire: Wire): void {
     this.isOutdated = isOutdated(object)
     this.#keepWire(wire, object)
     this.keepObject(object)
   }
 
-  /** For who has printed it for others: the object is not kept. */
+  /** For a caller that has printed the object for others: the object is not kept. */
   setBytes(object: KubeObject, wire: Wire): void {
     this.#keepWire(wire, object)
   }
 
-  /** For who has the object, and has seen that it may be asked for again. */
+  /** For a caller that has decoded the object and expects it to be requested again. */
   keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return
     this.decoded = object
-    this.#home.keep(this) // which may let go of it again
+    this.#home.keep(this) // may evict it again at once
   }
 
-  /** The form of the facts, which are the tail of the bytes, if there is one. */
+  /** How to read the facts, which are the tail of the bytes; undefined if the resource has none. */
   get facts(): Facts | undefined {
     return this.#home.codec.facts
   }
 
-  /** Whether there are facts that can be read. */
+  /** Whether the item has facts that can still be read. */
   get hasFacts(): boolean {
     const { facts, slab, tailBytes } = this
     return tailBytes > 0 && facts !== undefined && slab !== undefined && facts.knows(slab.bytes, this.at + this.length)
   }
 
-  /** For who had to decode the object in order to select: the next one need not. */
+  /** For a selector that had to decode the object: the next one need not. */
   noteFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)
     if (facts !== undefined) this.#home.put(this, this.#home.view(this), facts)
   }
 
-  /** A call, not a comparison: settling may have made it true. */
+  /** A method: TypeScript would assume that a comparison still holds after `settle`. */
   isPrinted(): boolean {
     return this.#versionAt !== STORED
   }
 
-  /** Makes the wire form if that can be had without decoding; the facts come with it. */
+  /** Makes the wire form, and with it the facts, if that is possible without decoding. */
   settle(): void {
     if (this.#versionAt !== STORED) return
     const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
-  /** Who only passes the bytes on does not need the object again: it is not kept. */
+  /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */
   #print(): void {
     if (this.#versionAt !== STORED) return
     if (this.decoded === undefined) this.settle()

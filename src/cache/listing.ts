@@ -1,6 +1,6 @@
 /**
- * A list of a whole resource that is under way, and what the feed tells meanwhile. A list that lost events is begun again: what
- * comes of it is the state at one revision, and every event after that.
+ * A list of a whole resource that is under way, and the feed's events during it. A list that lost events is begun again: the result is
+ * the state at one revision, and every event after it.
  */
 import { Slices } from '../lib/slices.ts'
 import type { Time } from '../lib/timers.ts'
@@ -16,7 +16,7 @@ import { newTree, type Tree } from './tree.ts'
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
 
-/** An event of the feed, with the item that was made of it; none: the object was deleted. */
+/** An event of the feed, with the item made of it; undefined: the object was deleted. */
 export type Told = { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }
 
 export type Loaded = { readonly tree: Tree; readonly revision: Revision }
@@ -43,7 +43,7 @@ export class Listing {
     this.#newItem = newItem
   }
 
-  /** For who waits for the resource: ends as the work ends that was given to `settleWith`, or when it is closed. */
+  /** For callers that wait for the resource: settles as the promise given to `settleWith` does, or when the listing is closed. */
   get done(): Promise<void> {
     return this.#over.promise
   }
@@ -52,7 +52,7 @@ export class Listing {
     work.then(this.#over.resolve, this.#over.reject)
   }
 
-  /** The events since the list began are not all told: it begins again. */
+  /** Events since the list began were lost: the list begins again. */
   lose(): void {
     this.#isLost = true
   }
@@ -64,7 +64,7 @@ export class Listing {
     else if (event.item !== undefined) this.#parts.slabs.release(event.item)
   }
 
-  /** Lists until nothing is lost. `use` is called in the same turn as the last look at that, so that no event falls in between. */
+  /** Lists until no event was lost. `use` is called in the same turn as the last check of that, so that no event falls in between. */
   async fill(use: (loaded: Loaded, since: readonly Told[]) => void): Promise<void> {
     for (;;) {
       const loaded = await this.#load()
@@ -78,7 +78,7 @@ export class Listing {
     }
   }
 
-  /** Lets go of the events that were set aside. */
+  /** Releases the events that were set aside. */
   forget(): void {
     this.#parts.slabs.releaseAll((release) => {
       for (const { item } of this.#pending) if (item !== undefined) release(item)
@@ -88,7 +88,7 @@ export class Listing {
     this.#isLost = false
   }
 
-  /** Who waits goes on at once: the database may hang. */
+  /** Waiting callers continue at once: the database may hang. */
   close(): void {
     this.#isClosed = true
     this.#over.resolve()
@@ -102,7 +102,7 @@ export class Listing {
       const revision = await this.#walkInto(tree)
       if (revision !== undefined) loaded = { tree, revision }
     } catch (error) {
-      // What the first page was of may be no more: another database, or compacted before the last page.
+      // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
       if (!this.#isLost && !isCode(error, 'compacted')) throw error
     } finally {
       if (loaded === undefined) this.#releaseTree(tree)
@@ -110,14 +110,15 @@ export class Listing {
     return loaded
   }
 
-  /** Undefined if events were lost meanwhile. */
+  /** Undefined if events were lost meanwhile, or the listing was closed. */
   async #walkInto(tree: Tree): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
     for await (const page of store.walk(this.#range, { readsAhead: true })) {
-      // Of another database the feed, which has not seen that yet, would take this revision for an old one.
+      // A replaced database may answer with a lower revision, which the feed, if it has not noticed yet, would take for one that it has
+      // passed.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
       for (const stored of page.values) {

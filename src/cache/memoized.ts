@@ -1,8 +1,8 @@
-/** Values that are made of a cached object when they are first asked for, and kept until an EvictionQueue evicts them. */
+/** Values that are derived from a cached object when they are first requested, and kept until an EvictionQueue evicts them. */
 import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
 import { type Slabs, Slot } from './slabs.ts'
 
-/** Bytes made of a key when they are first asked for, and kept until the queue evicts them. */
+/** Bytes that are derived from a key when they are first requested, and kept until the queue evicts them. */
 export class MemoizedBytes<K extends WeakKey> {
   readonly #queue: EvictionQueue
   readonly #slabs: Slabs
@@ -30,7 +30,10 @@ export class MemoizedBytes<K extends WeakKey> {
   }
 }
 
-/** Where memoized bytes are kept. In slabs of their own: a small Buffer is a part of one of 64 KB, all of which it would hold on to. */
+/**
+ * Where memoized bytes are kept: in slabs of their own, since a small Buffer is a slice of a pooled one of 64 KB and would keep all of it
+ * in memory.
+ */
 export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
 
 class MemoBytes extends Slot implements Evictable {
@@ -42,14 +45,14 @@ class MemoBytes extends Slot implements Evictable {
     this.#slabs = slabs
   }
 
-  /** Whoever has a view has the slab; the entry must not, since it stays for as long as its object. */
+  /** A view that a caller still has keeps the slab alive; the entry must not, since it lives as long as its object. */
   evict(): void {
     this.#slabs.release(this)
     this.slab = undefined
   }
 }
 
-/** The same for values that are not one piece of bytes. */
+/** The same for values that are not a single Buffer. */
 export class Memoized<K extends WeakKey, V> {
   readonly #queue: EvictionQueue
   readonly #make: (key: K) => V

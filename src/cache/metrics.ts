@@ -1,4 +1,4 @@
-/** What is in memory, under upstream's names; looked up when somebody asks. */
+/** Metrics of the cache, under upstream's names; computed when they are scraped. */
 import type { Metrics } from '../lib/metrics.ts'
 import type { Cache } from './cache.ts'
 

@@ -1,7 +1,7 @@
 /**
- * What the rest of the server reads a resource by: one object, a list, a watch, each as new as was asked for. Latest means
- * everything acknowledged before the call, by anybody: proven once for all callers that come together, then answered from
- * memory. Where memory cannot answer in time, the database is asked; where that fails, the read fails. Nothing goes stale.
+ * How the rest of the server reads a resource: one object, a list or a watch, each as new as requested. 'latest' means everything that
+ * was acknowledged to anybody before the call: the revision is proven once for all concurrent callers, then the answer comes from memory.
+ * If memory cannot answer in time, the database is queried; if that fails, the read fails. No answer is staler than requested.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Wire } from '../codec/object.ts'
@@ -19,56 +19,62 @@ import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './
 
 /** How long a read waits for a revision, as upstream does. */
 const REACH_MS = 3_000
-/** A history read that ends before the ring has moved past it is nearly certain; if it does not, the watcher is told to list. */
+/** A single history read nearly always ends where the ring begins; if the ring has moved on so often, the client is told to list. */
 const HISTORY_TRIES = 3
-/** Each time the resource lost its place between the last wait and the start: more than once is no coincidence. */
+/**
+ * Each try fails because the resource was listed again, or its ring moved on, between the last wait and the start: more than once is no
+ * coincidence.
+ */
 const WATCH_TRIES = 5
-/** Each has to outlast a compaction, of which there is one in minutes: a second in a row means that the database is too slow to be read whole. */
+/**
+ * A try fails if the database is compacted during it, which happens every few minutes: two in a row mean that the database is too slow to
+ * be read whole.
+ */
 const STORE_TRIES = 3
 
-/** How new an answer must be. Any: whatever is there. */
+/** How new an answer must be. 'any': whatever is in memory. */
 export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
 
 export type Listed = Selected & {
   /** The revision at which the list is true. */
   readonly revision: Revision
-  /** Names the state, among all that this process has shown; absent where it was not shown from memory. */
+  /** Identifies the state among all that this process has served; absent if the answer did not come from memory. */
   readonly state?: string
 }
 
 export type WatchOptions = {
   readonly range: KeyRange
-  /** Begin with the objects there are, or with what happened after a revision. */
+  /** Begin with the existing objects, or with the events after a revision. */
   readonly start:
     | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
     | { readonly after: Revision }
   readonly matches?: Matches | undefined
   /** As in a selection. */
   readonly by?: Selection['by']
-  /** Who asks; empty: the server itself. What one client may have the past read for has a limit. */
+  /** The client; empty: the server itself. History reads are limited per client. */
   readonly client?: string
 }
 
-/** The same to who does not mind where objects come from. */
+/** The reader, for callers that do not care where objects come from. */
 export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
 
-/** A tree that is the state at the revision, at least until the end of the turn. */
+/** A tree with the state at the revision, at least until the end of this turn of the event loop. */
 type State = {
   readonly tree: Tree
   readonly revision: Revision
-  /** Of the resource when the state was taken. */
+  /** The resource's `listing` when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
-  /** Of a state of the past that pages were shown of. */
+  /** The `found` of a snapshot that earlier pages were served from. */
   readonly found?: Snapshot['found']
 }
 
 export class Reader {
   readonly #resource: CachedResource
   readonly #parts: Parts
-  /** History reads under way, by where they begin: who resumes from later shares one. */
+  /** History reads under way, by the revision they begin after: a watch that resumes from a later one shares the read. */
   readonly #histories = new Map<Revision, SharedHistory>()
 
   constructor(resource: CachedResource, parts: Parts) {
@@ -76,14 +82,14 @@ export class Reader {
     this.#parts = parts
   }
 
-  /** What memory has, however old; undefined where one must wait for that. */
+  /** What is in memory, however old; undefined if the caller would have to wait for it. */
   known(): Tree | undefined {
     return this.#resource.known()
   }
 
   /**
-   * Brings all objects into memory as clients see them, so that the first who asks does not wait for that. `make` makes what else is
-   * likely to be asked for.
+   * Brings all objects into memory in their wire form, so that the first client does not wait for that. `make` makes what else is likely
+   * to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
     await this.#resource.ensure()
@@ -110,33 +116,33 @@ export class Reader {
     const { time } = this.#parts
     const { by = [] } = selection
     const among = this.#among(state, range, selection)
-    // If there are more pages, they will ask for this very state.
+    // If there are more pages, they will request this very state.
     const snapshot = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.snapshot() : undefined
     const parts = { time, counts: snapshot?.counts, among }
     const selected = await select(snapshot?.tree ?? state.tree, range, selection, parts)
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
     if (snapshot !== undefined && selected.more) {
-      // What a name led to is not all that have these values.
+      // The keys that were found by name are not all keys with these values.
       if (among !== undefined && selection.name === undefined) keepFound(snapshot, by, among)
       this.#resource.keep(snapshot)
     }
     return { revision, state: name, ...selected }
   }
 
-  /** What can match, where that is known without a look at every object. */
+  /** The keys of the objects that can match, if that is known without scanning. */
   #among({ tree, isCurrent, found }: State, range: KeyRange, { name, by = [] }: Selection): KeySet | undefined {
     if (name !== undefined) return named(tree, range, name)
     if (by.length === 0) return undefined
     return isCurrent ? this.#resource.having(by) : found?.get(questionOf(by))
   }
 
-  /** Fails with 'compacted' when the events after the revision are gone, and with 'too-new'. */
+  /** Fails with 'compacted' if the events after the revision are gone, and with 'too-new' if the revision is not reached in time. */
   async watch(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
     for (let tries = 0; tries < WATCH_TRIES; tries++) {
       const ready = await this.#ready(options)
       if (ready === undefined) return this.#ended(filter)
-      // No await from here to the joining, so that nothing is lost or doubled between.
+      // No await from here to the join, so that no event is lost or duplicated in between.
       const start = this.#startOf(options, ready)
       if (start === undefined) {
         ready.release()
@@ -162,7 +168,7 @@ export class Reader {
     }
   }
 
-  /** As if the definition had changed a moment later: its client comes again, and gets one of the new form. */
+  /** A closed watch, as if the definition had changed a moment later: the client watches again, under the new definition. */
   #ended(filter: WatchFilter): Watcher {
     const start = { initial: undefined, earlier: [], earlierAt: 0, onReplayed: nothingEarlier.release }
     const source = this.#resource.watchSource()
@@ -177,15 +183,15 @@ export class Reader {
   }
 
   /**
-   * Waits for the state that was asked for. The current one is taken by `#shown`, in the same turn as it is used: while somebody
-   * awaits it, it moves on. 'store': memory cannot answer, the database may.
+   * Waits for the requested state. The current one is taken by `#shown`, in the same turn as it is used, since it would move on during an
+   * await. 'store': memory cannot answer, the database may.
    */
   async #state(at: At): Promise<'current' | 'store' | State> {
     try {
       const state = await this.#awaitState(at)
       return this.#resource.isClosed() ? 'store' : state
     } catch (error) {
-      // The definition of the resource has changed: who began before that reads the database, as it was defined then.
+      // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
       if (this.#resource.isClosed()) return 'store'
       throw error
     }
@@ -204,7 +210,7 @@ export class Reader {
     return 'current'
   }
 
-  /** Undefined: the resource has let go of its objects meanwhile, or cannot answer. */
+  /** Undefined: the resource has dropped its objects meanwhile, or cannot answer. */
   #shown(state: 'current' | 'store' | State): State | undefined {
     if (typeof state === 'object') return state
     const tree = state === 'current' ? this.#resource.known() : undefined
@@ -226,7 +232,10 @@ export class Reader {
     return { tree, revision, listing, isCurrent: false, found }
   }
 
-  /** Who names no revision does not learn that the one of the first page was compacted before the last: it is read again. */
+  /**
+   * A caller that names no revision need not know that the revision of the first page was compacted before the last page: the list is
+   * read again.
+   */
   async #fromStore(range: KeyRange, at: At, selection: Selection): Promise<Listed> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walkStore(range, at.exactly, selection)
     for (let tries = 1; ; tries++) {
@@ -261,7 +270,7 @@ export class Reader {
     return { revision, items, more: false, remaining: 0 }
   }
 
-  /** Waits until the objects are as new as was asked for. */
+  /** Waits until the objects are as new as requested. */
   async #reached({ initial }: Extract<WatchOptions['start'], { initial: unknown }>): Promise<Earlier> {
     const resource = this.#resource
     const isFresh = resource.phase === 'idle'
@@ -277,7 +286,7 @@ export class Reader {
     throw new StorageError('unavailable', `${this.#resource.spec.name} cannot be listed at the moment`)
   }
 
-  /** What happened after a revision and is no longer in the ring. */
+  /** The events after a revision that are no longer in the ring. */
   async #earlier(after: Revision, client: string): Promise<Earlier> {
     await this.#live()
     if (this.#parts.feed.isLost(after, this.#resource.revision)) throw tooOld()
@@ -294,7 +303,7 @@ export class Reader {
     }
   }
 
-  /** Undefined if the resource has lost its place meanwhile. */
+  /** Undefined if the resource is being listed again, or its ring has moved on. */
   #startOf({ start, range, by }: WatchOptions, { changes, at, until, release }: Earlier): WatchStart | undefined {
     const { phase, ring, revision, tree } = this.#resource
     if (phase !== 'live') return undefined
@@ -311,7 +320,7 @@ export class Reader {
     return { initial: undefined, ...replay, position, seen: start.after, told: until, markInitialEnd: false }
   }
 
-  /** Shared with all who ask meanwhile; its bytes are given back when the last of them has released it. */
+  /** Shared by all watches that need it meanwhile; its bytes are given back when the last of them has released it. */
   async #history(after: Revision, client: string): Promise<Earlier> {
     const shared = this.#findHistory(after) ?? this.#beginHistory(after, client)
     shared.holders++
@@ -348,7 +357,7 @@ export class Reader {
   }
 }
 
-/** Of one state: whoever pages through by more has them scanned. */
+/** Queries whose keys are kept per state; the pages of further ones are scanned. */
 const FOUND_MAX = 100
 
 function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySet): void {
@@ -370,7 +379,7 @@ type Earlier = {
 
 const nothingEarlier = { changes: [], at: 0, release: (): void => undefined }
 
-/** Nearly always the first is empty: the ring has moved on while a history was read. */
+/** Nearly always the first is empty; if not, the ring has moved on while the first was read. */
 function joined(first: Earlier, second: Earlier): Earlier {
   if (first.at === first.changes.length) {
     first.release()
@@ -398,7 +407,7 @@ function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item,
 }
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
-  // One array for all entries: a hundred watchers go through all objects.
+  // One array is reused for all entries: a hundred watchers may iterate over all objects.
   for (const [key, item] of tree.entries(range.from, [])) {
     if (key >= range.to) return
     yield item
@@ -410,7 +419,7 @@ const tooOld = (): StorageError => new StorageError('compacted', 'the events aft
 const tooNew = (revision: Revision, bound: Revision): StorageError =>
   new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })
 
-/** It is printed then; who asks for one that is not readable is told. */
+/** Prints the item. An unreadable one is reported to the client that requests it. */
 function isReadable(item: Item): boolean {
   try {
     item.wire()

@@ -1,9 +1,9 @@
 /**
- * One resource in memory: its current objects, its recent events, its watchers. It holds nothing until somebody asks; then
- * it lists itself once and follows the feed. What it shows is never older than it says.
+ * One resource in memory: its current objects, its recent events, its watchers. It holds nothing until the first read; then it lists
+ * itself once and follows the feed. Its objects are never older than its `revision`.
  *
- * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, the
- * watchers were let go, a new list is under way; until it is there the old state is shown only to who does not mind.
+ * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, the watchers were
+ * closed, a new list is under way; until it ends, the old state is served only to readers that accept any revision up to it.
  */
 import type { Wire } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
@@ -38,7 +38,7 @@ export type ResourceSpec = ObjectCodec & {
   readonly name: string
   /** Ends in a slash. */
   readonly prefix: Key
-  /** Tells apart what is stored once and served in several versions. */
+  /** Distinguishes the versions of a kind that is stored once and served in several. */
   readonly version?: string
 }
 
@@ -50,7 +50,7 @@ export type Parts = ContentsParts & {
   readonly feed: SharedFeed
   readonly decoded: DecodedObjects
   readonly frames: EvictionQueue
-  /** A number that nothing else of the process has. */
+  /** A number that is unique in this process. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
   readonly indexes: IndexLimits
@@ -70,7 +70,7 @@ export class CachedResource {
   readonly range: KeyRange
   readonly home: ItemHome
   readonly #parts: Parts
-  /** Who waits looks again then. */
+  /** After a timeout, the waiting loop checks the time itself. */
   readonly #late: InTime<void>
   readonly #watchers = new Set<Watcher>()
   readonly #waker: Waker
@@ -79,7 +79,7 @@ export class CachedResource {
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #contents: ResourceContents
-  /** The revision of the last list; the feed's is used beyond it. */
+  /** The revision of the last list; the feed's is used once it is higher. */
   #listed: Revision = 0
   #usedAtMs = 0
 
@@ -106,7 +106,7 @@ export class CachedResource {
     return Math.max(this.#listed, this.#subscription.revision)
   }
 
-  /** A call, not a comparison: it may have become true during any await. */
+  /** A method: TypeScript would assume that a comparison still holds after an await. */
   isClosed(): boolean {
     return this.#phase.phase === 'closed'
   }
@@ -123,17 +123,20 @@ export class CachedResource {
     return this.#contents.ring
   }
 
-  /** The keys of all objects that have these values now, and of few others; undefined if no index can tell in this turn. */
+  /** The keys of all objects that have these values now, and of some others; undefined if no index can answer in this turn. */
   having(by: readonly IndexedValue[]): KeySet | undefined {
     return this.#indexes?.find(by)?.clone()
   }
 
-  /** No index led to these values, and so many objects were looked at in vain. */
+  /** No index had these values, and a scan rejected `looks` objects. */
   noteScan(by: readonly IndexedValue[], looks: number): void {
     this.#indexes?.noteScan(by, looks)
   }
 
-  /** Names the list that it began with: with a revision it names a state, also where two databases have the same revisions. */
+  /**
+   * Identifies the list that the contents began with. With a revision it identifies a state, even if two databases have the same
+   * revisions.
+   */
   get listing(): number {
     return this.#contents.listing
   }
@@ -142,18 +145,20 @@ export class CachedResource {
     return this.#watchers.size
   }
 
-  /** Since when nobody has used it; undefined while somebody watches or a list is under way. */
+  /** Since when nobody has used it; undefined while it is watched or not live. */
   get unusedSinceMs(): number | undefined {
     return this.#watchers.size > 0 || this.#phase.phase !== 'live' ? undefined : this.#usedAtMs
   }
 
-  /** The objects there are to show without waiting. */
+  /** The objects that can be served without waiting. */
   known(): Tree | undefined {
     this.#usedAtMs = this.#parts.time.monotonicMs()
     return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.tree : undefined
   }
 
-  /** Makes sure that there are objects to show, unless it is closed. True if they were listed just now, after the call. */
+  /**
+   * Makes sure that there are objects to serve, unless it is closed. True if this call began the list, which is then newer than the call.
+   */
   async ensure(): Promise<boolean> {
     this.#usedAtMs = this.#parts.time.monotonicMs()
     const { phase } = this.#phase
@@ -163,7 +168,7 @@ export class CachedResource {
     return isFirst
   }
 
-  /** True once the resource follows the feed; false if that takes too long: without the database it never will. */
+  /** True once the resource follows the feed; false if that takes too long, as it does without the database. */
   async live(timeoutMs: number): Promise<boolean> {
     const until = this.#parts.time.monotonicMs() + timeoutMs
     this.#usedAtMs = this.#parts.time.monotonicMs()
@@ -191,34 +196,34 @@ export class CachedResource {
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
   async stateAt(revision: Revision): Promise<Snapshot | undefined> {
-    // What has no objects has no past, either.
+    // A resource without objects has no past, either.
     if (this.known() === undefined) return undefined
     return this.#contents.stateAt(revision)
   }
 
-  /** The current state, which stays as it is. */
+  /** The current state as an immutable copy. */
   snapshot(): Snapshot {
     return this.#contents.snapshot()
   }
 
-  /** For a snapshot that will be asked for again. */
+  /** Keeps a snapshot that will be requested again. */
   keep(snapshot: Snapshot): void {
     this.#contents.keep(snapshot)
   }
 
-  /** For the writer of a version: the feed will bring it, and need not read it again. */
+  /** For the writer of a version: when the feed delivers it, it need not be decoded again. */
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
-    // What was written to the database before this one may be acknowledged late, with a revision that means another version here.
+    // A write to the previous database may be acknowledged late, with a revision that means another version in this one.
     if (!this.#parts.feed.isSettled) return
     this.#parts.feed.noteWrite(revision)
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
-    // Mostly the answer comes before the event: then there is nothing to look for.
+    // The response to the write usually comes before the event: then the tree need not be searched.
     const current = revision > this.revision ? undefined : this.tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision) this.#ownWrites.add({ key, revision, object, wire })
   }
 
-  /** `by`: the watcher wants only objects that have the values; it is woken for the first of them. */
+  /** `by`: the watcher selects only objects that have all these values; it is woken for events of the first one. */
   watchSource([by]: readonly IndexedValue[] = []): WatchSource {
     const { ring, groups } = this.#contents
     const valueOf = by && this.#indexes?.readerOf(by)
@@ -259,7 +264,7 @@ export class CachedResource {
     return item
   }
 
-  /** Lets go of all objects. */
+  /** Drops all objects. */
   drop(): void {
     assert(this.#watchers.size === 0, 'a watched resource is not dropped')
     this.#unsubscribe()
@@ -268,12 +273,12 @@ export class CachedResource {
     this.#phase = { phase: 'idle' }
   }
 
-  /** What it shows is not what the database has: it lists itself again. */
+  /** The objects differ from the database: the resource lists itself again. */
   distrust(): void {
     if (this.#phase.phase === 'live') this.#onGap()
   }
 
-  /** Ends for good. `keepsBytes`: the whole cache ends, so nobody needs the slabs to be tidy. */
+  /** Closes for good. `keepsBytes`: the whole cache is closed, so the slabs need not be tidied. */
   close({ keepsBytes = false } = {}): void {
     for (const watcher of this.#watchers) watcher.close('shutdown')
     this.#unsubscribe()
@@ -298,7 +303,7 @@ export class CachedResource {
     this.#show(newTree(), 0)
   }
 
-  /** A state of which no past is known. */
+  /** Replaces the contents by a state without a past. */
   #show(tree: Tree, revision: Revision): void {
     this.#contents = new ResourceContents({ tree, revision, listing: this.#parts.newListing() }, this.#parts)
     this.#listed = revision
@@ -339,8 +344,9 @@ export class CachedResource {
   }
 
   /**
-   * What a watcher has seen is true, what comes next is not known: it is let go, and its client comes back with the revision
-   * it knows. If the history after that is still there, here or in the database, it misses nothing; if not, it lists.
+   * What a watcher has delivered is right, but the events that follow are lost: it is closed, and its client resumes from the last
+   * revision it has seen. If the history after that is still available, here or in the database, the client misses nothing; if not, it
+   * lists.
    */
   #onGap(): void {
     if ('listing' in this.#phase) this.#phase.listing.lose()
@@ -352,7 +358,7 @@ export class CachedResource {
     listing.settleWith(this.#catchUp(listing))
   }
 
-  /** Nothing that it has is of this database: the next reader lists it, and a list under way begins again. */
+  /** The objects are of another database: the next reader lists the resource, and a list under way begins again. */
   #onReset(): void {
     for (const watcher of this.#watchers) watcher.close('gap')
     if (this.#phase.phase === 'live') this.drop()
@@ -380,10 +386,10 @@ export class CachedResource {
   #onEvents(events: readonly FeedEvent[]): void {
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     for (const event of events) {
-      // A list can be ahead of the feed: what it showed is not told again.
+      // A list can be ahead of the feed: events that it already includes are skipped.
       if (event.revision <= this.#listed) continue
       const opened = event.type === 'put' ? this.open(event) : undefined
-      // Nothing may overtake it: as after a gap the resource lists itself again, which waits for the transformer.
+      // No later event may overtake this one: as after a gap, the resource lists itself again, which waits for the transformer.
       if (event.type === 'put' && opened === undefined) {
         this.#onGap()
         continue
@@ -402,16 +408,16 @@ export class CachedResource {
     this.#contents.record(new ObjectChange({ ...event, previous }))
   }
 
-  /** The value as it was before it was encrypted; undefined where the transformer has to ask somebody first. */
+  /** The decrypted value; undefined if the transformer has to wait for an answer, as of a KMS plugin. */
   open({ key, revision, createRevision, value }: Versioned): Versioned | undefined {
     try {
       const plain = this.#parts.transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
-      // Who lists meets the same failure.
+      // The list that follows meets the same failure.
       plain.catch(() => undefined)
       return undefined
     } catch (error) {
-      // An unreadable value is an object like others, until somebody wants to see it.
+      // An unreadable value is an object like others, until a client requests it.
       if (error instanceof StorageError) return { key, revision, createRevision, value }
       throw error
     }

@@ -1,7 +1,6 @@
 /**
- * The recent events of one resource, in order. Each has a position that never changes; a watcher is a position in this ring
- * and needs no buffer of its own. What falls off the old end is forgotten for good: `completeAfter` says since when
- * nothing is missing.
+ * The recent events of one resource, in order. Each has a position that never changes, so a watcher is a position in this ring and needs
+ * no buffer of its own. Evicted events are gone for good; every event after the revision `completeAfter` is still here.
  */
 import { Deque } from '../lib/deque.ts'
 import type { Revision } from '../storage/engine.ts'
@@ -13,13 +12,13 @@ export class Ring {
   #first = 0
   #completeAfter: Revision
 
-  /** `onForget` is told each event that falls off, and the position of the oldest that is left. */
+  /** `onForget` is called for each evicted event, with the position of the oldest one that remains. */
   constructor(completeAfter: Revision, onForget: (change: ObjectChange, first: number) => void) {
     this.#completeAfter = completeAfter
     this.#onForget = onForget
   }
 
-  /** Whether who has seen everything up to this revision can go on from here. */
+  /** Whether a watcher that has seen everything up to this revision can resume from this ring. */
   reachesBackTo(revision: Revision): boolean {
     return revision >= this.#completeAfter
   }
@@ -42,7 +41,9 @@ export class Ring {
     return this.#changes.at(position - this.#first)
   }
 
-  /** Forgets the oldest event. Where others of its revision stay, they too are before `completeAfter` now: no resume sees half a revision. */
+  /**
+   * Evicts the oldest event. Others of its revision may remain, but no watch can resume before them any more: none sees half a revision.
+   */
   evict(): void {
     const change = this.#changes.shift()
     if (change === undefined) return

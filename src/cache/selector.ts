@@ -1,4 +1,7 @@
-/** Which objects a label selector and a field selector select: by the facts beside an object's bytes, or, where there are none yet, by the object. */
+/**
+ * Matches objects against a label selector and a field selector: by the facts beside an object's bytes or, if there are none yet, by the
+ * decoded object.
+ */
 import { matchesLabels, matchesRequirement, type Requirement } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Key } from '../storage/engine.ts'
@@ -12,27 +15,30 @@ export type SelectorTerm = {
   readonly value: string
 } & (
   | { readonly field: string; readonly read: (object: KubeObject) => string }
-  /** Of names: whether a key has the value. */
+  /** metadata.name or metadata.namespace: whether a key has the value. */
   | { readonly isOf: (key: Key) => boolean }
 )
 
-/** The function remembers what it has looked up: it is for one list or one watch, not for all. */
+/** The returned function caches its lookups in the facts' vocabulary: make one per list or watch. */
 export function selects(selector: Selector): Matches {
   const byFacts = new ByFacts(selector)
   const matches = (item: Item): boolean => byFacts.selects(item) ?? selectsObject(selector, item)
   return Object.assign(matches, { lookBytes: lookBytes(selector) })
 }
 
-/** Of each requirement or term: some sixty nanoseconds. */
+/** The cost of one requirement or term, in the unit of LOOK_BYTES: some sixty nanoseconds. */
 const ASK_BYTES = 16
 
-/** A value of a field may be long, and compared to its end. */
+/** A field's value may be long, and is compared to its end. */
 function lookBytes({ requirements, terms }: Selector): number {
   const characters = terms.reduce((sum, { value }) => sum + value.length, 0)
   return Math.max(LOOK_BYTES, ASK_BYTES * (requirements.length + terms.length) + characters / 4)
 }
 
-/** What had to be decoded for this is asked for the next time without, and what is selected will be shown. */
+/**
+ * A decoded object leaves its facts behind, so that the next selector need not decode it; a selected one is kept, since it is sent to the
+ * client.
+ */
 function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
   const object = item.peek()
   item.noteFacts(object)
@@ -50,21 +56,24 @@ type FieldSought = { readonly sought: Sought; readonly isEqual: boolean; readonl
 type LabelSought = {
   readonly requirement: Requirement
   readonly key: Sought
-  /** Undefined: the text of the value is needed. */
+  /** Undefined: the label's value is needed as text. */
   readonly values: readonly Sought[] | undefined
 }
 
-/** More requirements, or values of one, are not compared one by one: the labels of the object are looked up by their texts. */
+/**
+ * Up to so many requirements, or values of one, are compared one by one in encoded form; with more, the object's labels are decoded and
+ * looked up.
+ */
 const FEW = 8
 
 class ByFacts {
   readonly #keyTerms: readonly Extract<SelectorTerm, { isOf: unknown }>[]
   readonly #fields: readonly FieldSought[]
   readonly #labels: readonly LabelSought[]
-  /** Instead of those. */
+  /** All requirements, where there are too many for `#labels`. */
   readonly #byText: readonly Requirement[]
   readonly #reader = new FactsReader()
-  /** Whose numbers and places have been looked up, and when. */
+  /** The facts in which numbers and places were last looked up, and their `changes` at that time. */
   #facts: Facts | undefined
   #changes = 0
   #hasAllFields = false
@@ -83,7 +92,7 @@ class ByFacts {
     }))
   }
 
-  /** Undefined: the facts do not say it. */
+  /** Undefined: the facts cannot tell. */
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
     if (this.#fields.length === 0 && this.#labels.length === 0 && this.#byText.length === 0) return true
@@ -125,7 +134,7 @@ const soughtValues = (requirement: Requirement): Sought[] | undefined =>
     ? [...requirement.values].map((value) => new Sought(value))
     : undefined
 
-/** The reader stands before the value. */
+/** The reader is positioned before the label's value. */
 function hasValueOf(reader: FactsReader, { requirement, values }: LabelSought, facts: Facts): boolean {
   if (values === undefined) return matchesRequirement(requirement, reader.text(facts))
   return isOneOf(reader, values) === (requirement.operator === 'in')

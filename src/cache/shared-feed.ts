@@ -1,6 +1,6 @@
 /**
- * The feed, with several followers for one prefix: a kind that is served in two versions, such as events, is in memory once
- * for each version that somebody asks for.
+ * The feed, with several consumers for one prefix: a kind that is served in two versions, such as events, is in memory once for each
+ * version that clients request.
  */
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Feed } from '../storage/feed.ts'
@@ -18,7 +18,7 @@ export class SharedFeed {
     this.#feed = feed
   }
 
-  /** Who joins late is told nothing of what was told before: it lists after it has joined. */
+  /** A consumer that joins late does not get earlier events: it must list after it has joined. */
   subscribe(prefix: Key, consumer: FeedConsumer): Following {
     const shared = this.#shared.get(prefix) ?? this.#begin(prefix)
     const { consumers, subscription } = shared

@@ -8,7 +8,7 @@
 import { assert } from '../lib/assert.ts'
 
 const SLAB_BYTES = 1 << 20
-/** Under random updates slabs are then nine tenths full on average, for four bytes copied per byte that was freed. */
+/** With this share, slabs are nine tenths full on average under random updates, for four bytes copied per byte freed. */
 const KEPT_SHARE = 0.8
 const KEPT_BYTES = Math.floor(SLAB_BYTES * KEPT_SHARE)
 /** Larger objects get a slab of their own: copying them out would gain little. */
@@ -16,11 +16,11 @@ const SHARED_BYTES_MAX = SLAB_BYTES >> 3
 
 type Slab = {
   readonly bytes: Buffer
-  /** Not counted: bytes of an item that lives outside of the cache. */
+  /** The slab of an item outside of the cache, which is not counted. */
   readonly isLoose: boolean
   used: number
   live: number
-  /** Who has bytes here; entries that moved away or were released are skipped when they are met. */
+  /** The slots with bytes here; those that moved away or were released are skipped. */
   readonly holders: Slot[]
 }
 
@@ -29,19 +29,22 @@ export class Slot {
   slab: Slab | undefined
   at = 0
   length = 0
-  /** Of what stands behind the bytes and goes where they go. */
+  /** The length of what follows the bytes and moves with them. */
   tailBytes = 0
   isReleased = false
 }
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
-  /** Of `releaseTogether`, while it runs. */
+  /** The slabs that `releaseTogether` collects, while it runs. */
   #together: Set<Slab> | undefined
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
 
-  /** Copies the bytes in and makes the slot point at them. A slot that has bytes gives them up; one that was released stays outside. */
+  /**
+   * Copies the bytes in and points the slot at them. A slot that has bytes releases them; one that was released gets memory outside of
+   * the slabs.
+   */
   put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
       this.putLoose(slot, bytes, tail)
@@ -57,7 +60,7 @@ export class Slabs {
     this.#liveBytes += sizeOf(slot)
   }
 
-  /** Copies the bytes into memory of their own, outside of the slabs; for what only one reader will see. */
+  /** Copies the bytes into memory of their own, outside of the slabs; for what only one reader will use. */
   putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
     slot.at = 0
@@ -71,13 +74,13 @@ export class Slabs {
     return slot.slab.bytes.subarray(slot.at + start, slot.at + end)
   }
 
-  /** Counts the bytes as no longer needed. Who still has the slot, such as a list under way, can go on reading it. */
+  /** Counts the bytes as no longer needed. A reader that still has the slot, such as a list under way, can go on reading it. */
   release(slot: Slot): void {
     const slab = this.#free(slot)
     if (slab !== undefined) this.#copyOutIfWorth(slab)
   }
 
-  /** The same of all that `each` names: nothing is copied out of a slab only to be released as well. */
+  /** Releases all slots that `each` passes to it: nothing is copied out of a slab only to be released as well. */
   releaseAll(each: (release: (slot: Slot) => void) => void): void {
     const slabs = new Set<Slab>()
     each((slot) => {
@@ -90,7 +93,7 @@ export class Slabs {
     }
   }
 
-  /** The same of all that is released meanwhile by `releaseAll`. */
+  /** Treats all calls of `releaseAll` during `run` as one. */
   releaseTogether(run: () => void): void {
     const slabs = new Set<Slab>()
     this.#together = slabs
@@ -102,12 +105,12 @@ export class Slabs {
     }
   }
 
-  /** What the objects need and what the slabs hold for them. */
+  /** The bytes that objects use, and those that the slabs take. */
   get size(): { readonly liveBytes: number; readonly slabBytes: number } {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
   }
 
-  /** Undefined: it has no bytes here. */
+  /** Undefined: the slot has no bytes to release. */
   #free(slot: Slot): Slab | undefined {
     const { slab } = slot
     if (slab === undefined || slab.isLoose || slot.isReleased) return undefined
@@ -121,7 +124,7 @@ export class Slabs {
     if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length)) this.#copyOut(slab)
   }
 
-  /** Gives a slot room for as many bytes as it says. */
+  /** Gives a slot room for its bytes and its tail. */
   #place(slot: Slot): Slab {
     const size = sizeOf(slot)
     const slab = this.#room(size)
@@ -156,7 +159,7 @@ export class Slabs {
       slab.bytes.copy(this.#place(slot).bytes, slot.at, at, at + sizeOf(slot))
     }
     slab.holders.length = 0
-    slab.live = Number.POSITIVE_INFINITY // never again
+    slab.live = Number.POSITIVE_INFINITY // so that it is not copied out again
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Snapshots of a resource in the recent past that one ring covers: positions of another ring mean nothing here. The state at a revision is
- * made of the nearest later snapshot, taken back event by event through the ring; it is then kept too, since the next page of the same
- * list will ask for it again.
+ * Snapshots of a resource in the recent past, within one ring: positions of another ring mean nothing here. The state at a revision is
+ * made from the nearest later snapshot by undoing events of the ring; it is then kept too, since the next page of the same list will
+ * request it again.
  */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
@@ -10,8 +10,8 @@ import type { Ring } from './ring.ts'
 import type { Counts, KeySet, Tree } from './tree.ts'
 
 /**
- * Lists that are being paged through at the same time, each at a revision of its own. With more, a page takes the time to go
- * back through the events since; the state of a resource where everything has changed takes 16 bytes an object.
+ * Lists that are being paged through at the same time, each at a revision of its own. With more, each page has to undo the events since.
+ * A snapshot of a resource whose objects have all changed since takes 16 bytes per object.
  */
 const SNAPSHOTS_MAX = 32
 
@@ -21,11 +21,11 @@ export type Snapshot = {
   readonly position: number
   readonly tree: Tree
   readonly counts?: Counts
-  /** What an index has led to in this state, by what was asked: the next pages need not scan. */
+  /** The keys that an index found in this state, by query: later pages need not scan. */
   readonly found?: Map<string, KeySet>
 }
 
-/** `use`: the higher, the later it was asked for. */
+/** `use`: the higher, the more recently it was requested. */
 type Kept = { readonly snapshot: Snapshot; use: number }
 
 export class Snapshots {
@@ -40,7 +40,7 @@ export class Snapshots {
     this.#time = time
   }
 
-  /** What was taken before the resource listed itself again has no place in the events since. */
+  /** Ignores a snapshot that was taken before the resource was listed again: it has no position in this ring. */
   keep(snapshot: Snapshot): void {
     if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
     if (this.#snapshots.some((kept) => kept.snapshot.position === snapshot.position)) return
@@ -80,7 +80,7 @@ export class Snapshots {
   }
 }
 
-/** False if the ring forgot an event meanwhile. */
+/** False if the ring evicted an event meanwhile. */
 async function takeBack(
   tree: Tree,
   { from, to, ring }: { readonly from: number; readonly to: number; readonly ring: Ring },

@@ -1,4 +1,4 @@
-/** The current objects of a resource in the order of their keys. A clone costs next to nothing and shares what does not change. */
+/** The current objects of a resource in the order of their keys. A clone is copy-on-write: it costs next to nothing. */
 import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
@@ -12,7 +12,7 @@ export type Tree = InstanceType<typeof BTree<Key, Item>>
 
 export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 
-/** Keys in their order, without the objects: it takes half of the memory, and an object that changes may keep its place. */
+/** Sorted keys without the objects: it takes half of the memory, and need not change when an object does. */
 export type KeySet = InstanceType<typeof BTree<Key, undefined>>
 
 export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
@@ -29,37 +29,37 @@ export type Selection = {
   /** 0 or absent: all. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
-  /** All that match have each of these values: an index may lead to them. */
+  /** All objects that match have each of these values: an index may find them. */
   readonly by?: readonly IndexedValue[] | undefined
-  /** The keys of all that match end in this name. */
+  /** The keys of all objects that match end in this name. */
   readonly name?: Key | undefined
 }
 
-/** What is asked of an index: the value of a selectable field, or of a label. */
+/** A query to an index: the value of a selectable field, or of a label. */
 export type IndexedValue =
   | { readonly field: string; readonly value: string }
   | { readonly label: string; readonly value: string }
 
-/** How many keys there are from one key to another, in a tree that does not change: pages ask for the same again and again. */
+/** How many keys there are between two keys of a tree that does not change: each page of a list asks for the same count. */
 export type Counts = Map<string, number>
 
-/** Of one state; whoever asks for pages of many sizes has them counted anew. */
+/** Counts that are kept per state; clients that page in many sizes have them made anew. */
 const COUNTS_MAX = 1000
 
 export type Selected = {
   readonly items: readonly Item[]
   /** Whether any key of the range follows the last item, matching or not. */
   readonly more: boolean
-  /** How many keys follow; 0 where there is a filter, since nobody asks then. */
+  /** How many keys follow; 0 with a filter, since a list with a selector has no remainingItemCount. */
   readonly remaining: number
-  /** How many objects a filter has looked at in vain. */
+  /** How many objects a filter has rejected. */
   readonly refused?: number
 }
 
-/** Folders that are looked at in one turn: a millisecond's work. */
+/** Namespaces that are searched in one turn of the event loop: a millisecond's work. */
 const FOLDERS_MAX = 500
 
-/** The objects of one name in all namespaces; undefined where there are too many namespaces to look at in one turn. */
+/** The keys of one name in all namespaces; undefined if there are too many namespaces to search in one turn. */
 export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
   const found = newKeySet()
   let start = from
@@ -77,11 +77,11 @@ export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | u
 type SelectParts = {
   readonly time: SlicesTime
   readonly counts?: Counts | undefined
-  /** Those of the tree that can match; nobody changes them, either. */
+  /** The keys of the tree that can match; nobody may change this set, either. */
   readonly among?: KeySet | undefined
 }
 
-/** On a tree that nobody changes meanwhile. */
+/** Nobody may change the tree meanwhile. */
 export async function select(
   tree: Tree,
   range: KeyRange,
@@ -127,10 +127,13 @@ async function filtered(tree: Tree, range: KeyRange, { limit, matches, time, amo
   return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0, refused }
 }
 
-/** Looked at between two looks at the clock: a microsecond's work each. What has no facts yet is decoded, and may be large. */
+/**
+ * Items between two checks of the clock, a microsecond's work each. One without facts is decoded, may be large, and is followed by a
+ * check.
+ */
 const LOOKED_AT_ONCE = 16
 
-/** Shows items until the visitor has enough, in slices. Nobody may change the tree meanwhile. */
+/** Visits items in slices until the visitor wants no more. Nobody may change the tree meanwhile. */
 export async function walk(
   tree: Tree,
   { from, to }: KeyRange,
@@ -161,7 +164,7 @@ const leave = { break: true }
 
 type Walk = { readonly range: KeyRange; readonly time: SlicesTime; readonly wantsMore: (item: Item) => boolean }
 
-/** The same of some of the tree. To find one of them takes longer than a look at the clock. */
+/** The same for some keys of the tree. Each lookup takes longer than a check of the clock. */
 async function walkAmong(keys: KeySet, tree: Tree, { range, time, wantsMore }: Walk): Promise<void> {
   const slices = new Slices(time)
   let start: Key | undefined = range.from
@@ -189,7 +192,7 @@ function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): numb
   return counted
 }
 
-/** So many are taken at once: a tenth of a millisecond. */
+/** Items between two checks of the clock: a tenth of a millisecond. */
 const ITEMS_AT_ONCE = 4_096
 
 async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {

@@ -5,10 +5,10 @@
 import { Slices } from '../lib/slices.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
 
-/** At 2,000 events a second and more, a watcher gets several at once; nobody notices two milliseconds. */
+/** At 2,000 events a second and more, a watcher gets several events at once; nobody notices a delay of two milliseconds. */
 const PACE_MS = 2
 
-/** Who waits for events. `place` is the waker's: where it stands among those asleep, if it does. */
+/** A watcher that waits for events. `place` is its index in the waker's queue, if it is there. */
 export type Sleeper = { readonly wake: () => void; place: number }
 
 export class Waker {
@@ -22,14 +22,14 @@ export class Waker {
     this.#time = time
   }
 
-  /** Once, however often it is called before the next event: a bookmark wakes a watcher that goes to sleep again. */
+  /** Adds a sleeper at most once: a bookmark wakes a watcher without an event, and it then goes to sleep again. */
   sleep(sleeper: Sleeper): void {
     if (this.#isAsleep(sleeper)) return
     sleeper.place = this.#asleep.length
     this.#asleep.push(sleeper)
   }
 
-  /** For who is closed: the next event may never come. The last one takes its place. */
+  /** For a closed watcher, since the next event may never come. The last sleeper moves to its index. */
   forget(sleeper: Sleeper): void {
     if (!this.#isAsleep(sleeper)) return
     const last = this.#asleep.pop()
@@ -39,7 +39,7 @@ export class Waker {
   }
 
   wake(): void {
-    // Who fell asleep during a run, before this event, needs another.
+    // A watcher that fell asleep during the current run, before this event, needs another run.
     this.#isDirty = this.#isRunning
     if (this.#isRunning || this.#asleep.length === 0) return
     this.#isRunning = true

@@ -1,6 +1,7 @@
 /**
- * Watchers that want objects with one value of a field, such as a kubelet the pods of its node: an event is noted for those who want the
- * value before it or after it, and wakes only them. What is not sorted yet, each watcher looks at itself, so nobody waits.
+ * Groups the watchers that select objects by one value of a field or label, such as a kubelet the pods of its node: an event is noted for
+ * the groups of the value before it and after it, and wakes only their watchers. Events that are not sorted into groups yet are looked at
+ * by each watcher itself, so nobody waits for the sorting.
  */
 import { Deque } from '../lib/deque.ts'
 import { Slices } from '../lib/slices.ts'
@@ -13,7 +14,7 @@ import type { IndexedValue } from './tree.ts'
 import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
-/** Of one field or label. The value of one that cannot be read is everybody's. */
+/** The groups of one field or label. An event whose value cannot be read is noted for all groups. */
 type Field = { readonly valueOf: (item: Item) => string | undefined; readonly groups: Map<string, WatchGroup> }
 
 export class WatchGroups {
@@ -30,16 +31,16 @@ export class WatchGroups {
     this.#sorted = ring.end
   }
 
-  /** The events from here on are not sorted yet. */
+  /** The position of the first event that is not sorted yet. */
   get sorted(): number {
     return this.#sorted
   }
 
-  /** Who joins leaves, too. */
+  /** Each join needs a `leave`. */
   join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
     const { value } = by
     const field = indexOf(by)
-    // Without groups nothing was sorted.
+    // Nothing was sorted while there were no groups.
     if (this.#fields.size === 0) this.#sorted = this.#ring.end
     const known = this.#fields.get(field) ?? { valueOf, groups: new Map<string, WatchGroup>() }
     this.#fields.set(field, known)
@@ -63,7 +64,7 @@ export class WatchGroups {
     for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.trim()
   }
 
-  /** There are events. */
+  /** The ring has new events. */
   wake(): void {
     if (this.#isSorting || this.#fields.size === 0) return
     this.#isSorting = true
@@ -98,20 +99,20 @@ export class WatchGroups {
     }
   }
 
-  /** The ring has forgotten events that nobody looked at. */
+  /** The ring has evicted events that were not sorted yet. */
   #miss(): void {
     this.#sorted = this.#ring.first
     for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.miss(this.#sorted)
   }
 }
 
-/** The events that one value's watchers look at. */
+/** The events that the watchers of one value must look at. */
 class WatchGroup {
   readonly waker: Waker
   watchers = 0
   readonly #ring: Ring
   readonly #all: Pick<WatchGroups, 'sorted'>
-  /** From here on all events that matter are among the positions. */
+  /** From here on, `#positions` has all events that matter to the group. */
   #from: number
   readonly #positions = new Deque<number>()
 
@@ -133,23 +134,23 @@ class WatchGroup {
     this.waker.wake()
   }
 
-  /** After a burst its places would stay, as long as nothing else happens to the value. */
+  /** After a burst, its positions would stay in memory for as long as nothing else happens to the value. */
   trim(): void {
     this.#forget()
     if (this.#positions.length === 0) this.#positions.clear()
   }
 
-  /** The first event from here on that a watcher must look at; undefined if one before it is gone. */
+  /** The first event from a position on that a watcher must look at; undefined if it, or one before it, was evicted. */
   next(position: number): number | undefined {
     this.#forget()
     const { sorted } = this.#all
     if (position < this.#from || position >= sorted) return position < this.#ring.first ? undefined : position
     const next = this.#positionFrom(position) ?? sorted
-    // What was sorted and does not matter may be gone; what was not must be there.
+    // Sorted events that do not matter to the group may be evicted; the next one that matters, or is not sorted, must still be in the ring.
     return next < this.#ring.first ? undefined : next
   }
 
-  /** What the ring has forgotten is gone for who has not seen it. */
+  /** Drops the positions of evicted events: a watcher that has not passed them has missed an event. */
   #forget(): void {
     for (;;) {
       const oldest = this.#positions.at(0)

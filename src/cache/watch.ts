@@ -1,8 +1,9 @@
 /**
- * A watcher is a place in the events of a resource. It has no buffer: what it has not taken yet stands in the ring, which is
- * bounded for all. One that takes too slowly finds its place gone and is closed; it never holds up the others.
+ * A watcher is a position among the events of a resource. It has no buffer: the events that it has not taken yet are in the ring, which
+ * is bounded for all watchers together. A watcher that is too slow finds its position evicted and is closed; it never holds up the
+ * others.
  *
- * States: replaying (the objects that were there, or events from before the ring), live, closed with a reason.
+ * States: replaying (the initial objects, or events from before the ring), live, closed with a reason.
  */
 import type { ApiError } from '../api/errors.ts'
 import type { Timers } from '../lib/timers.ts'
@@ -16,10 +17,10 @@ import type { Ring } from './ring.ts'
 const none: readonly ObjectChange[] = []
 const nothing = (): void => undefined
 
-/** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond or two. */
+/** The most that one take returns: enough to fill a socket's buffer, and no more than a millisecond or two of work. */
 const TAKE_BYTES = 256 << 10
 
-/** What has no facts yet is decoded; those of many labels are gone through. */
+/** The cost of matching an item: one without facts is decoded; the facts of one with many labels are read through. */
 function lookCost(item: Item, { matches }: WatchFilter): number {
   if (matches === undefined) return LOOK_BYTES
   const { lookBytes = LOOK_BYTES } = matches
@@ -29,22 +30,25 @@ function lookCost(item: Item, { matches }: WatchFilter): number {
 /** 'gap': events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
-/** How to begin. Taken from the resource in one step with the place in the ring, so that nothing is lost or doubled between. */
+/** Where to begin. It is made in the same turn as the watcher joins the resource, so that no event is lost or duplicated in between. */
 export type WatchStart = {
-  /** Objects to show as they are. */
+  /** Objects to send as ADDED. */
   readonly initial: Iterator<Item> | undefined
-  /** Events from before the ring, shared with others; told from the one at `earlierAt` on. */
+  /** Events from before the ring, shared with other watchers; delivered from the one at `earlierAt` on. */
   readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
-  /** They have been told, or never will be. */
+  /** Called when they have been delivered, or never will be. */
   readonly onReplayed: () => void
-  /** The place in the ring to go on from. */
+  /** The position in the ring to continue from. */
   readonly position: number
-  /** What the client has seen before. */
+  /** The initial value of the watcher's `seen`. */
   readonly seen: Revision
-  /** What it will have seen with the above; the ring may come to it only later, and does not tell it again. */
+  /**
+   * The initial objects or earlier events include everything up to this revision; the ring may get some of those events later, and they
+   * are skipped.
+   */
   readonly told: Revision
-  /** Whether to say when all initial objects have been shown. */
+  /** Whether to send a bookmark after the initial objects. */
   readonly markInitialEnd: boolean
 }
 
@@ -54,11 +58,11 @@ export type WatchSource = {
   readonly soon: Timers['soon']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
-  /** The first event from a position on that the watcher must look at; undefined if it, or one before it, is gone. */
+  /** The first event from a position on that the watcher must look at; undefined if it, or one before it, was evicted. */
   readonly next: (position: number) => number | undefined
-  /** Calls the watcher's wake when there are events. */
+  /** Has the watcher's `wake` called when there are events. */
   readonly sleep: (watcher: Watcher) => void
-  /** Nothing of the watcher is kept after this. */
+  /** Removes the watcher from the resource. */
   readonly leave: (watcher: Watcher) => void
 }
 
@@ -67,14 +71,14 @@ export type WatchFilter = {
   readonly matches: Matches | undefined
 }
 
-/** What a watch is to who passes its events on. */
+/** A watch, for the code that delivers its events. */
 export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'> & {
-  /** Why it was closed, where that is the client's business. */
+  /** Why the watch was closed, if the client should know. */
   readonly failure?: ApiError | undefined
 }
 
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
-  /** The waker's. */
+  /** Managed by the Waker. */
   place = -1
   readonly #source: WatchSource
   readonly #filter: WatchFilter
@@ -118,17 +122,17 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return this.#closed
   }
 
-  /** Everything up to this revision has been taken: from here a new watch can go on. */
+  /** Everything up to this revision has been taken: a new watch can resume from here. */
   get seen(): Revision {
     return this.#seen
   }
 
-  /** Whether anything has happened to the resource since the watch began, selected or not. */
+  /** Whether the resource has had any event since the watch began, selected or not. */
   get hasNews(): boolean {
     return this.#hadEarlier || this.#source.ring.end > this.#startPosition
   }
 
-  /** Events that are there now; none means: wait for onReady, or, if closed, the end. */
+  /** The events that are available now. None: wait for `onReady` or, if the watcher is closed, the watch has ended. */
   take(): readonly WatchEvent[] {
     this.#idleSweeps = 0
     const events: WatchEvent[] = []
@@ -143,7 +147,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   onReady(ready: () => void): void {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
-    // Not at once: a watcher with much to look at must not keep the others from their turn.
+    // Not synchronously: a watcher with many events to look at must not starve the others.
     if (hasMore) this.#source.soon(() => this.wake())
     else this.#source.sleep(this)
   }
@@ -172,7 +176,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.wake()
   }
 
-  /** The source's call: there is something to take. */
+  /** Called by the source when there is something to take. */
   wake(): void {
     const ready = this.#onReady
     this.#onReady = undefined
@@ -249,7 +253,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     events.push({ type: 'BOOKMARK', revision: this.#seen, initialEventsEnd: false })
   }
 
-  /** Returns what it cost. */
+  /** Returns the cost, to be subtracted from TAKE_BYTES. */
   #show(change: ObjectChange, events: WatchEvent[]): number {
     this.#seen = change.revision
     const { range, matches } = this.#filter
@@ -266,7 +270,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 }
 
-/** The events of a watch, until it is closed; who stops reading closes it. */
+/** The events of a watch until it is closed; a consumer that stops reading closes it. */
 export async function* eventsOf(source: EventSource): AsyncGenerator<readonly WatchEvent[], void, void> {
   try {
     for (;;) {
