@@ -2,7 +2,7 @@ import { unsupportedMediaType } from '../api/errors.ts'
 import { firstHeader, parametersOf } from '../api/request.ts'
 import { type AskedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
 
-/** Which form a body has. None at all is JSON. */
+/** The encoding of a request body, by its Content-Type. Without one it is JSON. */
 export function bodyForm(asked: AskedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'

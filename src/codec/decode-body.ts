@@ -1,4 +1,4 @@
-/** The body of a create or an update to an object of the kind that the path names. */
+/** Decodes the body of a create or an update into an object of the kind that the path names. */
 import { badRequest, internalError, invalid, tooManyMembers, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -20,39 +20,39 @@ export type Expected = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
-  /** Other versions with the same fields, which are taken as well: `policy/v1beta1`. */
+  /** Other versions with the same fields, which are accepted as well: `policy/v1beta1`. */
   readonly otherVersions?: readonly string[]
 }
 
 export type Body = {
-  /** JSON; of a body in another form what it was converted to. */
+  /** JSON; if the body has another encoding, the JSON that it was converted to. */
   readonly bytes: Buffer
-  /** Of a YAML body: keys that were set twice, as yaml.ts tells them. */
+  /** Of a YAML body: duplicate keys, as yaml.ts reports them. */
   readonly yamlDuplicates?: readonly string[]
-  /** What was sent, where that was not JSON. */
+  /** The body as it was sent, if that was not JSON. */
   readonly sent?: Buffer
 }
 
-/** What becomes of fields that are unknown or given twice: nothing, a warning, or a refusal. */
+/** What is done about unknown and duplicate fields: nothing, a warning, or an error. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 export type DecodedBody = {
   /** Defaults are set; kind and apiVersion are those of the path. */
   readonly object: KubeObject
-  /** For the client; empty unless asked for. */
+  /** Warnings for the client; empty unless `fieldValidation` is Warn. */
   readonly warnings: readonly string[]
-  /** Why the object is none for this path although it can be read; the warnings are told before. */
+  /** Why the object is not acceptable for this path although it can be decoded; the client gets the warnings as well. */
   readonly refusal?: Error
 }
 
-/** kind and apiVersion may be left out: the path has them. Fails with a BadRequest on anything that does not fit. */
+/** A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a BadRequest on anything that does not fit. */
 export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const { shape } = expected
   const { value, fault, strictFaults: read, head } = readBody(body, expected)
   const isStrict = fieldValidation !== 'Ignore'
   const other = shape.custom === undefined ? kindFault(head, body.bytes.toString('utf8'), expected) : undefined
   if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
-  // An object of another kind is read as such, too.
+  // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
   const unreadable =
     other?.what === 'kind' && other.struct && decodeStruct(body.bytes.toString('utf8'), other.struct).fault
   if (unreadable) throw refusing(head, expected)(unreadable)
@@ -65,7 +65,7 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   // The schema is that of the expected kind: of another one only the metadata is known.
   const { object, strictFaults } =
     refusal === undefined ? pruned(named, read, shape) : { object: named, strictFaults: read }
-  // What cannot be read at all is told before what is unknown.
+  // A value that cannot be decoded is reported before unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
@@ -83,7 +83,7 @@ type OtherVersion = {
   readonly fieldValidation: FieldValidation
 }
 
-/** A body of another version of the kind is read as such before it is refused. */
+/** A body in another version of the kind is decoded in that version before it is rejected. */
 function otherVersionBody(body: Body, expected: Expected, { head, other, fieldValidation }: OtherVersion): DecodedBody {
   const refuse = refusing(head, expected)
   const read = other.struct === undefined ? undefined : decodeStruct(body.bytes.toString('utf8'), other.struct)
@@ -105,7 +105,7 @@ function pruned(object: KubeObject, strictFaults: readonly string[], { custom }:
   return { object: withoutEmptyMetadata(kept), strictFaults: [...strictFaults, ...faults] }
 }
 
-/** Of protobuf nobody sees unknown fields. */
+/** Unknown fields in protobuf are ignored. */
 export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObject {
   const { shape, kind } = expected
   const body = { bytes }
@@ -118,7 +118,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
-/** CBOR becomes JSON first. */
+/** CBOR is converted to JSON first. */
 export function decodeCborBody(sent: Buffer, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const refuse = (why: string): Error =>
     unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
@@ -136,7 +136,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** What a body says of itself. Empty where it says nothing. */
+/** The kind and apiVersion that a body states; empty where it does not. */
 type Head = { readonly kind: string; readonly apiVersion: string }
 
 function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
@@ -155,7 +155,7 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
   }
 }
 
-/** A number that fits nowhere is a fault of the object, and none of the text: its kind is found first. */
+/** A number that is out of range is an error of the object, not of the syntax: the kind is determined first. */
 function decodeObjectText(text: string, { shape }: Expected): Decoding {
   try {
     return decodeStruct(text, shape.struct)
@@ -165,7 +165,7 @@ function decodeObjectText(text: string, { shape }: Expected): Decoding {
   }
 }
 
-/** Of bytes that are no text at all. Go looks at bytes, and shows the first. */
+/** The error for a body that begins with a non-ASCII byte. Go reports the byte, not the character. */
 function leadingFault(bytes: Buffer): string | undefined {
   const [byte = 0] = bytes
   if (byte < 0x80) return undefined
@@ -178,7 +178,7 @@ const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** A body that is no object: null stands for an empty one. */
+/** A body that is not a JSON object: null counts as an empty object. */
 function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {
   const value = readAny(scanner)
   scanner.end()
@@ -190,13 +190,13 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
 type FoundHead = { readonly head: Head; readonly fault: string | undefined }
 
 function headOf(text: string, { value, fault, strictFaults }: Decoding): FoundHead {
-  // Only then can it be that kind or apiVersion are written in other letters, or are no strings.
+  // Only then can kind or apiVersion be written in other letter case, or be something other than strings.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
 }
 
-/** Upstream finds the kind with a decoder that does not mind the case of letters; the last one counts. */
+/** Upstream determines the kind with a case-insensitive decoder; the last occurrence counts. */
 function readHead(text: string): FoundHead {
   const scanner = new JsonScanner(text)
   const head = { kind: '', apiVersion: '' }
@@ -216,7 +216,7 @@ function readHead(text: string): FoundHead {
   return { head, fault }
 }
 
-/** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
+/** Fails unless the kind is the expected one; returns how to report other errors of the body. */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
   const fault = kindFault(head, body.bytes.toString('utf8'), expected)
@@ -232,21 +232,21 @@ const refusing =
 
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
-/** Of custom kinds nobody guesses what a body is. Upstream's two decoders refuse what does not say it in different words. */
+/** A custom object must state its kind. Upstream's strict and lenient decoders reject one that does not with different messages. */
 function namedKind(head: Head, body: Body, expected: Expected, isStrict: boolean): (why: string) => Error {
   if (head.kind !== '') return refusing(head, expected)
   const why = `Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`
   throw isStrict ? unrecognized(why, body, expected) : refusing(namedBy(head, expected), expected)(why)
 }
 
-/** What a custom object is, is looked at after all else that can be wrong with a body. */
+/** The kind of a custom object is checked after everything else that can be wrong with a body. */
 function otherCustomKind(head: Head, expected: Expected, name: string): Error | undefined {
   const wanted = apiVersionOf(expected)
   if (head.apiVersion !== wanted) return badRequest(otherVersion(head.apiVersion, wanted))
   return head.kind === expected.kind ? undefined : otherType(head, expected, name)
 }
 
-/** A name that stays as it is in all versions, so it is told with what the object says that it is. */
+/** The error identifies the object by the group and kind that it states, and by its name, which is the same in all versions. */
 function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
   const slash = apiVersion.indexOf('/')
   const faults =
@@ -259,7 +259,7 @@ function otherType({ kind, apiVersion }: Head, expected: Expected, name: string)
 const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
-/** What is not named is what the path names. The core group has no name, and may be written so. */
+/** What the body omits is taken from the path. The core group has an empty name, so `/v1` is valid, too. */
 function namedBy(head: Head, expected: Expected): Head {
   const kind = head.kind === '' ? expected.kind : head.kind
   const apiVersion = head.apiVersion === '' ? apiVersionOf(expected) : head.apiVersion.replace(/^\//, '')
@@ -300,8 +300,8 @@ export type Decoded =
   | { readonly fault: string }
 
 /**
- * What a patch made of an object. A kind that it changed is looked at as upstream does: the object is read as one of that kind
- * first. One without a version cannot be read at all, and comes out empty.
+ * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of that kind first, as upstream does.
+ * Without an apiVersion nothing can be decoded, and the object is empty.
  */
 export function decodePatched(text: string, expected: Expected, { isApplied = false } = {}): Decoded {
   const { kind, shape } = expected
@@ -345,7 +345,7 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   return { object: shape.custom.setAppliedDefaults({ ...object, metadata: named.metadata }), strictFaults }
 }
 
-/** Without a version upstream looks for the kind among those that all versions are converted to. */
+/** Without an apiVersion, upstream looks for the kind among its internal types. */
 function hubFault(kind: string, expected: Expected): string {
   const { scheme } = expected.shape
   const [found, own] = [kind, expected.kind].map((name) => scheme.find(apiVersionOf(expected), name)?.hubName)
@@ -354,14 +354,14 @@ function hubFault(kind: string, expected: Expected): string {
   return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
 }
 
-/** Without a version none of the fields is known. */
+/** Without an apiVersion, no field is known. */
 function unreadFields(text: string): string[] {
   const fields = readAny(new JsonScanner(text))
   const names = isFields(fields) ? Object.keys(fields) : []
   return names.filter((name) => name !== 'kind' && name !== 'apiVersion').map((name) => `unknown field ${quote(name)}`)
 }
 
-/** A patch may bring the object into another version, which is read as such. */
+/** A patch may change the apiVersion to another version of the kind; the object is then decoded in that version. */
 function decodeOther(
   text: string,
   { struct, fromStored }: ReadForm,
@@ -378,7 +378,7 @@ const parseFault = (why: string): string => `couldn't get version/kind; json par
 const unrecognized = (why: string, { bytes, sent = bytes }: Body, { kind }: Expected): Error =>
   badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(sent)})`)
 
-/** Repeated keys of YAML are told together, as its library does. */
+/** Duplicate keys of YAML are reported together, as upstream's YAML library does. */
 function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {
   if (yamlDuplicates.length === 0) return strictFaults.join(', ')
   const lines = ['yaml: unmarshal errors:', ...yamlDuplicates.map((line) => `  ${line}`)]

@@ -1,7 +1,7 @@
 /**
- * JSON to an object of a known schema, in one pass over the text. Reports what Go's strict decoder reports, in its words and
- * order: a syntax error before all else, then the first value of a wrong type, and, for whoever asks, each unknown and each
- * repeated field. A field given twice is merged, as Go merges it.
+ * Decodes JSON into an object of a known schema, in one pass over the text. Reports what Go's strict decoder reports, with its messages
+ * and in its order: a syntax error first, then the first value of a wrong type, and, for callers that want them, each unknown and each
+ * duplicate field. A duplicate field is merged, as Go does.
  */
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
@@ -15,18 +15,18 @@ import { readRaw } from './json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
 
 export type Decoding = {
-  /** Without what is unknown, null or zero (where that is the same as absent). */
+  /** Without fields that are unknown, null or zero (where that is the same as absent). */
   readonly value: Target
-  /** What is of the wrong type; then the value is not to be used. */
+  /** The first value of a wrong type; `value` must not be used then. */
   readonly fault: string | undefined
   /** `unknown field "a.b"`, `duplicate field "c"`, in the order of the text. */
   readonly strictFaults: readonly string[]
 }
 
-/** As many as Go keeps. */
+/** As many as Go reports. */
 const STRICT_FAULTS_MAX = 100
 
-/** How deep structs may nest: only schemas of custom resources contain themselves, and none is nearly as deep. */
+/** How deep structs may nest: only the schemas in CRDs are recursive, and none is nearly as deep. */
 const DEPTH_MAX = 500
 
 export type Target = { [name: string]: Json }
@@ -37,14 +37,14 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
 }
 
 /**
- * The same of what was stored, where a null time behind a pointer is Go's first instant: kube-apiserver stores protobuf, which tells that
- * from no time at all, and shows it as null.
+ * The same for stored JSON, in which a null time behind a pointer is Go's zero time: kube-apiserver stores protobuf, which distinguishes
+ * it from an absent time, and prints it as null.
  */
 export function decodeStoredStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct, { isStored: true })
 }
 
-/** Of any type: a list that stands in an annotation, for example. Fails with a JsonSyntaxError. */
+/** Decodes a value of any type, such as a list in an annotation. Fails with a JsonSyntaxError. */
 export function decodeValue(
   text: string,
   schema: Schema,
@@ -55,7 +55,7 @@ export function decodeValue(
   return { value: value ?? null, fault: decoder.fault }
 }
 
-/** `path`: where the text stands in the whole, for unknown and repeated fields. */
+/** `path`: where the text is in the whole document, for unknown and duplicate fields. */
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
 function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
@@ -66,7 +66,10 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
   return { value, fault: decoder.fault, strictFaults: decoder.strictFaults }
 }
 
-/** Of a custom kind: what has a type here is read by it, the rest as it is. Nulls stay, since some schemas want them. */
+/**
+ * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any JSON. Nulls are kept, since some
+ * schemas want them.
+ */
 function decodeOpen(text: string, { byName }: Struct): Decoding {
   const scanner = new JsonScanner(text)
   const value: Target = new JsonMap()
@@ -103,20 +106,23 @@ function decodeOpen(text: string, { byName }: Struct): Decoding {
 /** Scalars that are more than a JSON value of one type. */
 type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 
-/** Marks a key of a map in a path: errors of type leave it out. */
+/** Marks a map key in a path: messages about types omit it. */
 const MAP_KEY = '\0'
 
-/** What is wrong with a value: a text, or what came where another type was expected, which a type that reads itself tells with its own place. */
+/**
+ * What is wrong with a value: a message, or a type mismatch, which an enclosing type with an UnmarshalJSON of its own reports with its
+ * own path.
+ */
 type Wrong = string | { readonly shown: string; readonly goName: string; readonly text: string }
 
-/** Of a schema of a custom kind: these types read themselves, by a decoder of their own, and hold schemas of the type that holds them. */
+/** Types in the schemas of CRDs that have an UnmarshalJSON of their own in Go, and contain schemas of the enclosing type. */
 const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrArray',
   'v1.JSONSchemaPropsOrBool',
   'v1.JSONSchemaPropsOrStringArray',
 ])
 
-/** Whether what stands in a field reads itself, be it as values of a map. */
+/** Whether a field, or the values of a map in it, are of such a type. */
 export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map' ? readsItself(schema.of) : schema.type === 'any' && selfReading.has(schema.goName)
 
@@ -124,18 +130,18 @@ class Decoder {
   readonly scanner: JsonScanner
   readonly strictFaults: string[] = []
   readonly #room = newPathRoom()
-  /** Fields by name, items by index, and keys of maps after a mark. */
+  /** Fields by name, items by index, and map keys after MAP_KEY. */
   #path: (string | number)[] = []
   readonly #outerPath: string
   readonly #isStored: boolean
-  /** The one whose fields are being read. */
+  /** The struct whose fields are being decoded. */
   #struct: Struct | undefined
   #depth = 0
-  /** How many types that read themselves are being read: what is unknown or repeated in them is not told. */
+  /** How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside of them are not reported. */
   #selfReadingDepth = 0
   /** The first value of a wrong type. */
   #mismatch: Wrong | undefined
-  /** Of a type that reads itself, where Go stops at once: this is told rather than a mismatch before it. */
+  /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
   #refusal: Wrong | undefined
 
   constructor(text: string, { path = [], isStored = false }: Origin) {
@@ -186,22 +192,22 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
-      // Not of a deletion: a null that somebody wrote past the server would delete the object.
+      // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the object.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp') into[name] = zeroTime
-      // Of what cannot be absent in Go, null changes nothing.
+      // For a field that cannot be nil in Go, null changes nothing.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      // The empty name of a port is not the same as no port, and Go's messages tell empty bytes from none.
+      // An empty port name is not the same as no port, and Go's messages distinguish empty bytes from nil.
       const isKept = schema.type === 'intOrString' || (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
       const isEmpty = (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
-      // What is printed as any JSON is not looked at again.
+      // Inside of types with an UnmarshalJSON of their own, empty objects and lists are dropped here.
       const isVoid = this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
       else into[name] = value
     }
   }
 
-  /** Null for null; undefined for a value that was refused. */
+  /** Null for null; undefined for a value that was rejected. */
   value(schema: Schema, existing: Json | undefined): Json | undefined {
     const { scanner } = this
     const type = scanner.peekType()
@@ -255,7 +261,7 @@ class Decoder {
 
   #map(of: Schema, into: Target): Target {
     const { scanner } = this
-    // A map that was given before has keys that are merged with, not repeated.
+    // If the map was given before, its earlier keys are merged with, and are no duplicates.
     const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
@@ -269,7 +275,7 @@ class Decoder {
     return into
   }
 
-  /** Of a form that none of these types has, a schema or a list is left empty, and a schema or a boolean refused. */
+  /** A value of another JSON type leaves a schema-or-list empty, and is an error for a schema-or-boolean. */
   #selfReading(type: JsonType, goName: string): Json | undefined {
     const { scanner } = this
     const schema = this.#struct
@@ -282,11 +288,12 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False: neither of the two. Rules look at whether it was given, outside of what is printed as any JSON.
+    // False: given, but neither a schema nor a list. Validation of the CRD checks whether the field was given, except inside of these
+    // types.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 
-  /** As Go calls a decoder for this value alone: nothing is told but a first mismatch, with the place at which that was called. */
+  /** As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the path of the value itself. */
   #alone(read: () => Json): Json | undefined {
     const [path, struct, mismatch] = [this.#path, this.#struct, this.#mismatch]
     const refusal = this.#refusal
@@ -346,7 +353,7 @@ class Decoder {
     }
   }
 
-  /** Bytes may be given one by one as well. What is none is zero, and the first of those is told. */
+  /** Bytes may be given as an array of numbers as well. One that is invalid becomes zero, and the first of those is reported. */
   #byteList(): Json {
     const { scanner } = this
     const bytes: number[] = []
@@ -427,10 +434,10 @@ const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'm
 export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Go tells no bytes from empty ones: that they were null is known until they are stored. */
+/** Go distinguishes nil bytes from empty ones until they are stored, so null is kept. */
 export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 
-/** What stands for null in lists and maps, where something must stand. */
+/** The zero value for a null in a list or a map, which cannot omit it. */
 export function zeroOf(schema: Schema): Json {
   switch (schema.type) {
     case 'string':

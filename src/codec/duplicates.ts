@@ -1,12 +1,12 @@
-/** Keys that stand twice in one object, anywhere in a text: the one thing about patches that reading them does not show. */
+/** Finds duplicate keys anywhere in a JSON text: the one thing about patches that decoding them does not show. */
 import { JsonScanner } from '../api/json-scanner.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import { quote } from '../api/quote.ts'
 import { TextRoom } from '../lib/bounded-texts.ts'
 
-/** As many as Go keeps. */
+/** As many as Go reports. */
 const FAULTS_MAX = 100
-/** Of the paths of all faults of a request together: a key may be as long as a body, and have many below it. */
+/** The length of the paths of all errors of a request together: a key may be as long as a body, and contain many others. */
 const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
@@ -21,11 +21,11 @@ export function duplicateFields(text: string, path = '', room = newPathRoom()): 
 class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
-  /** Keys and indices; they become a text only where there is something to tell. */
+  /** Keys and indices; they are joined to a text only when a duplicate is found. */
   readonly #path: (string | number)[] = []
   readonly #prefix: string
   readonly #room: TextRoom
-  /** Where the next one may begin; Infinity: there is none. */
+  /** Where the next object may begin; Infinity: there is none. */
   #objectAt = -1
 
   constructor(text: string, path: string, room: TextRoom) {
@@ -46,7 +46,7 @@ class Search {
     else this.#array(depth)
   }
 
-  /** All that is left of the text: most long lists are of scalars. */
+  /** Whether the rest of the text has no object: most long lists are of scalars. */
   #isWithoutObjects(): boolean {
     const { text, at } = this.#scanner
     if (this.#objectAt < at) this.#objectAt = text.indexOf('{', at)

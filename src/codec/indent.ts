@@ -12,8 +12,8 @@ import {
 } from '../lib/ascii.ts'
 
 /**
- * `compact` has no blanks between its tokens. The result ends without a newline, as upstream's does. With a depth it is a
- * part of a larger document: its lines, the first aside, begin that much further in.
+ * `compact` has no whitespace between its tokens. The result ends without a newline, as upstream's does. `startDepth`: the depth of the
+ * value in a larger document, by which all lines but the first are indented.
  */
 export function indentJson(compact: string, startDepth = 0): string {
   const parts: string[] = []

@@ -1,7 +1,7 @@
-/** Looks through JSON as bytes for where a value ends, without reading it. It must be well formed: what is not ends nowhere. */
+/** Finds the end of a value in the bytes of JSON, without decoding it. If the JSON is malformed, the result may be past its end. */
 import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COMMA, QUOTE } from '../lib/ascii.ts'
 
-/** `start` is behind the first quote; what comes back is behind the last, or behind the end. */
+/** `start` is after the opening quote; returns the position after the closing one, or one past the end of the JSON. */
 export function endOfString(json: Buffer, start: number): number {
   let at = start
   for (let byte = json[at++]; byte !== QUOTE; byte = json[at++]) {
@@ -11,7 +11,7 @@ export function endOfString(json: Buffer, start: number): number {
   return at
 }
 
-/** Behind the last byte of a value of any type, or behind the end. */
+/** The position after a value of any type, or one past the end of the JSON. */
 export function endOfValue(json: Buffer, start: number): number {
   let at = start
   let open = 0

@@ -5,7 +5,7 @@ import { JsonMap } from '../api/json-map.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../api/json-scanner.ts'
 
-/** What errors call the type of a value. */
+/** The type of a value, as error messages name it. */
 export function jsonTypeOf(value: Json): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -15,7 +15,7 @@ export function jsonTypeOf(value: Json): JsonType {
   return typeof value === 'number' ? 'number' : 'object'
 }
 
-/** The text of a value at the scanner's place, as Go would write it: without blanks, and escaped where Go escapes. */
+/** The text of the value at the scanner's position, as Go would write it: without whitespace, and escaped where Go escapes. */
 export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
   const start = scanner.at
@@ -23,7 +23,7 @@ export function readRaw(scanner: JsonScanner): string {
   return compacted(scanner.text.slice(start, scanner.at))
 }
 
-/** A text of JSON as `readRaw` gives it. */
+/** Compacts a JSON text as `readRaw` does. */
 export function compacted(text: string): string {
   if (!/[\s<>&\u2028\u2029]/.test(text)) return text
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
@@ -41,7 +41,7 @@ const escapes: { readonly [character: string]: string } = {
   '\u2029': '\\u2029',
 }
 
-/** Nothing in such a text is written in another way. */
+/** Texts that need no escapes. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
 
 export function printString(text: string): string {
@@ -66,21 +66,21 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Keys sorted at every level, as Go writes what it has no type for. */
+/** Prints keys sorted at every level, as Go does for values without a type. */
 export function printSorted(value: Json): string {
   if (typeof value === 'string') return printString(value)
   if (typeof value !== 'object' || value === null) return `${value}`
   const sorting = new Sorting()
   const sorted = sorting.sorted(value)
   const text = sorting.isExact ? JSON.stringify(sorted) : undefined
-  // Half of a surrogate pair has become an escape, which Go has not.
+  // JSON.stringify escapes a lone surrogate, Go does not.
   if (text === undefined || text.includes('\\ud')) return printSlowly(value)
   return text.replace(escaped, (character) => escapes[character] ?? character)
 }
 
-/** Copies of values, as far as their keys are not sorted: JSON.stringify writes them in half the time that it takes by hand. */
+/** Copies values whose keys are not sorted, so that JSON.stringify can print them: that takes half the time of printing them by hand. */
 class Sorting {
-  /** False: JSON.stringify writes something else. */
+  /** False: JSON.stringify would print something else. */
   isExact = true
 
   sorted(value: Json): Json {
@@ -91,7 +91,7 @@ class Sorting {
     if (!isFields(value)) return this.#items(value)
     const keys = Object.keys(value)
     const first = keys[0]?.charCodeAt(0) ?? 0
-    // JavaScript has an order of its own for numbers.
+    // JavaScript has its own order for keys that are integers.
     if (first >= DIGIT_ZERO && first <= DIGIT_NINE) this.isExact = false
     return this.#fields(value, keys)
   }
@@ -136,18 +136,21 @@ function printSlowly(value: Json): string {
   return `{${keys.map((key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`).join(',')}}`
 }
 
-/** Mostly they were sorted when they came in. */
+/** Keys are mostly sorted when they come in. */
 export function sortedKeys(fields: Fields): readonly string[] {
   const keys = Object.keys(fields)
   return areSorted(keys) ? keys : keys.sort(compareKeys)
 }
 
-/** Fields in the order they were given, absent ones left out. */
+/** Prints fields in the order in which they were given, without absent ones. */
 export function printOrdered(value: Json): string {
   return printValue(value, 0)
 }
 
-/** As JSON.stringify, which is many times as fast as we are but knows no integers beyond 2^53. Only a value that has some is printed by us. */
+/**
+ * As JSON.stringify, which is many times faster than our own code but knows no integers beyond 2^53. Only a value with some is printed by
+ * us.
+ */
 export function printFast(value: Json): string {
   let isExact = true
   const text = JSON.stringify(value, (_key, part: unknown) => {

@@ -1,22 +1,22 @@
 /**
- * How many members the objects of a body have. Each step of a write goes through all members of a map, and the engine puts them in
- * order first, in one go: 300,000 labels would hold the event loop for 100 ms a time.
+ * Limits how many members the objects of a body have. Each step of a write iterates over all members of a map, and V8 puts their keys in
+ * order first, in one go: 300,000 labels would block the event loop for 100 ms each time.
  */
 import { tooManyMembers } from '../api/errors.ts'
 import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, COLON, QUOTE } from '../lib/ascii.ts'
 
-/** Of one JSON object. With an owner for each, more have hardly room in the 1.5 MB that etcd takes. */
+/** Members of one JSON object. More, with an owner for each in managedFields, hardly fit in the 1.5 MB that etcd accepts. */
 export const MEMBERS_MAX = 65_536
 
-/** `"":0,`: the shortest of all. */
+/** `"":0,`: the shortest member. */
 const MEMBER_BYTES_MIN = 5
 
-/** Fails with RequestEntityTooLarge. What is no JSON is for others to refuse. */
+/** Fails with RequestEntityTooLarge. Invalid JSON is left to the decoder. */
 export function checkMembers(json: Buffer): void {
   if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
 }
 
-/** Of what may be no JSON it says nothing. */
+/** For invalid JSON the result means nothing. */
 export function hasTooManyMembers(json: Buffer): boolean {
   if (json.length < MEMBERS_MAX * MEMBER_BYTES_MIN) return false
   const outer: number[] = []
@@ -34,7 +34,7 @@ export function hasTooManyMembers(json: Buffer): boolean {
   return false
 }
 
-/** The place of the closing quote, or the end. */
+/** The position of the closing quote, or the end. */
 function endOfString(json: Buffer, start: number): number {
   let at = start + 1
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1

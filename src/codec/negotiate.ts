@@ -1,6 +1,6 @@
 /**
- * Which form of an answer the client takes. Upstream decides in two steps, and so do we: its
- * router first looks whether any clause of Accept names a type that it has at all, then the parameters of each are weighed.
+ * Which representation of a response the client accepts. Upstream decides in two steps, and so do we: its router first checks whether any
+ * clause of Accept names a type that it knows, then the parameters of each clause are evaluated.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere } from '../api/errors.ts'
@@ -12,15 +12,15 @@ export const protobufType = 'application/vnd.kubernetes.protobuf'
 export const cborType = 'application/cbor'
 export const cborStreamType = 'application/cbor-seq'
 
-/** How an answer is written. Indented JSON is for people at a terminal. */
+/** How a response is encoded. Indented JSON is for people at a terminal. */
 export type Form = {
   readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
   readonly isIndented: boolean
-  /** Undefined: objects as they are. */
+  /** Undefined: objects are not converted. */
   readonly as?: Conversion
 }
 
-/** Objects as something else: rows of a table, or nothing but their metadata. Two versions that differ in their name only. */
+/** Objects converted to rows of a table, or to nothing but their metadata. The two versions differ only in their name. */
 export type Conversion = {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
@@ -40,7 +40,7 @@ type Registered = {
   readonly hasTable: boolean
 }
 
-/** What a server speaks, in its order: the representations that its router knows, and what each is. */
+/** The media types of a server, in its order: those that its router knows, and what each of them is. */
 type Spoken = {
   readonly routed: readonly string[]
   readonly routedStreams: readonly string[]
@@ -67,13 +67,13 @@ export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === 
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
   readonly onCollection?: boolean
-  /** The router offers plain text before all else, though who asks for nothing else is refused behind it. */
+  /** The router offers plain text before all else, though the handler rejects a client that accepts nothing else. */
   readonly isText?: boolean
-  /** Whether what is answered can be shown as rows: not so what can only be created. */
+  /** Whether the response can be converted to a table: not for kinds that can only be created. */
   readonly hasTable?: boolean
-  /** Custom kinds have no protobuf but for their metadata, and a router that leaves all to the handler. */
+  /** Custom kinds have protobuf only for their metadata, and their router leaves negotiation to the handler. */
   readonly isCustom?: boolean
-  /** Fails for what upstream's handler refuses before it looks at Accept, and its router does not look at. */
+  /** Fails for requests that upstream's handler rejects before it checks Accept, and that its router does not check. */
   readonly refuseFirst?: () => void
 }
 
@@ -93,7 +93,7 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 
-/** Of a watch, which is never indented. Fails with NotAcceptable, also for a form that cannot be streamed. */
+/** For a watch, which is never indented. Fails with NotAcceptable, also for a type that cannot be streamed. */
 export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTable = true }: Offer = {}): Form {
   const accept = firstHeader(asked.headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
@@ -105,7 +105,7 @@ export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTabl
   return form.isIndented ? { ...form, isIndented: false } : form
 }
 
-/** Of an error: it is never converted, and what nobody can read is told as indented JSON all the same. */
+/** For an error: it is never converted, and a client that accepts no known type gets indented JSON all the same. */
 export function negotiateError(asked: Asked): Form {
   const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
@@ -119,7 +119,7 @@ const isPlainJson = (accept: string): boolean => accept === '' || accept === jso
 const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): readonly string[] =>
   onCollection ? [...routed, ...routedStreams] : routed
 
-/** The router understands no wildcard but the whole one, and does not look at parameters. */
+/** The router understands no wildcard but the full one (any type, any subtype), and ignores parameters. */
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
@@ -128,7 +128,7 @@ function checkRoute(accept: string, known: readonly string[]): void {
   if (!isKnown) throw notAcceptableHere(known)
 }
 
-/** The type among those offered that the client likes best; undefined if it takes none of them. */
+/** The type among those offered that the client prefers; undefined if it accepts none of them. */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const found = offered.find((name) => {
@@ -153,7 +153,7 @@ type Wanted = {
   readonly spoken: Spoken
 }
 
-/** The first clause that can be met decides. */
+/** The first clause that can be satisfied decides. */
 function choose(accept: string, { conversions, isCustom = false, spoken }: Wanted): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
@@ -205,7 +205,10 @@ function parseClause(text: string): Clause {
   return { type, subtype, quality: quality === undefined ? 1 : Number(quality) || 0, parameters }
 }
 
-/** Upstream's order is no order (a comes before b, and b before a), so its way of sorting is part of the result. It takes the square of their number. */
+/**
+ * Upstream's comparison is not an order (a may come before b and b before a), so its sorting algorithm is part of the result. It is
+ * quadratic.
+ */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {
     for (let j = i; j > 0; j--) {

@@ -1,4 +1,4 @@
-/** Whole objects to bytes and back: as clients see them, and as they are stored. */
+/** Encodes and decodes whole objects: as clients get them (the wire form), and as they are stored. */
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
@@ -14,19 +14,19 @@ import { printFields, printOpen } from './print.ts'
 import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
-/** An object as clients see it, with the places that differ by use. */
+/** An object in the wire form, with the positions of parts that change or are omitted. */
 export type Wire = {
   /** JSON and a newline. */
   readonly bytes: Buffer
-  /** The length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds do without. */
+  /** The length of `{"kind":…,"apiVersion":…,`, which items of lists of built-in kinds omit. */
   readonly headBytes: number
-  /** Where the first digit of metadata.resourceVersion stands: a DELETED event shows another version. */
+  /** The position of the first digit of metadata.resourceVersion: a DELETED event has another one. */
   readonly versionAt: number
 }
 
 const versionKey = '"resourceVersion":"'
 
-/** Items of lists of custom kinds have their kind and apiVersion. Annotations come before the version, and may be named like it. */
+/** Items of lists of custom kinds have kind and apiVersion. Annotations precede resourceVersion, and may have the same name. */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
   const { text, metadataEnd } = printOpen(object, struct)
   const keyAt = text.lastIndexOf(versionKey, metadataEnd)
@@ -35,7 +35,7 @@ function printOpenWire(object: KubeObject, struct: Struct): Wire {
   return { bytes: Buffer.from(`${text}\n`, 'utf8'), headBytes: OPEN_HEAD_BYTES, versionAt }
 }
 
-/** The brace. */
+/** The opening brace. */
 const OPEN_HEAD_BYTES = 1
 
 /** `object.metadata.resourceVersion` must be set. */
@@ -48,7 +48,7 @@ export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
 }
 
-/** The same of an object that is never stored, so that no event will show another version of it. */
+/** The same for an object that is never stored, so that no event will have it with another resourceVersion. */
 export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)
   const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
@@ -56,8 +56,8 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
 }
 
 /**
- * The wire form of what encodeStored wrote, now that it has a version: the same bytes with a few more in the middle.
- * Undefined where the two forms differ in more than that.
+ * The wire form of what encodeStored wrote, now that the revision is known: the same bytes with resourceVersion inserted. Undefined if
+ * the two forms differ in more than that.
  */
 export function wireOfStored(
   bytes: Buffer,
@@ -88,22 +88,22 @@ function withVersionAt(
   return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
 }
 
-/** The field that stands before the version, and that every stored object has. */
+/** The field before resourceVersion, which every stored object has. */
 const uidKey = '"uid":"'
 
-/** For an answer that nobody keeps: the object may have no resourceVersion, as that of a dry run has none. */
+/** For a response that is not cached: the object may have no resourceVersion, as after a dry run. */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
   return Buffer.from(`${objectText(object, struct)}\n`, 'utf8')
 }
 
-/** JSON. */
+/** JSON without a newline. */
 export const objectText = (object: KubeObject, struct: Struct): string =>
   struct.open !== undefined ? printOpen(object, struct).text : `${printHead(object)}${printBody(object, struct)}}`
 
-/** The stored form has no resourceVersion: the database itself keeps that. */
+/** The stored form has no resourceVersion: the database keeps it as the revision. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
   const plain = withoutVersion(object)
-  // What is converted is read first.
+  // Upstream decodes an object before it converts it, which drops empty metadata fields.
   const form =
     stored === undefined ? plain : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
@@ -116,7 +116,7 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = Buffer.from(`${text}\n`, 'utf8')
   const { uid = '', selfLink = '' } = object.metadata
-  // Of the fields of metadata the uid is the last, and the version the last before it.
+  // The fields are sorted by name: uid is the last of the metadata, and resourceVersion comes right before it if there is no selfLink.
   if (uid !== '' && selfLink === '') {
     const uidAt = text.lastIndexOf(uidKey, metadataEnd)
     versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
@@ -124,7 +124,7 @@ function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   return bytes
 }
 
-/** Where a version goes in the bytes of custom objects, whose fields before it may have any name. */
+/** Where resourceVersion is inserted in the bytes of custom objects, whose earlier fields may have any name. */
 const versionPlaces = new WeakMap<Buffer, number>()
 
 function withoutVersion(object: KubeObject): KubeObject {
@@ -153,15 +153,18 @@ function numbered(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata }
 }
 
-/** Objects that are stored otherwise than they would be now: in another version, without some defaults, or with what nobody is shown. */
+/**
+ * Objects that would be stored differently now: they are stored in another version, without some defaults, or with values that clients do
+ * not get.
+ */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
 
-/** Whether a write that changes nothing stores the object as it would be stored now. */
+/** Whether a write that changes nothing has to store the object anew, as it would be stored now. */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
-/** What was printed for clients, which alone has a version, is as it should be. */
+/** Bytes with a resourceVersion are the wire form, which is neither converted nor outdated. */
 function decodeCustom(
   bytes: Buffer,
   { struct }: ObjectSchema,
@@ -178,8 +181,8 @@ function decodeCustom(
 }
 
 /**
- * Of a custom kind, what an apply in the stored version left empty in the metadata is stored so by upstream, and found to be nothing when
- * it is read. All other writes of custom kinds read the metadata first.
+ * Upstream stores the empty metadata fields of a custom object that an apply in the stored version left, and drops them when it decodes
+ * the object. All other writes of custom kinds decode the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean => Object.values(metadata).some(isEmpty)
 
@@ -189,7 +192,7 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   return { ...object, metadata: Object.fromEntries(kept) }
 }
 
-/** The JSON of an object with what nobody is shown of it. */
+/** The JSON of an object with its empty metadata fields, which printing omits. */
 function withEmptyMetadata(text: string, object: KubeObject): string {
   const shown = fieldsOf(readAny(new JsonScanner(text)))
   const empty = Object.fromEntries(Object.entries(object.metadata).filter(([, value]) => isEmpty(value)))
@@ -201,11 +204,14 @@ function isEmpty(value: Json | undefined): boolean {
   return (Array.isArray(value) ? value : Object.keys(value)).length === 0
 }
 
-/** Objects from before generations were counted begin with the first. */
+/** Objects that were stored before generations were counted get generation 1. */
 const withCount = (object: KubeObject): KubeObject =>
   object.metadata.generation === undefined ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object
 
-/** Whoever wrote it past the server: fields of metadata that are of another type are dropped, as upstream, so that it can be mended. */
+/**
+ * Metadata fields of a wrong type, which somebody wrote directly to etcd, are dropped, as upstream does, so that the object can be
+ * repaired.
+ */
 function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   try {
     return readStored(bytes, struct)
@@ -216,7 +222,7 @@ function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
   }
 }
 
-/** Undefined: it is no object with metadata. */
+/** Undefined: it is not an object with metadata. */
 function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
   const given = parsed(bytes)
   if (given === undefined || !isFields(given['metadata'])) return undefined
@@ -248,7 +254,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = withoutNullBytes(given, schema)
   const defaulted = setDefaults(stored)
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  // What was printed for clients, which alone has a version, is as it should be.
+  // Bytes with a resourceVersion are the wire form, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
   const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
@@ -256,7 +262,7 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   return object
 }
 
-/** What a reader gets of an object that was stored with a null for bytes: the same object if there is none. */
+/** Replaces null bytes of a stored object by empty ones; returns the same object if there are none. */
 export function withoutNullBytes(object: KubeObject, { bytesField = '' }: ObjectSchema): KubeObject {
   const bytes = bytesField === '' ? undefined : object[bytesField]
   if (!isFields(bytes) || !Object.values(bytes).includes(null)) return object
@@ -265,7 +271,7 @@ export function withoutNullBytes(object: KubeObject, { bytesField = '' }: Object
   return { ...object, [bytesField]: values }
 }
 
-/** Most values are in the version that is stored, or were printed for clients. */
+/** Most values are in the stored version, or in the wire form. */
 function formOf(apiVersion: string | undefined, { struct, stored, otherForm }: ObjectSchema): ReadForm {
   if (stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion)) return stored
   if (apiVersion === undefined || otherForm === undefined) return { struct, fromStored: (object) => object }
@@ -277,14 +283,14 @@ function formOf(apiVersion: string | undefined, { struct, stored, otherForm }: O
 const apiVersionOf = (json: Buffer): string | undefined =>
   headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
 
-/** Others than servers may have put it anywhere. */
+/** Writers other than API servers may have put apiVersion anywhere. */
 function apiVersionInside(json: Buffer): string | undefined {
   try {
     const value = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
     return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
   } catch {
-    // What is no JSON is told so when it is read.
+    // What is not JSON is reported when it is decoded.
     return undefined
   }
 }
@@ -302,7 +308,7 @@ function readable<T>(read: () => T): T {
   }
 }
 
-/** Both servers write kind and apiVersion first. No built-in kind has a longer head. */
+/** Both Keelson and kube-apiserver write kind and apiVersion first. No built-in kind has a longer head. */
 const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
 const HEAD_BYTES_MAX = 256
 

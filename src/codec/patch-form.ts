@@ -15,7 +15,7 @@ const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>
   ['application/apply-patch+cbor', 'apply-cbor'],
 ])
 
-/** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router has it for what it takes for no body. */
+/** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router does for a request without a body. */
 export function patchForm(
   { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
   { isCustom }: { readonly isCustom: boolean },
@@ -23,12 +23,12 @@ export function patchForm(
   const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
   const contentType = firstHeader(headers, 'content-type') ?? ''
   const form = forms.get(withoutParameters(contentType))
-  // Of custom kinds nobody knows how their lists are merged.
+  // It is not known how the lists of custom kinds are merged.
   if (isCustom && (form === undefined || form === 'strategic')) {
     throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
   }
   if (form !== undefined) return form
-  // The router is less strict about blanks and lists than the handler behind it, which then refuses in its own words.
+  // The router is less strict about whitespace and lists than the handler, which then rejects the type with its own message.
   const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
   throw Number(headers['content-length'] ?? 0) > 0 ? unsupportedMediaTypeHere() : notAcceptableHere([])

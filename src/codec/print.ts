@@ -1,7 +1,6 @@
 /**
- * Values to JSON by their schema, byte for byte as Go writes them: fields in declared order, keys of maps sorted, empty ones
- * left out where Go leaves them out, unknown ones dropped. A schema is made into functions once; printing then only calls
- * them.
+ * Prints values as JSON by their schema, byte for byte as Go does: fields in declared order, map keys sorted, empty fields omitted where
+ * Go omits them, unknown ones dropped. A schema is compiled to functions once; printing then only calls them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
@@ -17,13 +16,13 @@ type FieldPrinter = {
   readonly key: string
   readonly nextKey: string
   readonly print: Print
-  /** What is written for an absent value; undefined when nothing is. */
+  /** What is printed for an absent value; undefined if the field is omitted. */
   readonly zero: (() => string) | undefined
   readonly omitsZero: boolean
   readonly omitsBraces: boolean
 }
 
-/** Printing needs nothing but the schema, so what was made for it is kept beside it. */
+/** A printer depends on nothing but the schema, so it is cached by the schema. */
 const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
 
 export function printStruct(value: Fields, struct: Struct): string {
@@ -32,7 +31,7 @@ export function printStruct(value: Fields, struct: Struct): string {
 
 export type OpenText = {
   readonly text: string
-  /** Where the text of its metadata ends. */
+  /** Where the text of the metadata ends. */
   readonly metadataEnd: number
 }
 
@@ -61,7 +60,7 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known
   const made: FieldPrinter[] = []
-  // Before its fields: a type may contain itself.
+  // Registered before its fields are compiled: a type may contain itself.
   printers.set(struct, made)
   for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made
@@ -153,7 +152,7 @@ function printerOf(schema: Schema, owner: Struct): Print {
 
 const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
-/** JavaScript and Go's JSON write numbers in the same digits, and turn to exponents at the same size; but for minus zero. */
+/** JavaScript and Go's JSON print numbers with the same digits, and switch to exponents at the same size; only minus zero differs. */
 const printNumber: Print = (value) => {
   if (typeof value === 'bigint') return `${value}`
   if (typeof value !== 'number') return '0'
@@ -161,7 +160,7 @@ const printNumber: Print = (value) => {
 }
 
 /**
- * Types of a schema of a custom kind that JSON writes in more than one form: a schema inside is of the type that contains it, and any JSON
+ * Types in the schemas of CRDs that have more than one JSON representation: a schema inside is of the enclosing type, and any other JSON
  * has its keys sorted.
  */
 function openPrinter(goName: string, owner: Struct): Print {

@@ -1,7 +1,7 @@
 /**
- * Whether JSON is what print.ts writes of the object that it stands for, to the byte: then it can be shown without being decoded and printed
- * again. A look over the bytes takes a fraction of that. In doubt it is not; and not where a zero stands outside of the status that decoding
- * would leave out.
+ * Checks whether JSON is, byte for byte, what print.ts would print for its object: then it can be sent without being decoded and printed
+ * again. The check takes a fraction of that time. It says no when in doubt, and if there is a zero value outside of the status that
+ * decoding would omit.
  */
 import {
   BACKSLASH,
@@ -51,7 +51,7 @@ export class PrintedCheck {
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #depth = 0
-  /** Inside of the object's own status. */
+  /** Whether the position is inside of the object's own status. */
   #isStatus = false
 
   /** `json`: an object and a newline. */
@@ -76,7 +76,7 @@ export class PrintedCheck {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: FieldPlan[] = []
-    // Before its fields: a type may contain itself.
+    // Registered before its fields are compiled: a type may contain itself.
     this.#plans.set(struct, made)
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field
@@ -132,7 +132,7 @@ export class PrintedCheck {
     // An empty struct is printed behind a pointer, or where the field is never omitted.
     const isCollection = schema.type === 'list' || schema.type === 'map'
     if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent')) throw notPrinted
-    // Decoding cannot tell it from an absent field, which may have a default.
+    // Decoding cannot distinguish it from an absent field, which may have a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
 
@@ -232,7 +232,7 @@ export class PrintedCheck {
     if (!this.#passPlain()) throw notPrinted
   }
 
-  /** Past a string of plain bytes. False: it has others, which #checkText looks at. */
+  /** Skips a string of plain bytes. False: it has other bytes, which #checkText checks. */
   #passPlain(): boolean {
     const json = this.#json
     this.#pass(QUOTE)
@@ -255,7 +255,7 @@ export class PrintedCheck {
     this.#must(isSameText(text) && Buffer.byteLength(text) === this.#at - start && !text.includes('\ufffd'))
   }
 
-  /** The text of a string. */
+  /** The content of a string of plain bytes. */
   #asciiText(): string {
     const start = this.#at
     this.#plainText()
@@ -283,7 +283,7 @@ export class PrintedCheck {
     this.#must(digits > 0 && digits <= digitsMax && !hasZeroFirst)
   }
 
-  /** Of any JSON only what sets of fields are made of: objects of objects. */
+  /** Of any JSON, accepts only what fieldsV1 consists of: objects of objects. */
   #raw(): void {
     if (++this.#depth > DEPTH_MAX) throw notPrinted
     this.#pass(BRACE_OPEN)
@@ -318,7 +318,7 @@ const trueWord = Buffer.from('true')
 const falseWord = Buffer.from('false')
 const nullable = new Set<Schema['type']>(['list', 'map', 'time', 'microTime', 'raw'])
 
-/** Whether a string is written as we would. */
+/** Whether a string is written as we would write it. */
 function isSameText(json: string): boolean {
   try {
     const text: unknown = JSON.parse(json)

@@ -1,10 +1,10 @@
-/** Values that JSON writes as a text or a number, read as Go reads them and put into the one form that it writes. */
+/** Values that JSON writes as a string or a number, parsed as Go does and normalized to the form that Go prints. */
 import type { Json } from '../api/object.ts'
 import { canonicalQuantity } from '../api/quantity.ts'
 import { parseMicroTime, parseTime, zeroTime } from '../api/time.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** Null where the text stands for no value at all. */
+/** The normalized text, or an error message. */
 export type Read = { readonly text: string } | { readonly fault: string }
 
 const int32Min = -(2 ** 31)
@@ -12,17 +12,17 @@ const int32Max = 2 ** 31 - 1
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 
-/** So many digits a number holds exactly. */
+/** A JavaScript number holds so many digits exactly. */
 const EXACT_DIGITS = 15
 
-/** With a sign. Leading zeros are no JSON. */
+/** With a sign. Leading zeros are not valid JSON. */
 const INT64_CHARACTERS_MAX = 20
 
-/** Undefined for what is no integer of this size. `1.0` and `1e3` are none. */
+/** Undefined for what is not an integer of this size, as `1.0` and `1e3` are not. */
 export function readInteger(literal: string, size: 'int32' | 'int64'): number | bigint | undefined {
   if (!/^-?[0-9]+$/.test(literal)) return undefined
   if (literal.length <= EXACT_DIGITS) {
-    // Adding zero makes minus zero plain.
+    // Adding zero turns -0 into 0.
     const value = Number(literal) + 0
     return size === 'int64' || (value >= int32Min && value <= int32Max) ? value : undefined
   }
@@ -34,15 +34,15 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Line ends inside are fine; padding is required. */
+/** Line breaks are allowed; padding is required. */
 export function readBase64(given: string): Read {
   const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
   if (!base64Form.test(text)) return { fault: `illegal base64 data at input byte ${base64FaultAt(given)}` }
-  // Bits behind the last byte are dropped.
+  // Encoding it again clears the unused bits after the last byte.
   return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
 }
 
-/** Where Go's decoder gives up, counted in the text with its line ends. */
+/** Where Go's decoder gives up, counted in the text with its line breaks. */
 function base64FaultAt(text: string): number {
   let digits = 0
   for (let at = 0; at < text.length; at++) {
@@ -58,7 +58,7 @@ function base64FaultAt(text: string): number {
   return text.length - (digits % 4)
 }
 
-/** `digits` of the last four stand before the padding that begins at `at`. */
+/** `digits` of the last group of four precede the padding, which begins at `at`. */
 function paddingFaultAt(text: string, at: number, digits: number): number {
   let next = at + 1
   const skipLineEnds = (): void => {
@@ -74,7 +74,7 @@ function paddingFaultAt(text: string, at: number, digits: number): number {
   return next
 }
 
-/** Go's zero time is `zeroTime` in both forms: absent, but behind a pointer. */
+/** Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer. */
 export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
   if ('fault' in time) return time

@@ -1,6 +1,6 @@
 /**
- * Stored objects that need no decoding: JSON that a server such as this one wrote, in the version that is served and with all defaults. It is
- * what clients see but for its version. After a start that is nearly every object, and all are looked at by the first list.
+ * Stored objects that need no decoding: JSON that a server such as this one wrote, in the served version and with all defaults. It is the
+ * wire form but for its resourceVersion. After a start that is nearly every object, and the first list reads them all.
  */
 import { hasEscapedKey } from '../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -9,7 +9,7 @@ import { endOfValue } from './json-bytes.ts'
 import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
-/** `object` has all but the managedFields: for who needs to look at it once. */
+/** `object` has everything but managedFields: for callers that read it once. */
 type Settled = { readonly wire: Wire; readonly object: KubeObject }
 
 type Kind = {
@@ -30,9 +30,9 @@ export function settledWire(
   const object = readShown(stored)
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
-  // The version goes between the other two.
+  // resourceVersion is inserted between uid and creationTimestamp.
   if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
-  // Its end is found by its quote.
+  // The end of the uid is found by its closing quote.
   if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
@@ -41,7 +41,7 @@ export function settledWire(
   return wire && { wire, object: numbered }
 }
 
-/** The object of JSON that we printed, without its managedFields: for who looks at it once, and not at numbers of more than 15 digits. */
+/** The object in JSON that we printed, without managedFields: for callers that read it once, and no numbers of more than 15 digits. */
 export function readShown(json: Buffer): KubeObject | undefined {
   const read = withoutManagedFields(json)
   if (!isFields(read)) return undefined
@@ -50,7 +50,10 @@ export function readShown(json: Buffer): KubeObject | undefined {
   return { ...read, kind, apiVersion, metadata }
 }
 
-/** A third of an object, and nobody looks at it. It is the last field of the metadata: quotes inside strings are escaped, so this finds a key. */
+/**
+ * managedFields are a third of an object, and nobody needs them here. They are the last field of the metadata; quotes inside strings are
+ * escaped, so this finds a key.
+ */
 function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
   const end = start === -1 ? -1 : endOfValue(json, start + ',"managedFields":'.length)
@@ -58,12 +61,12 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   try {
     return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
-    // Who decodes it will say what is wrong.
+    // The decoder will report what is wrong.
     return undefined
   }
 }
 
-/** To the letter: an empty struct is not the same as none. */
+/** Compares exactly: an empty struct is not the same as none. */
 function isUnchanged(now: Json | undefined, before: Json | undefined): boolean {
   if (now === before) return true
   if (Array.isArray(now) && Array.isArray(before)) {

@@ -1,15 +1,15 @@
 /**
- * Tables as JSON. The row of an object stays the same until the object changes, but for how long ago things were: so a row
- * is kept as bytes with the times between them, and put together when it is shown.
+ * Tables as JSON. The row of an object stays the same until the object changes, except for ages: so a row is cached as bytes with
+ * timestamps between them, and assembled when it is sent.
  */
 import type { Fields, KubeObject } from '../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../api/table.ts'
 import { printOrdered, printString } from './json.ts'
 
-/** Bytes of JSON, and between them times whose age is shown. */
+/** Bytes of JSON, and between them timestamps whose age is printed. */
 export type Row = readonly (Buffer | number)[]
 
-/** `objectJson`: what the row shows of the object itself; `null` for nothing. */
+/** `objectJson`: the `object` of the row; `null` for nothing. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
   const row: (string | number)[] = ['{"cells":[']
   for (const [at, cell] of kind.cells(object).entries()) {
@@ -31,7 +31,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
   }
 }
 
-/** Texts that stand beside each other become one. */
+/** Joins adjacent texts. */
 function joined(row: readonly (string | number)[]): Row {
   const texts: (string | number)[] = []
   for (const part of row) {
@@ -42,7 +42,7 @@ function joined(row: readonly (string | number)[]): Row {
   return inOneBuffer(texts)
 }
 
-/** Of their own: small Buffers are parts of a large one, which rows that are kept would hold on to. */
+/** In memory of their own: small Buffers are slices of a pooled one, which cached rows would keep in memory. */
 function inOneBuffer(texts: readonly (string | number)[]): Row {
   const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
   const bytes = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0))
@@ -55,7 +55,7 @@ function inOneBuffer(texts: readonly (string | number)[]): Row {
   })
 }
 
-/** How long ago things were, as JSON without its quotes. */
+/** The age of a timestamp, as JSON without its quotes. */
 export type Ages = (sinceMs: number) => Buffer
 
 /** Many objects of a list are of the same age, which is then printed once. */
@@ -74,7 +74,7 @@ export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
 
 export const printRow = (row: Row, nowMs: number): string => Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
-/** A Buffer of its own takes so much besides its bytes. */
+/** Memory that a Buffer takes besides its bytes. */
 const BUFFER_BYTES = 200
 
 export const bytesOfRow = (row: Row): number =>

@@ -1,4 +1,4 @@
-/** What is wrong with a YAML text, in the words of the library that kube-apiserver uses, as far as js-yaml's reasons tell. */
+/** Errors in YAML, with the messages of the library that kube-apiserver uses, as far as they follow from js-yaml's reasons. */
 import { isUtf8 } from 'node:buffer'
 import { YAMLException } from 'js-yaml'
 
@@ -8,13 +8,13 @@ export class YamlError extends Error {
 }
 
 /**
- * Upstream counts lines from zero where its parser complains and from one where its scanner does; line zero is not told, nor any
- * of its reader.
+ * Upstream counts lines from zero in errors of its parser and from one in errors of its scanner; line zero is not reported, nor any line
+ * in errors of its reader.
  */
 type Fault = {
   readonly text: string
   readonly by: 'scanner' | 'parser' | 'reader'
-  /** Where upstream notices it, if that is not where js-yaml does. */
+  /** Where upstream notices the error, if that is not where js-yaml does. */
   readonly line?: number
 }
 
@@ -23,7 +23,7 @@ type Place = { readonly line: number; readonly offset: number }
 
 export function describeFault(error: unknown, text: string): YamlError {
   if (!(error instanceof YAMLException)) {
-    // js-yaml itself recurses, though not deeper than it was told to.
+    // js-yaml recurses, so a document within the depth that it is given may still overflow the stack.
     if (error instanceof RangeError) return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
     throw error
   }
@@ -62,7 +62,7 @@ function faultOf(reason: string, text: string, { offset, line }: Place): Fault {
   return scanner(reason)
 }
 
-/** By the character that stands where none like it may stand. */
+/** The error for a character that is not allowed where it is. */
 function misplaced(character: string, next: string): Fault {
   if (character === ':') return scanner('mapping values are not allowed in this context')
   if (character !== '' && '@`%'.includes(character)) return cannotStart
@@ -80,7 +80,7 @@ const endOfStream = (text: string): Fault => ({
   line: text.split('\n').length - 1,
 })
 
-/** Counted from zero: where something stands again behind the line of the offset, or the text ends. */
+/** The line, counted from zero, of the next text after the line of the offset, or of the end. */
 function lineOfNext(text: string, offset: number, line: number): number {
   const end = text.indexOf('\n', offset)
   if (end === -1) return line
@@ -96,13 +96,13 @@ function flowFault(text: string, offset: number): Fault {
   return parser(`did not find expected ',' or '${before.lastIndexOf('[') > before.lastIndexOf('{') ? ']' : '}'}'`)
 }
 
-/** Behind a key alone the tab would have to begin a value; behind a value it would go on with it. */
+/** After a lone key the tab would have to begin a value; after a value it would continue it. */
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
   return /[:-]$/.test(before) ? cannotStart : scanner('found a tab character that violates indentation')
 }
 
-/** Why bytes are no UTF-8, in the words of the reader that upstream uses: the first character that is none counts. */
+/** Why bytes are not UTF-8, with the messages of upstream's reader: the first invalid character counts. */
 export function utf8Fault(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; ) {
     const width = utf8Width(bytes[at] ?? 0)
@@ -117,11 +117,11 @@ export function utf8Fault(bytes: Buffer): string {
   return 'invalid leading UTF-8 octet'
 }
 
-/** Written in more octets than it needs. */
+/** Whether the encoding is overlong. */
 const isTooLong = ([first = 0, second = 0]: Buffer): boolean =>
   first < 0xc2 || (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90)
 
-/** How many octets a character takes that begins with this one; 0: none does. */
+/** The number of octets of a character that begins with this one; 0: none does. */
 function utf8Width(octet: number): number {
   if (octet < 0x80) return 1
   if ((octet & 0xe0) === 0xc0) return 2

@@ -1,6 +1,6 @@
 /**
- * The order of keys in printed YAML: as people would sort them, digits by the number they form, letters behind all that is no
- * letter. A map may have thousands of keys, so two are compared where they stand, by their codes, up to the first difference.
+ * The natural order of keys in printed YAML: digits are compared by the number they form, letters come after all other characters. A map
+ * may have thousands of keys, so two are compared in place, by their code points, up to the first difference.
  */
 const letter = /^\p{L}$/u
 const digit = /^\p{Nd}$/u
@@ -8,9 +8,9 @@ const digit = /^\p{Nd}$/u
 const ASCII_END = 0x80
 const ZERO = 0x30
 const NINE = 0x39
-/** A number of so many digits is exact. */
+/** A number with so many digits is exact. */
 const EXACT_DIGITS = 15
-/** Behind the end of a text. */
+/** The code point past the end of a text. */
 const NONE = -1
 
 export function compareNatural(a: string, b: string): number {
@@ -22,12 +22,12 @@ export function compareNatural(a: string, b: string): number {
   const isRightLetter = isLetter(right)
   if (isLeftLetter && isRightLetter) return left - right
   if (isLeftLetter || isRightLetter) return isLeftLetter ? 1 : -1
-  // A zero counts behind another digit: `10` comes after `1`, `01` is `1`.
+  // A zero counts after another digit: `10` comes after `1`, `01` is `1`.
   const start = (left === ZERO || right === ZERO) && followsNonZero(a, at) ? 1 : 0
   return compareNumbers(a, b, at, start) || left - right
 }
 
-/** Where the first code point begins that they do not have in common. */
+/** Where the first code point begins in which the two differ. */
 function differenceOf(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   let at = 0
@@ -35,7 +35,7 @@ function differenceOf(a: string, b: string): number {
   return at > 0 && (codeAt(a, at - 1) > UNIT_MAX || codeAt(b, at - 1) > UNIT_MAX) ? at - 1 : at
 }
 
-/** A code point above it takes two places. */
+/** A code point above it takes two code units. */
 const UNIT_MAX = 0xffff
 
 const codeAt = (text: string, at: number): number => text.codePointAt(at) ?? NONE
@@ -44,7 +44,7 @@ const isLetter = (code: number): boolean =>
 const isDigit = (code: number): boolean =>
   code < ASCII_END ? code >= ZERO && code <= NINE : digit.test(String.fromCodePoint(code))
 
-/** The numbers that begin there, as Go counts them in 64 bits, then how many digits they have. */
+/** Compares the numbers that begin there, in 64 bits as Go does, then how many digits they have. */
 function compareNumbers(a: string, b: string, at: number, start: number): number {
   const endOfA = digitsEnd(a, at)
   const endOfB = digitsEnd(b, at)
@@ -71,7 +71,7 @@ function numberIn(text: string, from: number, to: number, start: number): number
   return value
 }
 
-/** A number where it is one that a number holds, so that both can be told to be the same. */
+/** Returns a number if one holds the value exactly, so that it equals what `numberIn` returns. */
 function longNumberIn(text: string, from: number, to: number, start: number): number | bigint {
   let value = BigInt(start)
   for (const character of text.slice(from, to)) {

@@ -22,13 +22,13 @@ import { resolveScalar } from './yaml-scalar.ts'
 
 /** As deep as JSON may nest here; far above any real object, far below what would use up the stack. */
 const DEPTH_MAX = 1000
-/** Below these, aliases may be as many as they like; as upstream. */
+/** Up to here aliases are not limited; as upstream. */
 const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
-/** What a document may grow to through aliases. The largest body that is taken has 3 MB, and etcd takes less. */
+/** The size to which a document may grow through aliases. The largest accepted body has 3 MB, and etcd accepts less. */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
 
-/** Of all keys that are told: more than any answer has room for. A body of 3 MB may repeat a million. */
+/** The length of all reported keys together: more than any response has room for. A body of 3 MB may repeat a million. */
 const DUPLICATES_CHARACTERS_MAX = 1024 * 1024
 
 export type ParsedYaml = {
@@ -63,7 +63,7 @@ function readText(bytes: Buffer): string {
   }
 }
 
-/** Only the first document counts; whatever follows it is not even looked at. A marker in the first column is always one. */
+/** Only the first document counts; the rest is not even parsed. `---` and `...` in the first column are always document markers. */
 function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
   for (let match = marker.exec(text); match !== null; match = marker.exec(text)) {
@@ -74,7 +74,7 @@ function firstDocument(text: string): string {
   return text
 }
 
-/** What it costs to write a node out in full, aliases included. */
+/** A node, and the cost of writing it out in full, aliases included. */
 type Sized = { readonly value: Json; readonly nodes: number; readonly bytes: number; readonly depth: number }
 
 class Builder {
@@ -83,13 +83,13 @@ class Builder {
   readonly #anchors = new Map<string, Sized>()
   readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
-  /** How many lists and maps are open, and how many were at most since the last anchor. */
+  /** How many lists and maps are open, and the maximum since the last anchor. */
   #depth = 0
   #deepest = 0
   #nodes = 0
   #aliasedNodes = 0
   #bytes = 0
-  /** Where lines end; made when a line is asked for. */
+  /** The offsets of line ends; computed when a line is first needed. */
   #lineEnds: readonly number[] | undefined
 
   constructor(text: string, events: readonly Event[]) {
@@ -143,13 +143,13 @@ class Builder {
     return value
   }
 
-  /** The parser bounds what stands in the text; aliases inside of what has an anchor may be deeper together. */
+  /** The parser limits the nesting in the text; aliases inside of anchored nodes may nest deeper together. */
   #reach(depth: number): void {
     if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')
     this.#deepest = Math.max(this.#deepest, depth)
   }
 
-  /** The value is shared, and counted as if it stood there again. */
+  /** The value is shared, and counted as if it occurred again. */
   #alias(event: AliasEvent): Sized {
     const name = this.#anchorName(event)
     const target = this.#anchors.get(name)
@@ -166,7 +166,7 @@ class Builder {
     return target
   }
 
-  /** Upstream takes letters, digits, `_` and `-`; js-yaml nearly anything. */
+  /** Upstream accepts letters, digits, `_` and `-`; js-yaml nearly anything. */
   #anchorName({ anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number }): string {
     const name = this.#text.slice(anchorStart, anchorEnd)
     if (/^[\w-]+$/.test(name)) return name
@@ -207,7 +207,7 @@ class Builder {
     if (Object.hasOwn(fields, key.text)) {
       const valueEvent = this.#events[this.#at]
       this.#duplicates.add(() => {
-        // The line is that of the value, where there is one.
+        // The line is that of the value, if there is one.
         const line = this.#lineAtStart(valueEvent) ?? this.#lineAtStart(keyEvent) ?? 0
         return `line ${line}: key ${key.shown} already set in map`
       })
@@ -215,7 +215,7 @@ class Builder {
     fields[key.text] = this.#node()
   }
 
-  /** A key as JSON has it, and as Go shows it. */
+  /** A key as JSON has it, and as Go prints it. */
   #key(): Key {
     const event = this.#events[this.#at]
     const value = this.#node()
@@ -234,7 +234,7 @@ class Builder {
     throw new YamlError(`yaml: invalid map key: ${type}`)
   }
 
-  /** What is merged overrides what was set before it, and is itself overridden by what follows; as upstream. */
+  /** Merged keys override those that were set before, and are overridden by those that follow; as upstream. */
   #merge(into: MutableFields, key: Event | undefined): void {
     const before = this.#at
     const source: Json = this.#node()
@@ -264,12 +264,12 @@ class Builder {
   #lineAtStart(event: Event | undefined): number | undefined {
     const offset = startOf(event)
     if (offset === undefined) return undefined
-    // Of a block the offset is that of its text, which begins a line below its sign.
+    // The offset of a block scalar is that of its text, which begins on the line after the indicator.
     const isBlock = event?.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK
     return this.#lineOf(offset) - (isBlock ? 1 : 0)
   }
 
-  /** Offsets are asked for in rising order, nearly always, so that the text is counted through once. */
+  /** The line ends are computed once and searched by bisection. */
   #lineOf(offset: number): number {
     this.#lineEnds ??= Array.from(this.#text.matchAll(/\n/g), ({ index }) => index)
     let [low, high] = [0, this.#lineEnds.length]
@@ -291,7 +291,7 @@ type MutableFields = { [field: string]: Json }
 /** A key like `__proto__` is a field like any other. */
 const newFields = (): MutableFields => Object.create(null)
 
-/** Undefined for a value that is not there. An anchor or a tag is where its node begins. */
+/** Undefined for an absent value. A node begins at its anchor or tag, if it has one. */
 function startOf(event: Event | undefined): number | undefined {
   if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) return undefined
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart
@@ -300,7 +300,7 @@ function startOf(event: Event | undefined): number | undefined {
   return offsets.length === 0 ? undefined : Math.min(...offsets)
 }
 
-/** The larger the document, the smaller the share of it that may come from aliases: upstream's line between two points. */
+/** The larger the document, the smaller the share of it that may come from aliases: upstream interpolates between two points. */
 function aliasRatioMax(nodes: number): number {
   const [low, high] = [400_000, 4_000_000]
   if (nodes <= low) return 0.99

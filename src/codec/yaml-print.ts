@@ -34,7 +34,7 @@ class Printer {
     this.#newline()
   }
 
-  /** `isHere`: the first entry begins where the line stands. */
+  /** `isHere`: the first entry begins at the current position of the line. */
   #mapping(fields: Fields, indent: number, isHere: boolean): void {
     let isFirst = isHere
     const keys = Object.keys(fields).filter((key) => fields[key] !== undefined)
@@ -62,7 +62,7 @@ class Printer {
       return this.#mapping(value, indent + INDENT, true)
     }
     if (Array.isArray(value) && value.length > 0) {
-      // The items of a list stand below its key, not to the right of it.
+      // The items of a list are not indented further than its key.
       if (isSimple) this.#indentTo(indent)
       else this.#write(' ')
       return this.#sequence(value, isSimple ? indent : indent + INDENT, true)
@@ -138,7 +138,7 @@ class Printer {
         const isInside = at > 0 && at < characters.length - 1
         if (!isKey && !wasSpace && this.#column > LINE_CHARACTERS_BEST && isInside) {
           this.#indentTo(indent)
-          // A reader would take a leading space for the fold.
+          // A reader would take a leading space as part of the fold.
           if (characters[at + 1] === ' ') this.#write('\\')
         } else this.#write(character)
         wasSpace = true

@@ -33,10 +33,10 @@ const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const decimal = /^(?:0|[1-9][0-9]*)$/
 const prefixed = /^(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)$/
 const oldOctal = /^0[0-7]+$/
-/** What an integer may be: from the smallest of 64 bits with a sign to the largest without. */
+/** The range of an integer: from the smallest int64 to the largest uint64. */
 const INTEGER_MIN = -(2n ** 63n)
 const INTEGER_MAX = 2n ** 64n - 1n
-/** Longer digits than these cannot be an integer of 64 bits, even in base 2 with its prefix. */
+/** A longer text cannot be a 64-bit integer, even in base 2 with its prefix. */
 const INTEGER_CHARACTERS_MAX = 66
 
 export function resolveScalar(text: string): Scalar {
@@ -49,7 +49,7 @@ export function resolveScalar(text: string): Scalar {
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
   const integer = readInteger(plain)
   if (integer !== undefined) return { kind: 'integer', value: integer }
-  // A number beyond what a float can hold is a text.
+  // A number beyond what a float can hold is a string.
   const value = float.test(plain) ? Number(plain) : Number.NaN
   return Number.isFinite(value) ? { kind: 'float', value } : string
 }

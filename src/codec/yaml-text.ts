@@ -2,13 +2,13 @@
 export type Styles = {
   readonly isPlainAllowed: boolean
   readonly isSingleAllowed: boolean
-  /** As a block: lines behind a `|`. */
+  /** As a literal block: lines after a `|`. */
   readonly isBlockAllowed: boolean
 }
 
-/** No plain scalar may begin with one of these. */
+/** A plain scalar must not begin with one of these. */
 const startIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s\u0085\u2028\u2029]|$)|^---|^\.\.\./
-/** Inside of a plain scalar these would end it. */
+/** Inside of a plain scalar, these would end it. */
 const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
 const lineBreak = /[\n\r\u0085\u2028\u2029]/
 const spaceBreak = / [\n\r\u0085\u2028\u2029]/
@@ -33,11 +33,14 @@ export function analyse(text: string): Styles {
   }
 }
 
-/** What is not printable: controls, the byte order mark, and everything beyond the basic plane. Tabs and newlines are apart. */
+/**
+ * Characters that are not printable: controls, the byte order mark, and everything beyond the basic plane. Tabs and newlines are checked
+ * apart.
+ */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\ud800-\udfff]/
 
-/** Of one character, between double quotes. */
+/** Whether a character needs an escape between double quotes. */
 export function needsEscape(character: string): boolean {
   return character === '"' || character === '\\' || /[\t\n\u2028\u2029]/.test(character) || special.test(character)
 }
@@ -60,7 +63,7 @@ export const ESCAPES: { readonly [character: string]: string } = {
   '\u2029': '\\P',
 }
 
-/** Some readers take it for a number: `12:30`. */
+/** Whether some readers take it for a number in base 60: `12:30`. */
 export function isBase60(text: string): boolean {
   return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }

@@ -1,6 +1,6 @@
 /**
- * YAML bodies to JSON. Small ones are converted where they are; large ones would hold up every other request (2.5 MB: a tenth
- * of a second), so a worker thread does those. It is started when the first one comes.
+ * YAML bodies to JSON. Small ones are converted on the main thread; large ones would block the event loop (2.5 MB: a tenth of a second),
+ * so a worker thread converts those. It is started for the first one.
  */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -13,7 +13,7 @@ import { parseYaml } from './yaml-parse.ts'
 const INLINE_BYTES_MAX = 256 * 1024
 /** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
 const WAITING_MAX = 16
-/** What the worker may have in use: a body of 3 MB takes a tenth of it. */
+/** The limit of the worker's heap: a body of 3 MB takes a tenth of it. */
 const WORKER_MEGABYTES_MAX = 256
 
 export type ConvertedYaml = {
@@ -29,7 +29,7 @@ export function convertYaml(bytes: Buffer): ConvertedYaml {
   return { json: Buffer.from(printSorted(value)), duplicates }
 }
 
-/** What the worker answers; `fault` is the message of a YamlError. */
+/** The worker's response; `fault` is the message of a YamlError. */
 export type YamlAnswer =
   | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly fault: string }
@@ -81,7 +81,7 @@ export class YamlConverter implements AsyncDisposable {
     waiting.resolve({ json: Buffer.from(buffer, byteOffset, byteLength), duplicates: answer.duplicates })
   }
 
-  /** A document that used up the worker's memory takes down those that wait with it; the next one gets a new worker. */
+  /** A document that exhausts the worker's memory makes those that wait fail with it; the next one gets a new worker. */
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

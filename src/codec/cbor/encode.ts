@@ -1,6 +1,6 @@
 /**
- * Values of JSON to CBOR as Kubernetes writes it: texts as byte strings, bytes tagged to become base64, numbers in the
- * shortest form that keeps them, lengths always known.
+ * Encodes JSON values as CBOR as Kubernetes does: strings as byte strings, bytes tagged to become base64, numbers in the shortest
+ * encoding that is exact, only definite lengths.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -17,21 +17,24 @@ const NULL = 0xf6
 const HALF = 0xf9
 const SINGLE = 0xfa
 const DOUBLE = 0xfb
-/** Expected to become base64. */
+/** Tag 22: expected conversion to base64. */
 const TAG_BASE64 = 0xd6
 
-/** A whole document: what it is stands before it. The schema tells which texts are bytes, and which numbers floats. */
+/**
+ * A whole document, with the tag of self-described CBOR before it. The schema tells which strings are bytes, and which numbers are
+ * floats.
+ */
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])
 
-/** The same as a part of a document. */
+/** The same for a part of a document. */
 export function encodeItem(value: Json, schema?: Schema): Buffer {
   const parts: Buffer[] = []
   add(value, schema, parts)
   return Buffer.concat(parts)
 }
 
-/** What stands before the items of an array. */
+/** The head of an array, whose items follow. */
 export const arrayHead = (items: number): Buffer => headOf(ARRAY, items)
 
 /** A document of these fields and then of one more, whose value follows. */
@@ -46,7 +49,7 @@ function add(value: Json, schema: Schema | undefined, parts: Buffer[]): void {
   else if (typeof value === 'string') addText(value, schema, parts)
   else if (typeof value === 'boolean') parts.push(byte(value ? TRUE : FALSE))
   else if (typeof value === 'bigint') {
-    // As Go: what has no room in 64 bits with a sign is a float.
+    // As in Go: an integer beyond int64 becomes a float.
     parts.push(BigInt.asIntN(64, value) === value ? integer(value) : float(Number(value)))
   } else if (typeof value === 'number') {
     const isInteger = Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
@@ -103,7 +106,7 @@ function float(value: number): Buffer {
 }
 
 const HALF_MAX = 65_504
-/** The smallest that has an exponent of its own, and the step of those below it. */
+/** The smallest normal number, and the distance between subnormal ones. */
 const HALF_NORMAL_MIN = 2 ** -14
 const HALF_STEP = 2 ** -24
 

@@ -1,8 +1,8 @@
-/** Times in the tags of CBOR, as Go writes them with all digits of a second. */
+/** Times in the tags 0 and 1 of CBOR, written in Go's RFC3339Nano. */
 
 const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Of RFC 3339. Undefined: it is none. */
+/** A time in RFC 3339 without trailing zeros; undefined if it is not one. */
 export function timeText(text: string): string | undefined {
   const [, fraction] = form.exec(text) ?? []
   if (!form.test(text) || Number.isNaN(Date.parse(text))) return undefined
@@ -17,7 +17,7 @@ const NANOS = 1e9
 const SECONDS_MIN = -62_167_219_200
 const SECONDS_MAX = 253_402_300_799
 
-/** Of seconds since 1970, in UTC. */
+/** Seconds since 1970 as a time in UTC; undefined if RFC 3339 cannot express it. */
 export function epochText(seconds: number): string | undefined {
   if (!(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX)) return undefined
   const whole = Math.floor(seconds)

@@ -1,23 +1,23 @@
 /**
- * CBOR (RFC 8949) to the text of the same value in JSON, so that whatever reads JSON reads CBOR too. Texts may come as byte
- * strings, bytes as byte strings that are tagged to become base64; floats keep a point, since they are no integers. What
- * Kubernetes does not take is refused, in the words of the Go library that it uses.
+ * CBOR (RFC 8949) to the JSON text of the same value, so that whatever reads JSON reads CBOR too. Strings may come as byte strings, and
+ * bytes as byte strings that are tagged to become base64; floats keep a decimal point, to be told from integers. What Kubernetes does not
+ * accept is rejected, with the messages of the Go library that it uses.
  */
 import { isUtf8 } from 'node:buffer'
 import { printString } from '../json.ts'
 import { epochText, timeText } from './times.ts'
 
-/** The tag that says that CBOR follows. What is stored is known by it. */
+/** The tag of self-described CBOR, by which stored values are recognized. */
 export const cborPrefix: Buffer = Buffer.from([0xd9, 0xd9, 0xf7])
 
 export const isCbor = (bytes: Buffer): boolean => bytes[0] === 0xd9 && bytes[1] === 0xd9 && bytes[2] === 0xf7
 
-/** Bytes that are no CBOR, or hold what the API does not take. */
+/** The bytes are not CBOR, or contain what the API does not accept. */
 export class CborError extends Error {
   override readonly name = 'CborError'
 }
 
-/** Upstream's: how deep arrays, maps and tags may nest, and how much one of them may hold. */
+/** Upstream's limits: how deep arrays, maps and tags may nest, and how much one of them may hold. */
 const DEPTH_MAX = 64
 const ARRAY_ITEMS_MAX = 1024
 const MAP_PAIRS_MAX = 1024
@@ -41,7 +41,7 @@ const cborTypes = [
   'primitives',
 ] as const
 
-/** Additional information in the first byte: the value follows in 1, 2, 4 or 8 bytes; or there is no length. */
+/** Additional information in the first byte: the argument follows in 1, 2, 4 or 8 bytes, or the length is indefinite. */
 const ONE_BYTE = 24
 const EIGHT_BYTES = 27
 const INDEFINITE = 31
@@ -49,7 +49,7 @@ const BREAK = 0xff
 
 const INT64_MAX = 2n ** 63n - 1n
 
-/** Of a value, the text in JSON. Fails with a CborError. */
+/** The JSON text of a value. Fails with a CborError. */
 export function cborToJson(bytes: Buffer): string {
   if (bytes.length === 0) throw new CborError('EOF')
   const reader = new Reader(bytes)
@@ -113,7 +113,7 @@ class Reader {
     return size === 8 ? this.#bytes.readBigUInt64BE(start) : this.#bytes.readUIntBE(start, size)
   }
 
-  /** Passes over so many bytes; returns where they begin. */
+  /** Skips `length` bytes; returns where they begin. */
   #pass(length: number): number {
     const start = this.at
     if (length > this.#bytes.length - start) throw truncated()
@@ -127,7 +127,7 @@ class Reader {
     return bytes.toString('utf8')
   }
 
-  /** Of no given length it is a sequence of strings of the same type. */
+  /** An indefinite-length string is a sequence of strings of the same type. */
   #string({ type, info, value }: Head): Buffer {
     if (info !== INDEFINITE) {
       const start = this.#pass(Number(value))
@@ -156,7 +156,7 @@ class Reader {
     return true
   }
 
-  /** Calls `read` for each item, however many there are. */
+  /** Calls `read` for each item, for definite and indefinite lengths. */
   #each({ info, value }: Head, { max, what }: { readonly max: number; readonly what: string }, read: () => void): void {
     const tooMany = (): CborError => new CborError(`cbor: exceeded max number of ${what}`)
     if (info !== INDEFINITE) {
@@ -190,7 +190,7 @@ class Reader {
     return `{${json}}`
   }
 
-  /** As JSON. */
+  /** The key as a JSON string. */
   #key(): string {
     const head = this.#head()
     if (head.type === BYTES || head.type === TEXT) return printString(this.#text(head))
@@ -213,7 +213,7 @@ class Reader {
         return printString(this.#expect(tag, [BYTES], (head) => this.#string(head).toString(encoding)))
       }
       default:
-        // What a tag says of its content is passed over where nobody knows it.
+        // Other tags are ignored.
         return this.value(depth)
     }
   }
@@ -262,7 +262,7 @@ function simple({ info, value }: Head, bytes: Buffer, end: number): string {
   }
 }
 
-/** A number of 16 bits: a sign, 5 bits of exponent, 10 of fraction. */
+/** A half-precision float: a sign, 5 bits of exponent, 10 of fraction. */
 function halfOf(bits: number): number {
   const exponent = (bits >> 10) & 31
   const fraction = bits & 0x3ff

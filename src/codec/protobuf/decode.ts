@@ -1,6 +1,6 @@
 /**
- * Protobuf to an object of a known schema, in the form that the JSON decoder gives: zero values and empty messages that
- * cannot be told from absent ones are left out, times and quantities are texts. Unknown fields are passed over, as Go does.
+ * Decodes protobuf into an object of a known schema, with the result that the JSON decoder gives: zero values and empty messages that
+ * cannot be told from absent ones are omitted, times and quantities are strings. Unknown fields are skipped, as in Go.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { isFields, type Json } from '../../api/object.ts'
@@ -14,12 +14,12 @@ import { BYTES, FIXED64, VARINT } from './writer.ts'
 
 type FieldDecoder = {
   readonly wireType: number
-  /** As Go's errors call it. */
+  /** The name of the field in Go's messages. */
   readonly goName: string
   readonly into: (target: Target, reader: ProtobufReader) => void
 }
 
-/** By number. */
+/** Decoders by field number. */
 const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 
 /** Fails with a ProtobufError. */
@@ -44,7 +44,7 @@ function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {
   const known = decoders.get(struct)
   if (known !== undefined) return known
   const made: (FieldDecoder | undefined)[] = []
-  // Before its fields: a type may contain itself.
+  // Registered before its fields are compiled: a type may contain itself.
   decoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   for (const field of struct.fields) {
@@ -78,7 +78,7 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   return { wireType, goName, into }
 }
 
-/** What is not written where it may be left out. The empty name of a port is not the same as no port. */
+/** Values that are omitted where that is possible. An empty port name is not the same as no port. */
 const isZero = (value: Json, schema: Schema): boolean =>
   (value === '' && schema.type !== 'intOrString') ||
   isZeroTime(value, schema) ||
@@ -91,7 +91,7 @@ function itemInto(name: string, decode: Decode): FieldDecoder['into'] {
   return (target, reader) => {
     const item = decode(reader, undefined)
     const items = target[name]
-    // Only ever made here, so it may be added to.
+    // The list was made here, so it may be appended to.
     if (isGrowing(items)) items.push(item)
     else target[name] = [item]
   }
@@ -145,7 +145,7 @@ function valueDecoder(schema: Schema, owner: Struct): { readonly wireType: numbe
     case 'any':
       return { wireType: BYTES, decode: openDecoder(schema.goName, owner, decodeMessage) }
     case 'struct': {
-      // A message given twice is merged.
+      // A message that occurs twice is merged.
       const decode: Decode = (reader, existing) =>
         reader.message(() => decodeMessage(reader, schema, isTarget(existing) ? existing : {}))
       return { wireType: BYTES, decode }

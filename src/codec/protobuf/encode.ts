@@ -1,7 +1,7 @@
 /**
- * Values to protobuf by their schema, byte for byte as Go's generated code writes them: fields by number, keys of maps
- * sorted, whatever is no pointer always written, zero or not. A schema is made into functions once; encoding then only
- * calls them, from the last field to the first (writer.ts says why).
+ * Encodes values as protobuf by their schema, byte for byte as Go's generated code does: fields by number, map keys sorted, fields that
+ * are not pointers always written, zero or not. A schema is compiled to functions once; encoding then only calls them, from the last
+ * field to the first (writer.ts says why).
  */
 import { type Fields, fieldsOf, isFields } from '../../api/object.ts'
 import type { Dictionary, Field, List, Schema, Struct } from '../../schema/schema.ts'
@@ -18,13 +18,13 @@ import {
 } from './small-messages.ts'
 import { BYTES, type Encode, FIXED64, VARINT, type ProtobufWriter } from './writer.ts'
 
-/** A field with its tag; of all fields of an object. */
+/** Encodes one field with its tag, given all fields of its object. */
 type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
 
-/** Encoding needs nothing but the schema, so what was made for it is kept beside it. */
+/** An encoder depends on nothing but the schema, so it is cached by the schema. */
 const encoders = new WeakMap<Struct, readonly EncodeField[]>()
 
-/** The message of a struct, without anything around it. */
+/** The message of a struct, without tag and length. */
 export function encodeMessage(value: Fields, struct: Struct, writer: ProtobufWriter): void {
   for (const encode of fieldEncoders(struct)) encode(value, writer)
 }
@@ -33,7 +33,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const known = encoders.get(struct)
   if (known !== undefined) return known
   const made: EncodeField[] = []
-  // Before its fields: a type may contain itself.
+  // Registered before its fields are compiled: a type may contain itself.
   encoders.set(struct, made)
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields
@@ -52,7 +52,7 @@ const embeddedEncoder =
   (fields, writer) =>
     writer.message(number, () => encodeMessage(fields, struct, writer))
 
-/** Of a field that protobuf has: its tag and its value, from the fields of its owner. */
+/** Encodes a field that protobuf has: its tag and its value, given the fields of its owner. */
 export function encodeField({ name, schema, number, isPointer }: Field, owner: Struct): EncodeField {
   if (schema.type === 'list' && schema.isWrapped !== true) return listEncoder(name, number, schema, owner)
   if (schema.type === 'map') return mapEncoder(name, number, schema, owner)
@@ -64,7 +64,7 @@ export function encodeField({ name, schema, number, isPointer }: Field, owner: S
   }
 }
 
-/** The last item first. */
+/** Writes the last item first. */
 function listEncoder(name: string, number: number, { of }: List, owner: Struct): EncodeField {
   const encode = taggedEncoder(number, of, owner)
   return (fields, writer) => {
@@ -92,7 +92,7 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   }
 }
 
-/** A value behind its tag. Of null it writes the zero value of the type. */
+/** A value with its tag. Null is encoded as the zero value of the type. */
 function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   const { wireType, encode } = valueEncoder(schema, owner)
   if (wireType === BYTES && isMessage(schema)) {
@@ -109,7 +109,7 @@ function taggedEncoder(number: number, schema: Schema, owner: Struct): Encode {
   }
 }
 
-/** Texts and bytes write their length themselves. */
+/** Strings and bytes write their length themselves. */
 const isMessage = ({ type }: Schema): boolean => type !== 'string' && type !== 'bytes'
 
 function valueEncoder(schema: Schema, owner: Struct): { readonly wireType: number; readonly encode: Encode } {

@@ -1,6 +1,6 @@
 /**
- * The envelope around an object in protobuf: four bytes that say what it is, then a message with kind, apiVersion and the
- * object's own message, which has neither.
+ * The envelope around an object in protobuf (runtime.Unknown): four magic bytes, then a message with kind, apiVersion and the object's
+ * own message, which has neither.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
@@ -17,7 +17,7 @@ export const isProtobuf = (bytes: Buffer): boolean =>
 export type Envelope = {
   readonly apiVersion: string
   readonly kind: string
-  /** The object's own message; a view. */
+  /** The object's own message; a view of the input. */
   readonly raw: Buffer
 }
 
@@ -29,21 +29,21 @@ export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer 
   return writer.take()
 }
 
-/** The object's own message alone, as it stands in lists. */
+/** The object's own message alone, as lists have it. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
   const writer = new ProtobufWriter()
   encodeMessage(object, struct, writer)
   return writer.take()
 }
 
-/** The envelope around a message that is there already. */
+/** Puts the envelope around a message that is already encoded. */
 export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
   const writer = new ProtobufWriter(item.length + AROUND_BYTES)
   writeEnvelope(writer, typeMeta, () => writer.bytes(item))
   return writer.take()
 }
 
-/** Room for what stands around a message. */
+/** Room for what surrounds a message. */
 const AROUND_BYTES = 256
 
 function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
@@ -52,7 +52,7 @@ function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () 
   writeTypeMeta(writer, typeMeta)
 }
 
-/** The encoding and the type of the content, fields 3 and 4: always there, always empty. */
+/** contentEncoding and contentType, fields 3 and 4: always present, always empty. */
 const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
 
 function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): void {
@@ -65,10 +65,10 @@ function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): 
   writer.bytes(protobufPrefix)
 }
 
-/** What stands before and behind the items of a list, each of which has `itemHead` before it. */
+/** The bytes before and after the items of a list. Each item has `itemHead` before it. */
 export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
 
-/** `itemsBytes`: of all items with their heads. */
+/** `itemsBytes`: the size of all items with their heads. */
 export function listEnvelope(
   typeMeta: TypeMeta,
   metadata: { readonly fields: Fields; readonly struct: Struct },
@@ -84,7 +84,7 @@ export function listEnvelope(
 
 export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
 
-/** Written by hand: a list has many. */
+/** Does without a ProtobufWriter: a list has many items. */
 export function itemHead(itemBytes: number): Buffer {
   const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
   writeFieldHead(head, 0, 2, itemBytes)
@@ -93,7 +93,7 @@ export function itemHead(itemBytes: number): Buffer {
 
 const LENGTH_BYTES = 4
 
-/** An event of a watch: its length, then its type and the object in its own envelope. */
+/** A watch event: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const writer = new ProtobufWriter(object.length + AROUND_BYTES)
   writer.message(2, () => writer.message(1, () => writer.bytes(object)))
@@ -105,7 +105,7 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
   return writer.take()
 }
 
-/** The same around messages that are there already. A watch has many events: each is written from the front, once. */
+/** The same for messages that are already encoded. A watch has many events, so each is written only once, from front to back. */
 export function eventWrapper(typeMeta: TypeMeta): (type: string, item: Buffer) => Buffer {
   const writer = new ProtobufWriter()
   writeTypeMeta(writer, typeMeta)
@@ -128,7 +128,7 @@ export function eventWrapper(typeMeta: TypeMeta): (type: string, item: Buffer) =
   }
 }
 
-/** A field with a tag of one byte, its length, and so many bytes. */
+/** The size of a field with a tag of one byte, its length, and so many bytes. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 /** Returns where the field's bytes begin. */
@@ -170,7 +170,7 @@ export function openEnvelope(bytes: Buffer): Envelope {
   return { apiVersion, kind, raw }
 }
 
-/** Fails with a ProtobufError. `entriesMax`: of all maps together; with more it fails with a TooManyEntriesError. */
+/** Fails with a ProtobufError. `entriesMax`: limits the entries of all maps together; with more it fails with a TooManyEntriesError. */
 export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, entriesMax = Infinity): KubeObject {
   const value = decodeMessage(new ProtobufReader(raw).boundEntries(entriesMax), struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }

@@ -1,4 +1,4 @@
-/** Reads JSON that has no blanks and writes what it reads as protobuf, value by value, from the front to the end. */
+/** Reads JSON without whitespace and writes it as protobuf, value by value, from front to back. */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -27,7 +27,7 @@ const SPARE_BYTES = 4 << 10
 const KEPT_BYTES_MAX = 1 << 20
 /** Up to here a loop over the bytes is faster than a call into the runtime. */
 const SHORT_BYTES = 48
-/** A number of more digits may not be exact. */
+/** A number with more digits may not be exact. */
 const DIGITS_MAX = 15
 const NANO_DIGITS = 9
 const DAY_SECONDS = 86_400
@@ -45,7 +45,7 @@ export class JsonCopier {
   /** May be larger than the buffer: bytes past its end are lost, and `run` starts again with a larger one. */
   #used = 0
 
-  /** What `copy` writes of the JSON from `start` on. Fails with an UnexpectedJson. */
+  /** Returns what `copy` writes for the JSON from `start` on. Fails with an UnexpectedJson. */
   run(json: Buffer, start: number, copy: () => void): Buffer {
     this.#json = json
     this.#room(2 * json.length + SPARE_BYTES)
@@ -67,12 +67,12 @@ export class JsonCopier {
     if (this.#out.length < bytes) this.#out = Buffer.allocUnsafeSlow(bytes)
   }
 
-  /** Past a key that may come next: true if it does. `"name":` */
+  /** Skips the key (`"name":`) if it comes next, and returns whether it did. */
   passKey(key: Buffer): boolean {
     const json = this.#json
     const at = this.#at
     const { length } = key
-    // The first letter tells most of them apart.
+    // The first letter rules out most keys.
     if (json[at + 1] !== key[1]) return false
     for (let i = 0; i < length; i++) if (json[at + i] !== key[i]) return false
     this.#at += length
@@ -91,7 +91,7 @@ export class JsonCopier {
     return true
   }
 
-  /** Past the comma behind a field, if another follows. */
+  /** Skips the comma after a field, if another field follows. */
   passField(): void {
     const byte = this.#json[this.#at]
     if (byte === COMMA) this.#at++
@@ -106,7 +106,7 @@ export class JsonCopier {
     this.#pass(BRACE_CLOSE)
   }
 
-  /** False when it ends at once. */
+  /** False if the list is empty. */
   beginList(): boolean {
     this.#pass(BRACKET_OPEN)
     return this.#json[this.#at] === BRACKET_CLOSE ? this.nextInList() : this.#isValue()
@@ -118,7 +118,7 @@ export class JsonCopier {
     return false
   }
 
-  /** False when it ends at once. */
+  /** False if the map is empty. */
   beginMap(): boolean {
     this.#pass(BRACE_OPEN)
     return this.#json[this.#at] === BRACE_CLOSE ? this.nextInMap() : true
@@ -130,7 +130,7 @@ export class JsonCopier {
     return false
   }
 
-  /** Of an entry, with its tag. */
+  /** The key of a map entry, with its tag. */
   mapKey(): void {
     this.#out[this.#used++] = 8 + BYTES
     this.text()
@@ -144,7 +144,7 @@ export class JsonCopier {
     return true
   }
 
-  /** A null item of a list or a map may stand for another value, so it is left to the decoder. */
+  /** A null in a list or a map may stand for another value, so it is left to the decoder. */
   #isValue(): true {
     if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
     return true
@@ -162,7 +162,7 @@ export class JsonCopier {
     this.#used = used
   }
 
-  /** Leaves one byte for the length, which mostly is enough. Returns where the message begins. */
+  /** Reserves one byte for the length, which is mostly enough. Returns where the message begins. */
   openMessage(tag: Buffer): number {
     this.bytes(tag)
     return ++this.#used
@@ -181,12 +181,12 @@ export class JsonCopier {
     this.#used += length
   }
 
-  /** How much has been written. */
+  /** How many bytes have been written. */
   get used(): number {
     return this.#used
   }
 
-  /** Puts what was written between these places in another order. */
+  /** Reorders the parts that were written between these positions. */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
     // The buffer was too small: `run` starts again.
@@ -301,7 +301,7 @@ export class JsonCopier {
     this.text()
   }
 
-  /** A whole number or a string, whichever it is; the message has both. */
+  /** An integer or a string; the message has fields for both. */
   intOrString(): void {
     const isText = this.#json[this.#at] === QUOTE
     this.#out[this.#used++] = 8 + VARINT
@@ -363,12 +363,12 @@ export class JsonCopier {
     this.#copy(start, this.#at)
   }
 
-  /** Past a value of any type. */
+  /** Skips a value of any type. */
   skip(): void {
     this.#passTo(endOfValue(this.#json, this.#at))
   }
 
-  /** From behind the first quote to behind the last. */
+  /** Skips from after the opening quote to after the closing one. */
   #passString(): void {
     this.#passTo(endOfString(this.#json, this.#at))
   }
@@ -381,15 +381,15 @@ export class JsonCopier {
 
 const nothing = Buffer.alloc(0)
 
-/** From the first day of 1970 to this one. */
+/** Days from 1970-01-01 to this date. */
 function daysBefore(year: number, month: number, day: number): number {
   if (year < EPOCH_YEAR) throw new UnexpectedJson()
-  // Years that begin in March have the odd day at their end.
+  // In years that begin in March, the leap day is the last day.
   const from = month > 2 ? year : year - 1
   const monthsFromMarch = (month + 9) % 12
   const leapDays = Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400)
   return from * 365 + leapDays + Math.floor((153 * monthsFromMarch + 2) / 5) + day - 1 - DAYS_TO_EPOCH
 }
 
-/** From the first of March of the year 0 to 1970. */
+/** Days from 0000-03-01 to 1970-01-01. */
 const DAYS_TO_EPOCH = 719_468

@@ -1,7 +1,6 @@
 /**
- * The types in schemas of custom resources that JSON writes in more than one form and protobuf in one message each: any
- * JSON, a schema or a list of them, a schema or a boolean, a schema or a list of texts. A schema inside is of the same type
- * as the one that contains it.
+ * Types in the schemas of CRDs that have more than one JSON representation, and one protobuf message each: any JSON, a schema or a list
+ * of schemas, a schema or a boolean, a schema or a list of strings. A schema inside is of the enclosing type.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
@@ -26,7 +25,7 @@ export function openEncoder(
     case 'v1.JSONSchemaPropsOrBool':
       return (value, writer) => {
         if (isFields(value)) writeSchema(2, value, writer)
-        // Where there is a schema, something is allowed.
+        // If there is a schema, something is allowed.
         writer.byte(value === true || isFields(value) ? 1 : 0)
         writer.tag(1, VARINT)
       }
@@ -61,7 +60,7 @@ export function openDecoder(
   }
 }
 
-/** One in field 1, or a list in field 2. */
+/** A single value in field 1, or a list in field 2. */
 function readEither(
   reader: ProtobufReader,
   { single, item }: { readonly single: Decode; readonly item: Decode },

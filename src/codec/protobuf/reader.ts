@@ -1,47 +1,47 @@
-/** Reads protobuf from a part of a buffer, and refuses what is none in the words of Go's generated code. */
+/** Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's generated code. */
 import type { Json } from '../../api/object.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from './writer.ts'
 
-/** Reads what is behind a tag. `existing`: what an earlier field of the same number gave. */
+/** Reads the value after a tag. `existing`: the value of an earlier field with the same number. */
 export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
 
-/** Bytes that are no message of the expected type. */
+/** The bytes are not a message of the expected type. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError'
 }
 
-/** A float that is no number, as Go's JSON encoder refuses it. */
+/** A float that is NaN or infinite, with the message of Go's JSON encoder. */
 export class NotFiniteError extends ProtobufError {
   constructor(value: number) {
     super(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`)
   }
 }
 
-/** More entries of maps than a client may send. */
+/** More map entries than a client may send. */
 export class TooManyEntriesError extends Error {
   override readonly name = 'TooManyEntriesError'
 }
 
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 
-/** As deep as JSON may be: only schemas of custom resources contain themselves. */
+/** As deep as JSON may nest: only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 500
 const INT64_MAX = 2 ** 63
 const VARINT_BYTES_MAX = 10
-/** Below this all bits fit into what JavaScript shifts. */
+/** Below this shift all bits fit into JavaScript's 32-bit operators. */
 const SMALL_SHIFT = 28
 const START_GROUP = 3
 const END_GROUP = 4
-/** Groups are long out of use; nobody nests them. */
+/** Groups are long deprecated; nobody nests them. */
 const GROUP_DEPTH_MAX = 100
 
 export class ProtobufReader {
   readonly buffer: Buffer
   at: number
   end: number
-  /** How many messages are open around the one that is read. */
+  /** How many messages enclose the one that is being read. */
   #depth = 0
-  /** Entries of maps that may still come. */
+  /** Map entries that may still be read. */
   #entriesLeft = Infinity
 
   constructor(buffer: Buffer, at = 0, end = buffer.length) {
@@ -50,18 +50,18 @@ export class ProtobufReader {
     this.end = end
   }
 
-  /** Of what a client sends: entries of all maps together. */
+  /** Limits the entries of all maps together, for what a client sends. */
   boundEntries(max: number): this {
     this.#entriesLeft = max
     return this
   }
 
-  /** An entry of a map is read. */
+  /** Counts a map entry. */
   takeEntry(): void {
     if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
   }
 
-  /** Field and wire type as one number. */
+  /** The field number and the wire type as one number. */
   tag(): number {
     const tag = this.varint()
     if (tag >>> 3 === 0 || tag > 0xffff_ffff) {
@@ -96,7 +96,7 @@ export class ProtobufReader {
     return Number.isSafeInteger(number) ? number : value
   }
 
-  /** Undefined where it takes more than four bytes; then nothing was read. */
+  /** Undefined if it takes more than four bytes; then nothing was read. */
   #small(): number | undefined {
     const start = this.at
     let value = 0
@@ -121,7 +121,7 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
-  /** JSON, in which objects are stored and shown, has no other numbers. */
+  /** Rejects NaN and infinities: JSON, in which objects are stored and sent, does not have them. */
   double(): number {
     if (this.end - this.at < 8) throw truncated()
     this.at += 8
@@ -156,7 +156,7 @@ export class ProtobufReader {
     return value
   }
 
-  /** All fields of the message that is open: `read` reads what it knows by its tag, and says whether it did. */
+  /** Reads all fields of the open message: `read` reads those whose tags it knows, and returns whether it did. */
   fields(read: (tag: number) => boolean): void {
     while (this.at < this.end) {
       const tag = this.tag()
@@ -170,7 +170,7 @@ export class ProtobufReader {
     return this.at + length
   }
 
-  /** Passes over what is behind a tag. */
+  /** Skips the value after a tag. */
   skip(wireType: number, depth = 0): void {
     switch (wireType) {
       case VARINT:
@@ -206,7 +206,7 @@ export class ProtobufReader {
     this.at += bytes
   }
 
-  /** Passes over a length and as many bytes; returns where those begin. */
+  /** Skips a length and as many bytes; returns where those begin. */
   #length(): number {
     const end = this.#messageEnd()
     const start = this.at

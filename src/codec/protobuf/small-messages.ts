@@ -1,4 +1,4 @@
-/** Values that JSON writes as one text or number, and protobuf as bytes or a small message of its own. */
+/** Values that are one string or number in JSON, and bytes or a small message in protobuf. */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { isNumber, type Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
@@ -23,7 +23,7 @@ const MICRO_DIGITS = 6
 const MICROS_PER_SECOND = 1_000_000
 const NANOS_PER_MICRO = 1000
 
-/** Seconds and nanoseconds; of Go's first instant nothing, so that the message is empty. */
+/** Seconds and nanoseconds; nothing for Go's zero time, so that the message is empty. */
 export const writeTime: Encode = (value, writer) => {
   if (typeof value !== 'string' || value === zeroTime) return
   writer.varint(nanosOf(value))
@@ -34,10 +34,10 @@ export const writeTime: Encode = (value, writer) => {
 
 /** `2006-01-02T15:04:05`, which all times begin with. */
 const SECONDS_CHARACTERS = 19
-/** Date.UTC reads an earlier one as of the last century. */
+/** Date.UTC takes a smaller year for one of the 20th century. */
 const YEAR_MIN_UTC = 100
 
-/** Digit by digit: every event of an object with times writes some, and to parse a date costs five times as much. */
+/** Digit by digit: every event of an object with times writes some, and Date.parse takes five times as long. */
 function secondsOf(time: string): number {
   const year = digits(time, 0, 4)
   if (year < YEAR_MIN_UTC) return Date.parse(`${time.slice(0, SECONDS_CHARACTERS)}Z`) / 1000
@@ -60,13 +60,13 @@ function digits(text: string, from: number, to: number): number {
 
 const ZERO = 0x30
 
-/** Nanoseconds are passed over. */
+/** Ignores nanoseconds. */
 export const readTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
   return time === undefined || time.seconds === FIRST_INSTANT_SECONDS ? zeroTime : `${isoOf(time.seconds)}Z`
 }
 
-/** Of any number of nanoseconds, as Go: cut to microseconds first, towards zero, then carried into the seconds. */
+/** Accepts any number of nanoseconds, as Go does: truncates them to microseconds, then carries into the seconds. */
 export const readMicroTime = (reader: ProtobufReader): Json => {
   const time = readTimestamp(reader)
   if (time === undefined) return zeroTime
@@ -97,7 +97,7 @@ function readTimestamp(reader: ProtobufReader): { readonly seconds: number; read
 
 const YEAR_MAX = 9999
 
-/** To the second, without a zone. Years of other than four digits cannot be written. */
+/** To the second, without a time zone. Years that do not have four digits cannot be written. */
 function isoOf(seconds: number): string {
   const date = new Date(seconds * 1000)
   const year = Number.isNaN(date.getTime()) ? -1 : date.getUTCFullYear()
@@ -140,21 +140,21 @@ export function readIntOrString(reader: ProtobufReader): Json {
   return type === 0 ? number : text
 }
 
-/** JSON that is kept as its text. */
+/** JSON that is kept as text. */
 export const writeRaw: Encode = (value, writer) => {
   if (typeof value !== 'string') return
   writeText(value, writer)
   writer.tag(1, BYTES)
 }
 
-/** It must be JSON: it is written into JSON as it is, where null stands for none. */
+/** The text must be JSON: it is inserted into JSON as it is, where null means absent. */
 export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)
   const raw = text === undefined ? null : parsed(text, readRawJson)
   return raw === 'null' ? null : raw
 }
 
-/** Its keys sorted, as in JSON. */
+/** With its keys sorted, as in JSON. */
 export const writeJson: Encode = (value, writer) => writeRaw(printSorted(value), writer)
 
 export function readJson(reader: ProtobufReader): Json {

@@ -11,13 +11,13 @@ import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from './writer.ts'
 
-/** How deep structs may nest: only schemas of custom resources contain themselves. */
+/** How deep structs may nest: only the schemas in CRDs are recursive. */
 const DEPTH_MAX = 100
 
-/** What is known of a struct: its fields in the order of JSON. What stands inline is one of them, and has no key. */
+/** A compiled struct: its fields in the order of JSON. An embedded struct is one of them, and has no key. */
 type Plan = {
   readonly fields: FieldPlan[]
-  /** Their places in the order of protobuf; undefined: that is the same. */
+  /** The indices of the fields in the order of protobuf; undefined if that is the same. */
   order: readonly number[] | undefined
 }
 
@@ -25,22 +25,22 @@ type FieldPlan = {
   /** `"name":` */
   readonly key: Buffer | undefined
   readonly number: number
-  /** What is written of an absent field, and of null. */
+  /** What is written for an absent field, and for null. */
   readonly zero: Buffer
   readonly ofNull: Buffer
   readonly isRepeated: boolean
-  /** Whether an empty text is none. */
+  /** Whether an empty string counts as absent. */
   readonly isNoneWhenEmpty: boolean
   readonly value: ValuePlan
 }
 
 type ValuePlan = {
-  /** Unread: protobuf has no such field. Unknown: it must be decoded. Inline: a struct without braces. */
+  /** unread: protobuf has no such field. unknown: it must be decoded. inline: an embedded struct, without braces. */
   readonly type: Exclude<Schema['type'], 'any' | 'list'> | 'unread' | 'unknown' | 'inline'
   readonly tag: Buffer
-  /** Of a struct. */
+  /** The plan of a struct. */
   readonly plan: Plan | undefined
-  /** Of the values of a map. */
+  /** The plan of a map's values. */
   readonly of: ValuePlan | undefined
 }
 
@@ -51,11 +51,11 @@ const noFields: Plan = { fields: [], order: undefined }
 export class Transcoder {
   readonly #copier = new JsonCopier()
   readonly #plans = new WeakMap<Struct, Plan>()
-  /** Of the plans. */
+  /** Holds the bytes of all plans. */
   readonly #bytes = new PackedBytes()
   #depth = 0
 
-  /** The message of the object that begins at `start` of the JSON; undefined: it must be decoded. */
+  /** The message of the object that begins at `start` in the JSON; undefined: it must be decoded. */
   message(json: Buffer, start: number, struct: Struct): Buffer | undefined {
     const plan = this.#planOf(struct)
     this.#depth = 0
@@ -103,7 +103,7 @@ export class Transcoder {
     copier.passField()
   }
 
-  /** With its tag. */
+  /** Writes a value with its tag. */
   #value(value: ValuePlan): void {
     const copier = this.#copier
     const { type, tag, plan, of } = value
@@ -169,7 +169,7 @@ export class Transcoder {
     const known = this.#plans.get(struct)
     if (known !== undefined) return known
     const made: Plan = { fields: [], order: undefined }
-    // Before its fields: a type may contain itself.
+    // Registered before its fields are compiled: a type may contain itself.
     this.#plans.set(struct, made)
     made.fields.push(...this.#fieldsOf(struct))
     const order = [...made.fields.keys()].toSorted(
@@ -208,7 +208,7 @@ export class Transcoder {
     const { number, schema, isPointer } = field
     if (number === 0) return this.#unread(field)
     const zero = this.#encoded(field, owner, {})
-    // Behind a pointer it is Go's first instant.
+    // A null time behind a pointer is Go's zero time.
     const isTime = isPointer && (schema.type === 'time' || schema.type === 'microTime')
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {
@@ -265,7 +265,7 @@ export class Transcoder {
 
 const nothing = Buffer.alloc(0)
 
-/** Of what is no message and no text. */
+/** The types whose wire type is not BYTES. */
 const wireTypes: { readonly [type: string]: number } = {
   boolean: VARINT,
   int32: VARINT,

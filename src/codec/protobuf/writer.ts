@@ -1,6 +1,6 @@
 /**
- * Writes protobuf from the end to the front: when the length of a message is written, what it contains stands behind it
- * already, so nothing is measured beforehand and nothing is moved.
+ * Writes protobuf from the end to the front: when the length of a message is written, its content is there already, so nothing is
+ * measured beforehand and nothing is moved.
  */
 import type { Json } from '../../api/object.ts'
 
@@ -10,10 +10,10 @@ export const FIXED64 = 1
 export const BYTES = 2
 export const FIXED32 = 5
 
-/** Writes a value, of a struct its fields, without tag or length. */
+/** Writes a value (for a struct, its fields) without tag or length. */
 export type Encode = (value: Json, writer: ProtobufWriter) => void
 
-/** Most messages fit; so small a buffer comes from Node's pool. */
+/** Most messages fit, and such a small buffer comes from Node's pool. */
 const FIRST_BYTES = 2048
 /** Up to here a loop over the characters is faster than a call into the runtime. */
 const SHORT_CHARACTERS = 32
@@ -24,7 +24,7 @@ export class ProtobufWriter {
   /** Where the written part begins. */
   #at: number
 
-  /** `bytes`: how many it will be, if that is known. */
+  /** `bytes`: the expected size, if it is known. */
   constructor(bytes: number = FIRST_BYTES) {
     this.#buffer = Buffer.allocUnsafe(bytes)
     this.#at = bytes
@@ -35,7 +35,7 @@ export class ProtobufWriter {
     return this.#buffer.length - this.#at
   }
 
-  /** What was written, as a copy; the writer begins anew. */
+  /** Returns a copy of what was written; the writer begins anew. */
   take(): Buffer {
     const bytes = Buffer.from(this.#buffer.subarray(this.#at))
     this.#at = this.#buffer.length
@@ -64,7 +64,7 @@ export class ProtobufWriter {
     return bytes
   }
 
-  /** Whether it was all ASCII; otherwise nothing was written. */
+  /** Whether the text is ASCII; if not, nothing was written. */
   #short(text: string): boolean {
     const { length } = text
     this.#room(length)
