@@ -68,7 +68,7 @@ export function goSyntax(value: Json): string {
   if (isNumber(value)) return goNumber(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  const keys = Object.keys(value).toSorted()
+  const keys = Object.keys(value).toSorted(compareBytes)
   return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
 }
 
@@ -81,7 +81,7 @@ export function goPlain(value: Json): string {
   if (isNumber(value)) return goNumber(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[${value.map(goPlain).join(' ')}]`
-  const keys = Object.keys(value).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+  const keys = Object.keys(value).toSorted(compareBytes)
   return `map[${keys.map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(' ')}]`
 }
 
@@ -96,3 +96,6 @@ export function goFloat(value: number): string {
   if (power >= -4 && power < 6) return `${value}`
   return `${digits}e${power < 0 ? '-' : '+'}${`${Math.abs(power)}`.padStart(2, '0')}`
 }
+
+/** As Go compares texts: by the bytes of UTF-8. */
+const compareBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

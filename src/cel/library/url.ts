@@ -82,10 +82,10 @@ const PATH_CHARACTER_NANOS = 100
 function escapedPath({ path }: Url, meter: Meter): string {
   meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
-  const bytes = Buffer.from(
-    path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-  )
-  return Array.from(bytes, (byte) => {
+  // One character for each byte of UTF-8, so that an escape is one of them, too.
+  const bytes = Buffer.from(path).toString('latin1')
+  const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Array.from(Buffer.from(plain, 'latin1'), (byte) => {
     const character = String.fromCharCode(byte)
     return /[A-Za-z0-9\-_.~$&+,/:;=@]/.test(character)
       ? character

@@ -3,7 +3,7 @@ import { badRequest, invalid } from '../../api/errors.ts'
 import { type FieldFault, forbiddenField, invalidValue, notSupported } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { quote } from '../../api/quote.ts'
-import { parseBoolean } from '../options.ts'
+import { parseBoolean, parseExactInteger } from '../options.ts'
 
 /** Fails with a BadRequest for values that cannot be parsed, and with Invalid for those out of range. Returns the query for the kubelet. */
 export function parseLogOptions(query: URLSearchParams, podName: string, gates: Gates): URLSearchParams {
@@ -43,9 +43,8 @@ const streams = ['All', 'Stderr', 'Stdout']
 const tooSmall = (path: string, value: bigint): FieldFault => invalidValue(path, value, 'must be greater than 0')
 
 function parseCount(text: string | null): bigint | undefined {
-  if (text === null || text === '') return undefined
-  if (!/^[+-]?[0-9]{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`)
-  return BigInt(text.replace(/^\+/, ''))
+  const count = text === '' ? undefined : parseExactInteger(text)
+  return count === undefined ? undefined : BigInt(count)
 }
 
 const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/

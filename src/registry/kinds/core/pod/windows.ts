@@ -23,7 +23,7 @@ const credentialSpec: Rule = named((spec) => {
 /** `user` or `domain\user`. */
 const userName: Rule = named((name) => {
   if (name === '') return ['runAsUserName cannot be an empty string']
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return ['runAsUserName cannot contain control characters']
   const parts = name.split('\\')
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
