@@ -175,6 +175,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     retire: (resource) => access.retire(resource),
     uncount,
     handle: ownHandle,
+    life: () => cache.databaseLife,
     log,
   })
   const dispose = async (): Promise<void> => {

@@ -26,12 +26,14 @@ type Parts = {
   /** The resource is deleted: removes its metrics. */
   readonly uncount: (resource: Resource) => void
   readonly handle: HandleAs
+  /** Changes when the database turns out to be another one, or an older state of it. */
+  readonly life: () => number
   readonly log: Log
 }
 
 /** Undefined: definitions are not served. */
 export function createDefinitions(parts: Parts): Definitions | undefined {
-  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, log } = parts
+  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, life, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -45,6 +47,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     registry,
     reader,
     range: keys.range(),
+    life,
     now,
     log,
     changeStatus: async (name, decide) =>

@@ -1,6 +1,8 @@
 /** Inputs within the limits of a request that once took time in proportion to their square, or worse. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { JsonScanner } from './api/json-scanner.ts'
+import { readAny } from './api/json-value.ts'
 import type { Json } from './api/object.ts'
 import { parseFieldSelector } from './api/field-selector.ts'
 import { parseLabelSelector } from './api/label-selector.ts'
@@ -42,6 +44,9 @@ const attempt = (run: () => unknown) => (): void => {
 const accept = (text: string) => ({ headers: { accept: text }, query: new URLSearchParams() })
 const yaml = (text: string): unknown => convertYaml(Buffer.from(text))
 const entries = Array.from({ length: 20_000 }, (_, at): Json => ({ manager: `m${at}`, operation: 'Update' }))
+
+/** As an answer of a webhook may be. */
+const nestedLists = `${`[${' '.repeat(16_384)}`.repeat(990)}1${']'.repeat(990)}`
 
 const inputs: readonly (readonly [string, () => unknown])[] = [
   [
@@ -101,6 +106,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
       return allSteps(ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items }))
     },
   ],
+  ['lists in each other, far apart', () => readAny(new JsonScanner(nestedLists))],
   ['beginnings of PEM blocks', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],
   [
     'beginnings of PEM blocks, and one end',

@@ -27,7 +27,7 @@ const SHORT_DIGITS_MAX = 16
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
-/** In characters. A text has so few of them that a look for the end of each, be they nested, is no matter. */
+/** In characters. */
 const LONG_LIST_CHARACTERS = 16_384
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -287,9 +287,10 @@ export class JsonScanner {
     if (text.length - at < LONG_LIST_CHARACTERS) return undefined
     const next = text.indexOf('[', at + 1)
     if (next !== -1 && next - at < LONG_LIST_CHARACTERS) return undefined
-    const end = text.indexOf(']', at) + 1
-    if (end - at < LONG_LIST_CHARACTERS || (next !== -1 && next < end)) return undefined
-    const list = text.slice(at, end)
+    // Not beyond the next list: of many nested ones each would look through the whole text.
+    const length = text.slice(at, next === -1 ? text.length : next).indexOf(']') + 1
+    if (length < LONG_LIST_CHARACTERS) return undefined
+    const list = text.slice(at, at + length)
     return list.includes('{') || list.includes('"') ? undefined : list
   }
 

@@ -96,9 +96,8 @@ function longCall(
     const result = call(one, two, three, four, run)
     const costs = cost === undefined ? 1 : cost(values, result)
     run.spend(costs)
-    run.work(nanosOf(result))
-    // Behind the check of the limit of one call: what the cost pays for has its own.
     run.last(costs * COST_NANOS)
+    run.work(nanosOf(result))
     return run.endCall(place, result)
   }
 }

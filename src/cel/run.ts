@@ -39,6 +39,8 @@ export class Run implements Meter {
   #nanosAtPause = 0
   /** NaN outside of long calls. */
   #callNanos = Number.NaN
+  /** What the cost of the call pays for: decides whether its result is kept, and limits nothing. */
+  #callLasts = 0
   #call = 0
   frame: Frame = this.#root
   cost = 0
@@ -68,7 +70,7 @@ export class Run implements Meter {
   }
 
   last(nanos: number): void {
-    this.#callNanos += nanos
+    this.#callLasts += nanos
   }
 
   /** Compiles a pattern that is not constant; loops use the same ones again and again. */
@@ -135,12 +137,12 @@ export class Run implements Meter {
   }
 
   startCall(): number {
-    this.#callNanos = 0
+    this.#callNanos = this.#callLasts = 0
     return (this.#call = this.frame.entered++)
   }
 
   endCall(place: number, value: Result): Result {
-    const isShort = this.#callNanos < KEPT_NANOS
+    const isShort = this.#callNanos + this.#callLasts < KEPT_NANOS
     this.#callNanos = Number.NaN
     if (isShort) return value
     const known = { value, entered: this.frame.entered, isUnpaid: false }

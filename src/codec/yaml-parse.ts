@@ -19,6 +19,7 @@ import { quote } from '../api/quote.ts'
 import { BoundedTexts } from '../lib/bounded-texts.ts'
 import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
+import { hasUnprintable } from './yaml-text.ts'
 
 /** As deep as JSON may nest here; far above any real object, far below what would use up the stack. */
 const DEPTH_MAX = 1000
@@ -46,12 +47,9 @@ export function parseYaml(bytes: Buffer): ParsedYaml {
   } catch (error) {
     throw describeFault(error, text)
   }
-  if (unprintable.test(text)) throw new YamlError('yaml: control characters are not allowed')
+  if (hasUnprintable(text)) throw new YamlError('yaml: control characters are not allowed')
   return new Builder(text, events).build()
 }
-
-/** What YAML 1.1 does not allow even in quotes; js-yaml lets some of it through. */
-const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

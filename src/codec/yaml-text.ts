@@ -67,3 +67,9 @@ export const ESCAPES: { readonly [character: string]: string } = {
 export function isBase60(text: string): boolean {
   return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
+
+/** Whether the text has a character that YAML 1.1 does not allow even in quotes. js-yaml accepts some of them. */
+export const hasUnprintable = (text: string): boolean => unprintable.test(text)
+
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const unprintable = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/

@@ -44,14 +44,14 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
   },
 })
 
-function itemOf(object: KubeObject, revision = 1): Item {
+function itemOf(object: KubeObject): Item {
   const home = {
     codec: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
     put: () => undefined,
     view: () => Buffer.alloc(0),
     keep: () => undefined,
   }
-  const item = new Item(home, { key: `/r/${object.metadata.name}`, revision, createRevision: 1 })
+  const item = new Item(home, { key: `/r/${object.metadata.name}`, revision: 1, createRevision: 1 })
   item.decoded = object
   return item
 }
@@ -82,7 +82,7 @@ function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (even
 }
 
 const frames = new LateFrames(new EvictionQueue(0))
-const added = (object: KubeObject, revision = 1): WatchEvent => frames.shown('ADDED', 1, itemOf(object, revision))
+const added = (object: KubeObject): WatchEvent => frames.shown('ADDED', 1, itemOf(object))
 const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
 
 const unused = async (): Promise<never> => {
@@ -93,6 +93,7 @@ const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsP
   registry: new Registry([]),
   reader: { known: () => undefined, get: unused, list: unused, expect: () => undefined, watch },
   range: { from: '/r/', to: '/r0' },
+  life: () => 1,
   changeStatus: async () => true,
   isBuiltInPlace: () => false,
   release: unused,
@@ -155,15 +156,16 @@ test('what a list shows again is cleaned up again', { timeout: 5_000 }, async ()
   await again.promise
 })
 
-test('what a list shows at another revision is served anew: of a restored database it may be another one', {
+test('what a list shows of another database is served anew, whatever its revision', {
   timeout: 5_000,
 }, async () => {
   const widgets = definition('widgets', true)
   const [first, second] = [sourceOf([added(widgets), listEnd]), sourceOf([added(widgets), listEnd])]
-  const lists = [first, second, sourceOf([added(widgets, 2), listEnd])]
+  const lists = [first, second, sourceOf([added(widgets), listEnd])]
+  let lives = 1
   const again = Promise.withResolvers<void>()
   const watch = async (): Promise<EventSource> => lists.shift() ?? sourceOf()
-  const parts = partsOf(watch, { forget: () => again.resolve() })
+  const parts = partsOf(watch, { forget: () => again.resolve(), life: () => lives })
   await using definitions = new Definitions(parts)
   await definitions.start()
   const [served] = parts.registry.inGroup('example.com')
@@ -171,6 +173,7 @@ test('what a list shows at another revision is served anew: of a restored databa
   while (lists.length > 1) await sleep(10)
   await turn()
   assert.equal(parts.registry.inGroup('example.com')[0], served)
+  lives = 2
   second.close()
   await again.promise
   assert.notEqual(parts.registry.inGroup('example.com')[0], served)

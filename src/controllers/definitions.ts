@@ -30,6 +30,8 @@ const WATCH_RETRY_MS = 200
 export type DefinitionsParts = CleanupParts & {
   readonly registry: Registry
   readonly reader: ObjectReader
+  /** Changes when the database turns out to be another one, or an older state of it. */
+  readonly life: () => number
   readonly range: WatchOptions['range']
   /** Drops what is cached for the resource; if it is gone for good, its metrics, too. */
   readonly forget: (resource: Resource, isGone: boolean) => void
@@ -52,6 +54,8 @@ type Known = {
   readonly mark: string
   /** Cached objects stay valid while this stays the same. */
   readonly formMark: string
+  /** The `life` of the database that the definition was read from. */
+  readonly life: number
   /** Whether its objects are to be deleted. */
   isDoomed: boolean
 }
@@ -240,19 +244,20 @@ export class Definitions implements AsyncDisposable {
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = `${formOf(definition)} ${isServed}`
     const mark = `${form} ${definition.isTerminating}`
-    // What a list shows at another revision may be of a restored database, where the same generation was another schema.
-    const isSameHistory = this.#isListed || before?.source.item.revision === item.revision
-    if (before?.mark === mark && isSameHistory) {
+    // In a restored database the same uid and generation may have had another schema.
+    const life = this.#parts.life()
+    const isSameDatabase = before?.life === life
+    if (before?.mark === mark && isSameDatabase) {
       // The older item would keep its bytes in memory.
       before.source.item = item
       return
     }
     const resources = isServed ? customResources(definition) : []
     const isDoomed = before?.definition.uid === definition.uid && before.isDoomed
-    this.#known.set(name, { source, definition, resources, mark, formMark: form, isDoomed })
+    this.#known.set(name, { source, definition, resources, mark, formMark: form, life, isDoomed })
     const was = before?.resources ?? []
     registry.replace(definition.group, { before: was.filter(isShown), after: resources.filter(isShown) })
-    if (before !== undefined && (before.formMark !== form || !isSameHistory))
+    if (before !== undefined && (before.formMark !== form || !isSameDatabase))
       for (const resource of was) forget(resource, false)
     this.#announceChanges(definition.group, was, resources)
   }

@@ -7,6 +7,7 @@ import { readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from '../codec/json.ts'
 import { checkMembers, hasTooManyMembers } from '../codec/member-count.ts'
 import { YamlError } from '../codec/yaml-error.ts'
+import { hasUnprintable } from '../codec/yaml-text.ts'
 import { BRACE_OPEN } from '../lib/ascii.ts'
 import type { WriteAccess } from './access.ts'
 
@@ -56,12 +57,15 @@ function objectOf(value: Json): Fields {
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
 }
 
-/** Reads JSON without repeated keys, which is the same in YAML. Undefined: the YAML parser has to read the body. */
+/** Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined: the YAML parser has to read the body. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
   // YAML may begin with a brace, too: its parser decides, and the members of the JSON that it makes are counted.
   if (hasTooManyMembers(body)) return undefined
-  const scanner = new JsonScanner(body.toString('utf8'))
+  const text = body.toString('utf8')
+  // JSON allows in strings what YAML allows nowhere.
+  if (hasUnprintable(text)) return undefined
+  const scanner = new JsonScanner(text)
   let isRepeated = false
   try {
     const value = readAny(scanner, 0, () => {

@@ -142,7 +142,9 @@ describe('answers to nobody', () => {
     await using server = await startTestServer()
     for (const name of ['impersonate-foo', 'impersonate-user']) {
       using client = await RawHttp2.open(Number(new URL(server.url).port))
-      await client.send(headersFrame(1, requestFields('GET', '/healthz', field(name, name.endsWith('user') ? '' : 'x'))))
+      await client.send(
+        headersFrame(1, requestFields('GET', '/healthz', field(name, name.endsWith('user') ? '' : 'x'))),
+      )
       assert.equal(await client.goawayCode(), NO_ERROR, name)
     }
   })

@@ -190,6 +190,7 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     registry,
     reader,
     range: rangeOf(folder),
+    life: () => cache.databaseLife,
     changeStatus: async (name, decide) => (await changeJson({ store, reader }, keyOf(name), decide)) !== undefined,
     release: async (name, decide) => {
       await changeJson({ store, reader }, keyOf(name), (object) => {
