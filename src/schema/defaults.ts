@@ -1,6 +1,6 @@
 /**
- * Sets the defaults that a schema declares. What has none below it is never looked into, and what needs none is returned as
- * it is: most objects come out as they went in.
+ * Sets the defaults that a schema declares. Types that have none below them are never traversed, and a value that needs none is returned
+ * as it is: most objects come out unchanged.
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
@@ -10,10 +10,10 @@ import type { Schema, Struct } from './schema.ts'
 /** Undefined: there is nothing to set in values of this schema. */
 type SetDefaults = ((value: Json) => Json) | undefined
 
-/** What has a gate that is off has no defaults. */
+/** Types and fields whose feature gate is off have no defaults. */
 export class Defaults {
   readonly #gates: Gates
-  /** Which types have defaults somewhere depends on nothing but the types and the gates. */
+  /** The setters of types: whether a type has defaults anywhere depends on nothing but the types and the gates. */
   readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
   constructor(gates: Gates) {
@@ -39,7 +39,7 @@ export class Defaults {
   #structSetter(struct: Struct): SetDefaults {
     const known = this.#setters.get(struct)
     if (known !== undefined) return known.set
-    // A type that contains itself is taken to have no defaults on that way; none has.
+    // A type that contains itself is taken to have no defaults on the recursive path; none has.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
@@ -48,7 +48,7 @@ export class Defaults {
       const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
       const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
-      // What cannot be absent in Go has its defaults, whether it was given or not.
+      // A struct that cannot be nil in Go gets its defaults, whether it was given or not.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer
       return set === undefined && value === undefined ? [] : [{ name, set, value: isImplied ? {} : value, isImplied }]
     })
@@ -74,7 +74,7 @@ function setterOf(
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
       const before = given[name] ?? undefined
-      // Go's defaults ask for the length of a list.
+      // Go's defaulting checks the length of a list: an empty one counts as unset.
       const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
       const start = isUnset ? (value ?? before) : before
       const after = start === undefined || set === undefined ? start : set(start)
@@ -92,7 +92,7 @@ function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Js
   return after.some((item, at) => item !== items[at]) ? after : items
 }
 
-/** The amounts of resource lists are no more exact than a thousandth. */
+/** Amounts in resource lists are rounded up to thousandths. */
 function roundResources(value: Json): Json {
   if (!isFields(value) || !Object.values(value).some((amount) => isTooExact(amount))) return value
   return mappedFields(value, (amount) => (isTooExact(amount) ? roundToMilli(amount) : amount))

@@ -1,9 +1,9 @@
-/** Whether two values of decoded objects say the same. */
+/** Whether two decoded values are equal. */
 import { nanosOf } from '../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import type { Schema, Struct } from './schema.ts'
 
-/** Without knowing the type: an empty list, an empty map, an empty struct and nothing at all are one. */
+/** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (isNothing(one) || isNothing(other)) return isNothing(one) && isNothing(other)
@@ -28,9 +28,9 @@ export function identityOf(value: Json | undefined): string {
 }
 
 /**
- * As Go's types have it. `semantic` is upstream's equality for API objects: empty lists and maps are nil ones, amounts are
- * compared by value; what a pointer points to is never the same as no pointer. `exact` (reflect.DeepEqual) tells an empty list or
- * map from nil; of what was stored there are no empty ones.
+ * Equality by Go's types. `semantic` is upstream's equality for API objects: empty lists and maps equal nil ones, quantities are compared
+ * by value; a pointer to anything never equals a nil pointer. `exact` (reflect.DeepEqual) distinguishes an empty list or map from nil;
+ * stored objects have no empty ones.
  */
 export type Equality = 'semantic' | 'exact'
 
@@ -101,7 +101,7 @@ const isNull = (value: Json | undefined): boolean => value === null
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
 
-/** Go has no absent scalar: only behind a pointer, which the struct has looked at. */
+/** A scalar cannot be absent in Go, except behind a pointer, which `isEqualStruct` has checked. */
 const unlessZero = (value: Json | undefined): Json | undefined =>
   value === '' || value === 0 || value === false ? undefined : value
 

@@ -1,26 +1,29 @@
-/** How objects of one kind are read and written: the schema of their version, their defaults, and the form they are stored in. */
+/** How objects of one kind are decoded and encoded: the schema of their version, their defaults, and their stored form. */
 import type { KubeObject } from '../api/object.ts'
 import type { Struct } from './schema.ts'
 
 export type ObjectSchema = {
   readonly struct: Struct
-  /** The object with what its kind sets by itself. Never changes the one it is given. */
+  /** Returns the object with its defaults. Never changes the one it is given. */
   readonly setDefaults: (object: KubeObject) => KubeObject
-  /** The object with what an older server has not stored of it. Clients must say it. */
+  /** Adds what older servers did not store. Objects from clients do not get it. */
   readonly completeStored?: (object: KubeObject) => KubeObject
-  /** Whether a new object gets defaults that are not stored with it: they depend on what was made for it, such as its selector. */
+  /** Whether a new object gets defaults that are not stored with it, since they depend on generated values, such as its selector. */
   readonly isDefaultedAgain?: boolean
   /** The field that maps keys to bytes: a null among these is read as empty once it is stored. */
   readonly bytesField?: string
-  /** Of kinds that clients define. */
+  /** Only for custom kinds. */
   readonly custom?: CustomForm
-  /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */
+  /** Why a body cannot be decoded as this kind although each of its fields can; undefined: it can. */
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
-  /** How objects are read that are stored in another version, or in the one that is served; undefined: nobody knows. Absent: there is one only. */
+  /**
+   * How to decode objects that are stored in another version, or in the served one; undefined: the version is unknown. Absent: there is
+   * only one.
+   */
   readonly otherForm?: (apiVersion: string) => ReadForm | undefined
-  /** What the bytes in the database are. Absent: JSON. */
+  /** The encoding of stored objects. Absent: JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
 }
@@ -28,15 +31,15 @@ export type ObjectSchema = {
 export type CustomForm = {
   /** The apiVersion in which objects are stored. */
   readonly storedVersion: string
-  /** Whether there may be some in other versions. */
+  /** Whether objects may be stored in other versions. */
   readonly hasOldVersions: boolean
-  /** The object without the fields that its schema does not know, and the faults that these are to a strict client. */
+  /** Returns the object without the fields that its schema does not know, and what strict field validation reports about them. */
   readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }
-  /** The defaults of an object that was applied: nulls that it must not have are left for validation to see. */
+  /** Sets the defaults of an applied object: nulls in fields that are not nullable are left for validation to report. */
   readonly setAppliedDefaults: (object: KubeObject) => KubeObject
-  /** An object as it is served, from one that was stored in any version of its kind. */
+  /** Converts an object that was stored in any version of its kind to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
-  /** Whether an object as it was stored has all defaults and nothing that its version does not know. */
+  /** Whether a stored object has all defaults and no field that its version does not know. */
   readonly isCurrent: (object: KubeObject) => boolean
 }
 
@@ -48,17 +51,17 @@ export type StoredForm = ReadForm & {
   readonly toStored: (object: KubeObject) => KubeObject
 }
 
-/** What is read by this schema, and what becomes of it in the version that is served. */
+/** A schema to decode with, and the conversion to the served version. */
 export type ReadForm = { readonly struct: Struct; readonly fromStored: (object: KubeObject) => KubeObject }
 
-/** The kinds that there are, where a body may name another one than the path does. */
+/** The known kinds, for bodies that name another kind than the path. */
 export type Scheme = {
-  /** What errors call it. */
+  /** Its name in error messages. */
   readonly name: string
   readonly find: (apiVersion: string, kind: string) => KnownKind | undefined
 }
 
-/** `v1.Secret`, and the form common to all its versions, `core.Secret`; and its schema, where the catalogue has one. */
+/** `v1.Secret`; the internal type that all its versions are converted to, `core.Secret`; and its schema, if the catalogue has one. */
 export type KnownKind = { readonly goName: string; readonly hubName: string; readonly struct?: Struct | undefined }
 
 /** For schemas without defaults that are stored as they are. */

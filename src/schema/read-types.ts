@@ -1,23 +1,23 @@
 /**
  * Reads the types of built-in kinds from the text in registry/catalogue. A package is read when one of its types is first
- * asked for, a type when it is first used: a server that serves ConfigMaps never builds the schema of a Pod.
+ * requested, a type when it is first used: a server that serves ConfigMaps never builds the schema of a Pod.
  *
  *     package core/v1                        the types that follow are core's, version v1
  *
  *     UID = string                           another name for a type
  *     Protocol = string: SCTP|TCP|UDP        the same, and the values that are published for it
- *     Verbs = wrapped []string               the same of a list that protobuf has in a message of its own
+ *     Verbs = wrapped []string               the same for a list that protobuf has in a message of its own
  *
- *     ContainerPort                          a struct; `atomic` after its name: owned as a whole; `unions=` as published
- *       ...LocalObjectReference 1            the fields of that type stand here; in protobuf they are a message, field 1
+ *     ContainerPort                          a struct; `atomic` after its name: has one owner in server-side apply; `unions=` as published
+ *       ...LocalObjectReference 1            an embedded struct: its fields are inlined here; in protobuf they are a message, field 1
  *       name string 1                        a field, its type as Go writes it, its number in protobuf (`-`: none)
  *       ports []Port 6 map=name patch=merge key=name default="x"
  *
- * A mark after the name of a field: `!` required and always written, `+` always written, `*` required but left out when it
- * is empty; no mark: optional, and left out when it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge
- * `patch=<strategies>` and `key=<field>`; `gate=<name>` where a feature gate that is off drops the field, `gate=<name>:<fields>` where it drops
- * these fields of its value; several gates have a semicolon between them. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
- * those of another version `autoscaling/v2.MetricSpec`.
+ * A mark after the name of a field: `!` required and always printed, `+` always printed, `*` required but omitted if it is
+ * empty; no mark: optional, and omitted if it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge patch
+ * `patch=<strategies>` and `key=<field>`; `gate=<name>` if a feature gate that is off drops the field, `gate=<name>:<fields>`
+ * if it drops these fields of its value; several gates have a semicolon between them. Types of other packages are written
+ * `meta.Time`, `core.Pod` (version v1 of either), those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
@@ -36,7 +36,7 @@ import type {
 
 type Package = {
   readonly name: string
-  /** What Go's errors put before the names of its types: `v1`. */
+  /** The prefix of its types in Go's errors: `v1`. */
   readonly goName: string
   /** The text of each type and alias, by name. */
   readonly texts: ReadonlyMap<string, string>
@@ -61,7 +61,7 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
   ).map(([name, type, goName]): [string, Scalar] => [name, { type, goName }]),
 )
 
-/** Types whose JSON follows no schema of fields. */
+/** Types whose JSON has no fixed fields. */
 const openTypes: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['RawExtension', { type: 'raw', goName: 'runtime.RawExtension' }],
   ['meta.FieldsV1', { type: 'raw', goName: 'v1.FieldsV1' }],
@@ -77,14 +77,14 @@ export class TypeCatalogue {
 
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
-  /** `texts`: of packages by their names; one may stand in several files. `defaults`: by package and type, `core/v1 Pod`. */
+  /** `texts`: packages by their names; one may be in several files. `defaults`: by package and type, `core/v1 Pod`. */
   constructor(texts: Iterable<readonly [string, string]>, defaults: ReadonlyMap<string, TypeDefaults>) {
     this.#unread = new Map()
     for (const [name, text] of texts) this.#unread.set(name, `${this.#unread.get(name) ?? ''}${text}`)
     this.#defaults = defaults
   }
 
-  /** `structOf('core/v1', 'Pod')`. Undefined when there is no such type. */
+  /** `find('core/v1', 'Pod')`. Undefined if there is no such type. */
   find(packageName: string, typeName: string): Struct | undefined {
     const own = this.#package(packageName)
     if (own === undefined || !own.texts.has(typeName)) return undefined
@@ -107,7 +107,7 @@ export class TypeCatalogue {
     return made
   }
 
-  /** A type by Go's expression for it, seen from a package. */
+  /** The schema of a Go type expression, as seen from a package. */
   #type(own: Package, go: string): Schema {
     if (go === '[]byte') return { type: 'bytes', goName: '[]uint8' }
     if (go.startsWith('[]')) {
@@ -171,7 +171,7 @@ export class TypeCatalogue {
       byName,
       embedded,
     }
-    // Before its fields are read: a type may contain itself.
+    // Registered before its fields are read: a type may contain itself.
     own.types.set(name, struct)
     for (const line of lines) {
       const inline = line.startsWith('...') ? this.#readEmbedded(own, line) : undefined
@@ -209,7 +209,7 @@ export class TypeCatalogue {
   }
 }
 
-/** Go leaves out a struct only when it is behind a pointer; and its times, quantities and open types are structs. */
+/** Go omits a struct only behind a pointer; and its times, quantities and open types are structs. */
 const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
 
 const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([

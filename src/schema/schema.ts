@@ -1,20 +1,17 @@
 /**
- * The schema of a type: what fields it has, in the order in which they are written, and what each of them may hold. Decoding,
- * printing, pruning and defaulting all read the same schema. Types that occur in many kinds are one object, shared by all.
+ * The schema of a type: which fields it has, in the order in which they are printed, and what each of them may hold. Decoding, printing,
+ * pruning and defaulting all use the same schema. Types that occur in many kinds are one object, shared by all.
  */
 import type { Fields, Json } from '../api/object.ts'
 import type { Structural } from './structural/structural.ts'
 
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
-/**
- * A value that JSON writes as one text or number. `goName` is what errors call it: `string`, or `v1.Protocol` of a named
- * type.
- */
+/** A value that is one string or number in JSON. `goName` is its name in errors: `string`, or `v1.Protocol` for a named type. */
 export type Scalar = {
   readonly type: ScalarType
   readonly goName: string
-  /** What is published of the type; which values are refused, the rules of kinds say. */
+  /** The enum values that are published; which values are rejected is up to the validation of each kind. */
   readonly values?: readonly string[]
 }
 
@@ -28,7 +25,7 @@ export type ScalarType =
   | 'bytes'
   /** RFC 3339 in UTC, to the second. */
   | 'time'
-  /** The same with six more digits. */
+  /** The same with six digits of a fraction. */
   | 'microTime'
   | 'quantity'
   | 'intOrString'
@@ -37,8 +34,8 @@ export type ScalarType =
 export type Any = { readonly type: 'any'; readonly goName: string }
 
 /**
- * Any JSON, kept as its text (a string in the object) without blanks: it is written as it was read, down to the digits of
- * numbers, and costs nothing where nobody looks into it. Sets of owned fields are most of what a server stores.
+ * Any JSON, kept as its text (a string in the object) without whitespace: it is printed as it was read, down to the digits of numbers,
+ * and costs nothing if nobody looks into it. Sets of owned fields (fieldsV1) are most of what a server stores.
  */
 export type Raw = { readonly type: 'raw'; readonly goName: string }
 
@@ -60,54 +57,54 @@ export type Struct = {
   readonly type: 'struct'
   /** Without the package: `ConfigMap`. */
   readonly name: string
-  /** Where the catalogue has it: `core/v1`. */
+  /** Its package in the catalogue: `core/v1`. */
   readonly packageName: string
-  /** As errors name it: `v1.ConfigMap`. */
+  /** Its name in errors: `v1.ConfigMap`. */
   readonly goName: string
-  /** Whether appliers own it as a whole. */
+  /** Whether it is atomic for server-side apply. */
   readonly isAtomic: boolean
-  /** Which field says what others may be set, as published. */
+  /** As published in x-kubernetes-unions: which field tells what other fields may be set. */
   readonly unions?: Json
   readonly defaults: TypeDefaults | undefined
-  /** In the order in which they are written; what stands inline in Go stands here by itself. */
+  /** In the order in which they are printed, those of embedded structs included. */
   readonly fields: readonly Field[]
   readonly byName: ReadonlyMap<string, Field>
-  /** What stands inline, whose fields are among `fields`: protobuf has each as a message of its own. */
+  /** Embedded structs, whose fields are among `fields`: protobuf has each as a message of its own. */
   readonly embedded: readonly Embedded[]
   /**
-   * Of a custom kind: the schema of the fields besides these, built when it is first asked for. They are any JSON until somebody looks;
-   * all are written in the order of their names.
+   * For a custom kind: the schema of the other fields, built when it is first needed. They are any JSON until then; all fields are
+   * printed in the order of their names.
    */
   readonly open?: () => Structural
 }
 
-/** `number` is that of the field in protobuf, 0 where there is none. */
+/** `number`: the field number in protobuf; 0 if there is none. */
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
-/** What is set in values of a type besides the published defaults of its fields: fixed values, then what depends on others. */
+/** The defaults of a type besides the published defaults of its fields: fixed values, then those that depend on others. */
 export type TypeDefaults = {
-  /** Its resource lists are as exact as they were given: upstream's group has no defaults at all. */
+  /** The amounts in its resource lists are not rounded: upstream has no defaulting for this group. */
   readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
-  /** Which must be on for `set`. */
+  /** The feature gate that must be on for `set`. */
   readonly gate?: string
 }
 
 export type Field = {
   readonly name: string
   readonly schema: Schema
-  /** Whether there is a difference between a zero value and none. */
+  /** Whether a zero value differs from an absent one. */
   readonly isPointer: boolean
   /**
-   * When the field is left out: `empty` when it has the zero value of its type, `absent` when it was not given, `never`:
-   * then the zero value is written (`null` for what may be absent).
+   * When the field is omitted: `empty`: if it has the zero value of its type; `absent`: if it was not given; `never`: the zero value is
+   * printed (`null` for what may be absent).
    */
   readonly omit: 'empty' | 'absent' | 'never'
   readonly isRequired: boolean
-  /** The number of the field in protobuf; 0 where there is none. */
+  /** The field number in protobuf; 0 if there is none. */
   readonly number: number
-  /** What belongs together when several appliers or patches write it. */
+  /** The type of a list or map for server-side apply: which parts can have different owners. */
   readonly topology: Topology | undefined
   readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
@@ -115,12 +112,12 @@ export type Field = {
   readonly gates?: readonly FieldGate[]
 }
 
-/** `of`: not the field itself is gated, but these fields of its value. */
+/** `of`: the fields of its value that are gated, instead of the field itself. */
 export type FieldGate = { readonly name: string; readonly of: readonly string[] }
 
 export type Topology =
   | { readonly type: 'atomic' | 'set' | 'granular' }
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
-/** Strategic merge: how lists and structs are merged, and by which field the items of a list are found again. */
+/** Strategic merge patch: how lists and structs are merged, and by which field the items of a list are matched. */
 export type PatchStrategy = { readonly strategies: readonly string[]; readonly key: string | undefined }

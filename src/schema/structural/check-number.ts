@@ -1,4 +1,4 @@
-/** The keywords of numbers. Upstream compares integers as integers, and cuts their limits to integers for that. */
+/** The keywords of numbers. Upstream compares integers as integers, and truncates their limits to integers for that. */
 import { invalidShown } from '../../api/field-fault.ts'
 import { goFloat } from '../../api/go-value.ts'
 import { pathOf, valueFault } from './faults.ts'
@@ -29,7 +29,7 @@ export function checkNumber(value: number | bigint, checks: Checks, place: Place
 const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limit) : limit)
 const printLimit = (limit: number, whole: boolean): string => (whole ? `${BigInt(limit)}` : goFloat(limit))
 
-/** As Go does on the machines that upstream runs on: what is beyond the range becomes its least number, so that nothing is below it. */
+/** As Go converts on amd64: a float beyond the range becomes the smallest int64, so that nothing is below it. */
 const asInt64 = (limit: number): number => (Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND)
 const INT64_BOUND = 2 ** 63
 
@@ -52,7 +52,7 @@ function isMultiple(value: number | bigint, factor: number): boolean {
 /** How near, in relation to its size, a float must be to an integer to count as one. */
 const TOLERANCE = 1e-9
 
-/** Upstream lets only positive ones be a little more than an integer. */
+/** Upstream tolerates only positive numbers that are a little above an integer. */
 export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false
   const whole = Math.trunc(value)

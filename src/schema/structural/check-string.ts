@@ -1,4 +1,4 @@
-/** The keywords of texts. The first that fails is told; a format is looked at by itself. */
+/** The keywords of strings. The first that fails is reported; a format is checked independently. */
 import { isLongPattern } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
@@ -19,13 +19,13 @@ function checkText(value: string, { maxLength, minLength, pattern, isOfDefault }
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
   } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
-    // The schema is told of a pattern that is none.
+    // An invalid pattern is reported as an error of the schema.
     if (isOfDefault === true && !isLongPattern(pattern) && compilePattern(pattern) === undefined) return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
   }
 }
 
-/** In code points, which are counted only where that can make a difference. */
+/** Counts code points, but only where that can make a difference. */
 function isLonger(text: string, length: number): boolean {
   if (text.length <= length) return false
   if (text.length > 2 * length) return true

@@ -1,4 +1,4 @@
-/** The keywords that look at one value: its type, its texts and numbers, how many parts it has. */
+/** The keywords of one value: its type, those of strings and numbers, how many parts it has. */
 import { isNumber, type Json } from '../../api/object.ts'
 import { checkNumber, isNearlyWhole } from './check-number.ts'
 import { checkString } from './check-string.ts'
@@ -8,7 +8,7 @@ import type { Place } from './place.ts'
 import type { Checks, Structural } from './structural.ts'
 import { typeOfValue } from './value.ts'
 
-/** How many checks it passed: one or none. */
+/** Returns how many checks passed: one or none. */
 export function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): number {
   const format =
     checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format)) ? checks.format : undefined
@@ -18,7 +18,7 @@ export function checkType(value: Json, { types, isNullable, checks }: Structural
   for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
-    // A format says what is looked at, so upstream leaves the type of texts and lists alone, and knows all else by Go's types.
+    // If there is a format, upstream does not check the type of strings and lists, and compares all other values by Go's types.
     const isText = type === 'string' || type === 'array'
     const found = goFormats.get(type) ?? ''
     if (!isText && found !== format) {
@@ -36,7 +36,7 @@ const goFormats: ReadonlyMap<string, string> = new Map([
   ['number', 'float64'],
 ])
 
-/** The keywords that look at a value as a whole. */
+/** The keywords that apply to a value as a whole. */
 export function checkWhole(value: Json, { checks }: Structural, place: Place): void {
   if (checks === undefined) return
   if (checks.enum?.has(value) === false) place.faults.push(enumFault(place, value, checks.enum.values))

@@ -1,11 +1,13 @@
-/** Which item of a list was which before an update: only lists whose items have keys can tell. Lists may be long: all in turns. */
+/**
+ * Matches the items of a list with those before an update, which only lists with keys allow. Lists may be long, so all is done in slices.
+ */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import type { Structural } from './structural.ts'
 import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
-/** For each item what it was, undefined where it was not there. Undefined: items of this list cannot be told apart. */
+/** For each item its old value, undefined if the item is new. Undefined: the items of this list cannot be correlated. */
 export function* correlatedItems(
   items: readonly Json[],
   old: Json | undefined,
@@ -28,8 +30,8 @@ export function* correlatedItems(
 }
 
 /**
- * Whether a value is what it was, as far as the schema can tell: items with keys may have changed places, and of a field that the schema
- * does not know, such as the metadata of most objects, nobody can tell.
+ * Whether a value is unchanged, as far as the schema can tell: items with keys may have changed places. A field that the schema does not
+ * know, such as the metadata of most objects, counts as changed.
  */
 export function* isUnchanged(value: Json, old: Json, { schema, slice }: Known): Turns<boolean> {
   if (slice.isOver()) yield undefined
@@ -59,7 +61,7 @@ function* areItemsUnchanged(items: readonly Json[], old: readonly Json[], { sche
   return true
 }
 
-/** Undefined: the item leaves out a key, or has one that is no scalar, so that nobody can tell which it was. */
+/** Undefined: the item omits a key, or has one that is not a scalar, so that it cannot be correlated. */
 const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
   isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))
     ? itemKey(item, keys)

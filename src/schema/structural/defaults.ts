@@ -1,17 +1,17 @@
 /**
- * Sets the defaults of a schema. A null that a field must not have counts as absent: it is replaced by the default, or removed.
- * What needs neither is returned as it is. One default can be given to thousands of items: what would be larger than anything that
- * can be stored is left as it is.
+ * Sets the defaults of a structural schema. A null in a field that is not nullable counts as absent: it is replaced by the default, or
+ * removed. A value that needs neither is returned as it is. One default can be set in thousands of items: beyond what can be stored
+ * anyway, no more are set.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
 import { mapItems } from './value.ts'
 
-/** Of all defaults that an object is given. etcd takes a megabyte and a half, or a few more if it is told to. */
+/** The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more if it is configured so. */
 const CHARACTERS_MAX = 32 << 20
 
-/** What becomes of nulls that have no default. */
+/** What is done with nulls that have no default. */
 export type Nulls = 'removed' | 'kept'
 
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
@@ -60,7 +60,7 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
 /** Upstream removes nulls before it sets defaults: those in a default are stored, and removed when the object is read. */
 const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 
-/** Removes nulls that fields must not have and that no default replaces, as upstream does where it converts between versions. */
+/** Removes nulls from fields that are not nullable and have no default, as upstream does where it converts between versions. */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
   if (Array.isArray(value)) return items === undefined ? value : mapItems(value, (item) => removeNulls(item, items))
@@ -79,14 +79,14 @@ export function removeNulls(value: Json, schema: Structural): Json {
   return changed ?? value
 }
 
-/** Undefined: there is none, or no room for it. */
+/** Undefined: there is no default, or no room for it. */
 function taken(value: Json | undefined, walk: Walk): Json | undefined {
   if (value === undefined || walk.room.characters < 0) return undefined
   walk.room.characters -= charactersOf(value)
   return value
 }
 
-/** About as many as its JSON has. */
+/** About as many as the JSON of the value has. */
 function charactersOf(value: Json): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8

@@ -1,4 +1,4 @@
-/** The values that a schema allows. There may be tens of thousands, and as many values to look for. */
+/** The values of an enum. There may be tens of thousands, and as many values to look up. */
 import { isFields, type Json } from '../../api/object.ts'
 
 const CODE_POINT_MAX = 0x10ffff
@@ -12,8 +12,8 @@ export class Enumeration {
   }
 
   /**
-   * Numbers are compared as numbers, so that 1 and 1.0 are the same; the order of fields does not count. Null never is one. Upstream
-   * also compares after Go's conversions: a number loses its fraction where an integer is allowed, and an integer is a character.
+   * Numbers are compared as numbers, so that 1 equals 1.0; the order of fields does not matter. Null never is a member. Upstream also
+   * compares after Go's conversions: a float is truncated to match an integer, and an integer matches the character of that code point.
    */
   has(value: Json): boolean {
     if (value === null) return false
@@ -25,7 +25,7 @@ export class Enumeration {
   }
 }
 
-/** Of a scalar, itself; of the others a text that no scalar is: it begins with a control character. */
+/** A scalar itself; for other values a text that no scalar equals, since it begins with a control character. */
 const markOf = (value: Json): Json => (typeof value === 'object' && value !== null ? `\u0000${textOf(value)}` : value)
 
 function textOf(value: Json): string {

@@ -1,11 +1,11 @@
-/** What is wrong with a value, as upstream says it: the text names the value once more, from the root of what was validated. */
+/** Validation errors as upstream reports them: the message repeats the path of the value, from the root of what was validated. */
 import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
 import type { Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { Fault, Place } from './place.ts'
 
-/** Upstream's path of nothing is printed as `<nil>`. */
+/** Upstream prints an empty path as `<nil>`. */
 export function pathOf({ prefix }: Pick<Place, 'prefix'>, name: string): string {
   const own = name.replace(/^\./, '')
   if (prefix === '') return own === '' ? '<nil>' : own
@@ -45,7 +45,7 @@ export function manyFault(place: Place, count: number, countMax: number): Fault 
   return () => tooMany(pathOf(place, place.name), count, countMax)
 }
 
-/** Upstream has lost the place of these; it is only in the text. */
+/** Upstream loses the path of these errors; it is only in the message. */
 export function junctorFault(place: Place, why: string): Fault {
   return () => invalidShown(place.prefix === '' ? '<nil>' : place.prefix, '""', `${quote(place.name)} ${why}`)
 }

@@ -1,9 +1,9 @@
-/** The formats that are checked; all others say nothing. What each accepts is upstream's, odd as some of it is. */
+/** The formats that are validated; all others are ignored. What each accepts is upstream's, odd as some of it is. */
 import { isIP } from 'node:net'
 import { parseWordedDuration } from '../../cel/time.ts'
 import { isRequestUri } from './request-uri.ts'
 
-/** Texts longer than this are in none of the formats that have a length. */
+/** The limits of a host name and of its labels. */
 const HOST_BYTES_MAX = 255
 const HOST_LABEL_BYTES_MAX = 63
 
@@ -55,10 +55,10 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 export const isFormat = (name: string): boolean => formats.has(name)
 
-/** What has no such format is in it. */
+/** A text matches any format that is not validated. */
 export const matchesFormat = (text: string, format: string): boolean => formats.get(format)?.(text) ?? true
 
-/** Most are of this form, which is quicker to tell than that any letters and symbols are those of a host. */
+/** Most host names match this, which is faster to check than a pattern for all letters and symbols. */
 const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
 
 function isHostname(text: string): boolean {
@@ -67,7 +67,7 @@ function isHostname(text: string): boolean {
   return hostname.test(text) && text.split('.').every((label) => Buffer.byteLength(label) <= HOST_LABEL_BYTES_MAX)
 }
 
-/** Leading zeros in parts of IPv4 were accepted once, and still are. */
+/** Leading zeros in the octets of IPv4 were accepted once, and still are. */
 const isSloppyIp = (text: string): boolean =>
   isIP(text.replace(/(^|[.:])0+([1-9][0-9]*|0)(?=\.|$)/g, '$1$2')) !== 0 && !text.includes('%')
 
@@ -77,8 +77,9 @@ function isCidr(text: string): boolean {
   return slash > 0 && isSloppyIp(ip) && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (ip.includes(':') ? 128 : 32)
 }
 
-/** Of 6, 8 or 20 bytes. */
-/** As Go 1.24, which releases of Kubernetes 1.33 are built with: later ones need no marks between the digits. */
+/**
+ * Of 6, 8 or 20 bytes, as in Go 1.24, with which releases of Kubernetes 1.33 are built: later ones need no separators between the digits.
+ */
 function isMac(text: string): boolean {
   if (text.includes('.')) return /^[0-9a-f]{4}(?:(?:\.[0-9a-f]{4}){2,3}|(?:\.[0-9a-f]{4}){9})$/i.test(text)
   return /^[0-9a-f]{2}([:-])[0-9a-f]{2}(?:(?:\1[0-9a-f]{2}){4}|(?:\1[0-9a-f]{2}){6}|(?:\1[0-9a-f]{2}){18})$/i.test(text)

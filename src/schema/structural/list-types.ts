@@ -1,4 +1,4 @@
-/** What must not stand in a list twice: the items of sets, and the keys of items of keyed lists. */
+/** Finds duplicates in lists: the items of sets, and the keys of items in lists of type map. */
 import { duplicateShown, FAULTS_MAX, type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
@@ -7,7 +7,7 @@ import type { Turns } from '../../cel/turns.ts'
 import type { Structural } from './structural.ts'
 import { keyInTurns } from './value.ts'
 
-/** On an update nothing is told when there were such faults before. */
+/** On an update nothing is reported if the old value had duplicates, too. */
 export function* validateLists(
   value: Json,
   schema: Structural,
@@ -63,7 +63,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
   for (const [at, item] of items.entries()) yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
 }
 
-/** Each repeated value is told once, where it comes for the second time. */
+/** Each duplicate value is reported once, at its second occurrence. */
 function* refuseRepeated(
   items: readonly Json[],
   keyOf: (item: Json, slice: Slice) => Turns<string>,

@@ -1,6 +1,6 @@
 /**
- * The patterns of a schema in one validation. Texts that are quick to match are matched where they are met; the others are gathered, matched
- * between two passes over the value, and known in the next one.
+ * Matches the patterns of a schema in one validation. Texts that are quick to match are matched where they are met; the others are
+ * deferred, matched between two passes over the value, and known in the next pass.
  */
 import { RE2JS } from 're2js'
 import { longPatternSize, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
@@ -8,21 +8,21 @@ import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
 
-/** Of all texts that are matched while a value is gone over: 20 ms at worst, and about 1 ms as a rule. */
+/** The steps of all texts that are matched during a pass: 20 ms at worst, and about 1 ms as a rule. */
 const PASS_STEPS_MAX = 50_000
 
 const matching = { verb: 'matches', limit: -1 } as const
 
 export class Patterns {
-  /** By pattern and text; what has been asked counts as a match until there is an answer. */
+  /** Results by pattern and text; a deferred one counts as a match until it is known. */
   readonly #known = new Map<string, Map<string, boolean>>()
   #asked: { readonly question: PatternQuestion; readonly isShort: boolean }[] = []
   readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
-  /** Of what was asked. All texts of a value together may not take longer than one may. */
+  /** The steps of all deferred matches. All texts of a value together may not take longer than one may. */
   #steps = 0
 
-  /** Patterns are RE2 and not anchored. What would take too long to match does not. */
+  /** Patterns are RE2 and not anchored. A text that would take too long to match counts as no match. */
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
@@ -37,7 +37,7 @@ export class Patterns {
     return this.#ask(text, pattern, { steps, isShort })
   }
 
-  /** True until there is an answer. */
+  /** Defers a match, which counts as true until it is known; false if it would take too long. */
   #ask(
     text: string,
     pattern: string,
@@ -51,7 +51,7 @@ export class Patterns {
     return true
   }
 
-  /** Of a pattern whose program takes long to make, and is not known here; undefined: it does not. */
+  /** The program size of a pattern that takes long to compile, and is not compiled here; undefined for other patterns. */
   #longSizeOf(pattern: string): number | undefined {
     if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
     const size = longPatternSize(pattern)
@@ -59,7 +59,7 @@ export class Patterns {
     return size
   }
 
-  /** Finds out what the last pass did not know. False: it knew all. */
+  /** Matches what the last pass deferred. False: it deferred nothing. */
   *answer(slice: Slice): Turns<boolean> {
     const asked = this.#asked
     this.#asked = []
@@ -78,11 +78,11 @@ export class Patterns {
   }
 }
 
-/** Compiled patterns, the last ones that were compiled, in use or not: one that was let go of is compiled again with its next text. */
+/** The last patterns that were compiled, in use or not: one that was evicted is compiled again with its next text. */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()
 
-/** Undefined: it is no pattern. */
+/** Undefined: the pattern is invalid. */
 export function compilePattern(pattern: string): RE2JS | undefined {
   if (compiled.has(pattern)) return compiled.get(pattern)
   const [oldest] = compiled.keys()

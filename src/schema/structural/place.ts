@@ -1,4 +1,4 @@
-/** Where a validation is, what stood there before, and who is told what is wrong. */
+/** Where a validation is, the old value there, and where its errors are collected. */
 import { FAULTS_MAX, type FieldFault } from '../../api/field-fault.ts'
 import type { Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -6,11 +6,11 @@ import { addAll } from '../../lib/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
-/** What is wrong, put into words only if it is told: of alternatives that fail, most are not. */
+/** An error, whose message is made only if it is reported: most errors of failed alternatives are not. */
 export type Fault = () => FieldFault
 
 export type Walk = {
-  /** What stands before all places in paths. */
+  /** Precedes all paths. */
   readonly prefix: string
   readonly faults: Fault[]
   readonly patterns: Patterns
@@ -23,7 +23,7 @@ export class Place {
   readonly faults: Fault[]
   readonly patterns: Patterns
   readonly slice: Slice
-  /** What the value was before the update; undefined: it is new. */
+  /** The value before the update; undefined: it is new. */
   readonly old: Json | undefined
 
   constructor(trail: Trail, { prefix, faults, patterns, slice }: Walk, old: Json | undefined) {
@@ -44,7 +44,7 @@ export class Place {
     return this.#trail.isRoot
   }
 
-  /** Those of an alternative. */
+  /** Adds the errors of an alternative. */
   tell(faults: readonly Fault[]): void {
     addAll(this.faults, faults, FAULTS_MAX)
   }
@@ -53,7 +53,7 @@ export class Place {
     return new Place(new Trail(this.#trail, step), this, old)
   }
 
-  /** The same place in an alternative, with others to tell: nothing is forgiven inside of one, as upstream. */
+  /** The same place in an alternative, with an error list of its own. There is no ratcheting inside of alternatives, as upstream. */
   telling(faults: Fault[]): Place {
     const { prefix, patterns, slice } = this
     return new Place(this.#trail, { prefix, faults, patterns, slice }, undefined)

@@ -1,4 +1,4 @@
-/** Drops the fields that a schema does not know, as upstream: below a field that is kept without a schema, objects become empty. */
+/** Drops the fields that a schema does not know, as upstream does: below a field that is kept without a schema, objects become empty. */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { BoundedTexts } from '../../lib/bounded-texts.ts'
@@ -6,13 +6,13 @@ import type { Structural } from './structural.ts'
 import { nameOf, Trail } from './trail.ts'
 import { mapItems } from './value.ts'
 
-/** Of the paths of unknown fields together: those beyond it are dropped like the rest, but not told. */
+/** The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not reported. */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
-/** `unknown`: the paths of what was dropped, sorted; not all of them, where they are very long. */
+/** `unknown`: the paths of dropped fields, sorted; incomplete if they are very long. */
 export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
-/** Of a whole object, whose apiVersion, kind and metadata are not the schema's business. Never changes what it is given. */
+/** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
   const unknown = new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
@@ -60,7 +60,7 @@ function pruneFields(fields: Fields, schema: Structural | undefined, place: Plac
   return changed ?? fields
 }
 
-/** Undefined: it goes. */
+/** Undefined: the field is dropped. */
 function pruneField(value: Json, schema: Structural | undefined, at: Step): Json | undefined {
   const own = schema?.properties?.get(`${at.step}`)
   if (own !== undefined) return pruneBelow(value, own, at)
@@ -71,5 +71,5 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   return undefined
 }
 
-/** What every object has, whatever its schema says. */
+/** The fields that every object has, whatever its schema says. */
 export const isMetaField = (name: string): boolean => name === 'apiVersion' || name === 'kind' || name === 'metadata'

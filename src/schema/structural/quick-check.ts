@@ -1,7 +1,4 @@
-/**
- * Whether a small value is good, in one go: without the names of its places and without what it was before, which only the faults of
- * one that is not would need.
- */
+/** Whether a small value is valid, in one go: without the paths and the old values, which only the errors of an invalid one need. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import { checkFieldCount, checkItemCount, checkType, checkWhole } from './check-value.ts'
@@ -10,12 +7,12 @@ import { type Fault, Place } from './place.ts'
 import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
 
-/** A tenth of a millisecond to half of one. What takes more is looked at in slices. */
+/** A tenth of a millisecond to half of one. Larger values are validated in slices. */
 const VALUES_MAX = 4_000
 
 export function isQuicklyGood(value: Json, schema: Structural, patterns: Patterns, slice: Slice): boolean {
   const faults: Fault[] = []
-  // One place for all values: nobody will read its faults.
+  // One place for all values: its errors are not reported.
   const quick = new Place(new Trail(), { prefix: '', faults, patterns, slice }, undefined)
   const left = { values: VALUES_MAX }
   return fits(value, schema, { place: quick, faults, left }) && left.values >= 0
@@ -23,12 +20,12 @@ export function isQuicklyGood(value: Json, schema: Structural, patterns: Pattern
 
 type Quick = { readonly place: Place; readonly faults: Fault[]; readonly left: { values: number } }
 
-/** False: it is not good, or it is too large to say. */
+/** False: it is invalid, or too large to say. */
 function fits(value: Json, schema: Structural, quick: Quick): boolean {
   const { checks } = schema
   if (quick.left.values < 0) return false
   quick.left.values -= 1 + sizeOf(value)
-  // What is compared whole is read whole.
+  // To compare an object or a list with an enum, all of it has to be read.
   if (checks?.enum !== undefined && typeof value === 'object' && value !== null) quick.left.values = -1
   if (quick.left.values < 0) return false
   const { place, faults } = quick
@@ -40,7 +37,7 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   return isFields(value) ? fitsFields(value, schema, quick) : true
 }
 
-/** What a look at it costs, in values. */
+/** The cost of checking it, in values. */
 function sizeOf(value: Json): number {
   if (typeof value === 'string') return value.length >> 6
   if (Array.isArray(value)) return value.length

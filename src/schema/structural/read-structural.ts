@@ -1,6 +1,6 @@
 /**
- * Reads `openAPIV3Schema`. Parts that say the same become one: most fields of most schemas are one of a few scalars, and large
- * schemas repeat themselves (a PodSpec has its container three times).
+ * Reads `openAPIV3Schema`. Equal parts become one object: most fields of most schemas are one of a few scalars, and large schemas repeat
+ * themselves (a PodSpec has its container three times).
  */
 import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, isNumber, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
@@ -9,13 +9,13 @@ import { atOnce, type Turns } from '../../cel/turns.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
 
 type ReadOptions = {
-  /** Nothing is dropped anywhere, whatever the schema says. */
+  /** Unknown fields are kept everywhere, whatever the schema says. */
   readonly keepsUnknown?: boolean
-  /** As upstream looks at defaults. */
+  /** Read the schema as upstream does to validate its defaults. */
   readonly isOfDefaults?: boolean
 }
 
-/** At once: of a schema that was accepted. */
+/** Without yielding, for a schema that was already accepted. */
 export const readStructural = (schema: Json | undefined, options: ReadOptions = {}): Structural =>
   atOnce((slice) => readInTurns(schema, { ...options, slice }))
 
@@ -28,7 +28,7 @@ class Reader {
   readonly #keepsUnknown: boolean
   readonly #isOfDefaults: boolean
   readonly #slice: Slice
-  /** By what they say, their parts named by number. */
+  /** By their content, with their parts identified by number. */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
@@ -114,7 +114,7 @@ const noJunctors: Junctors = {}
 const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
 
-/** Most have a type and one or two checks; a schema may have tens of thousands, so that what is not there is not printed. */
+/** Most schemas have a type and one or two checks, and there may be tens of thousands, so absent parts are not printed. */
 function keyOf({
   types,
   isNullable,
@@ -133,7 +133,7 @@ function keyOf({
   return start + printed([list, rules, value, checks])
 }
 
-/** Only values can have numbers that JSON.stringify refuses; no text is taken for one. */
+/** Only values can have bigints, which JSON.stringify cannot print; no string is taken for one. */
 function printed(parts: readonly unknown[]): string {
   try {
     return JSON.stringify(parts)
@@ -145,7 +145,7 @@ function printed(parts: readonly unknown[]): string {
 const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
-/** What is an integer or a string may be anything; types, formats and patterns are taken as they are. */
+/** In a schema for its defaults, int-or-string allows anything; types, formats and patterns are taken as they are. */
 function asOfDefaults(schema: Fields, { types, checks }: Own): Partial<Own> {
   const type = textOf(schema['type'])
   return {
@@ -174,7 +174,7 @@ function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolea
   }
 }
 
-/** What a schema says without its parts. */
+/** The keywords of a schema itself, without its parts. */
 function readOwn(schema: Fields): Own {
   const given = schema['default']
   return {

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 
 const step = /^(?:\.([^.[\]\s']+)|\['([^'\n]+)'\])/
 
-/** As paths of faults have it; undefined: it does not lead to a field of the schema. Items of lists cannot be named. */
+/** The path as errors have it; undefined: it does not lead to a field of the schema. Items of lists cannot be addressed. */
 export function readRulePath(path: string, schema: Fields): string | undefined {
   let rest = path
   let read = ''

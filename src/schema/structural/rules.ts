@@ -1,6 +1,6 @@
 /**
- * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or
- * below. A schema is compiled once, when an object is first written.
+ * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or below. A
+ * schema is compiled once, when an object is first written.
  */
 import { type Compiled, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
@@ -16,10 +16,10 @@ import { readRulePath } from './rule-path.ts'
 import type { ListKind, ValidationRule } from './structural.ts'
 
 export type RuleNode = {
-  /** What faults show instead of the value. */
+  /** The type in the schema, which errors have instead of the value. */
   readonly shown: string
   readonly type: Type | undefined
-  /** It has rules, but what it is in leaves nothing known of its values. */
+  /** It has rules, but an enclosing schema leaves the type of its values unknown. */
   readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
   readonly list: ListKind | undefined
@@ -36,7 +36,7 @@ export type CompiledRule = {
   readonly usesOldSelf: boolean
   readonly message: Program | undefined
   readonly messageFault: string
-  /** After the path of the value. */
+  /** The path of the field that errors are about, from the value on. */
   readonly path: string
 }
 
@@ -46,7 +46,7 @@ export function* compileRules(schema: Fields, options: CompileOptions): Turns<Ru
   return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
 }
 
-/** Most schemas have none, and their types take time. */
+/** Most schemas have no rules, and to compute their types takes time. */
 function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
   if (slice.isOver()) yield undefined
   const { additionalProperties, items, properties } = schema
@@ -59,7 +59,7 @@ function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
 
 export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
 
-/** `type`: what is known of the values by what they are in. */
+/** `type`: what the enclosing schema tells about the type of the values. */
 function* compileNode(
   schema: Fields,
   type: Type | undefined,
@@ -72,7 +72,7 @@ function* compileNode(
     if (slice.isOver()) yield undefined
     const field = fieldsOf(given[name])
     const own = fieldType(name, field, type)
-    // Fields of which nothing is known have no rules.
+    // Fields of an unknown type have no rules.
     const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
   }
@@ -102,20 +102,22 @@ function* compileNode(
   }
 }
 
-/** A name that cannot be written in an expression is known all the same. */
+/** A field whose name cannot be written in an expression has a type all the same. */
 function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
   const escaped = escapeName(name)
   if (escaped === undefined) return ruleTypeOf(schema, false)
   return holder?.kind === 'struct' ? holder.field(escaped)?.type : undefined
 }
 
-/** Undefined: nothing is known of the values, so there can be no rules. */
+/** Undefined: the type of the values is unknown, so there can be no rules. */
 export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
   typeOfSchema(schema, { name: 'selfType1', isRoot })
 
 type Typed = {
   readonly type: Type
-  /** New expressions may use what the version before this one has too; those that were accepted may use everything. */
+  /**
+   * New expressions may only use what the previous Kubernetes version supports, too; those that were accepted before may use everything.
+   */
   readonly isStored: (expression: string) => boolean
   readonly slice: Slice
 }
@@ -130,7 +132,7 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
   const compiled = yield* compileText(rule.rule)
   const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  // Of a rule that is wrong the message is not looked at.
+  // The message of an invalid rule is not compiled.
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
@@ -147,13 +149,13 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
   }
 }
 
-/** A rule that cannot be run is still known for what it names. */
+/** Whether a rule that type-checks, but cannot be run, uses oldSelf. */
 const usesOldSelf = (compiled: Compiled): boolean =>
   'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
 
 type Words = {
   readonly wanted: 'bool' | 'string'
-  /** What is compiled, and how it is called once it is. */
+  /** The name of the expression in errors, and that of its program. */
   readonly what: string
   readonly program: string
 }

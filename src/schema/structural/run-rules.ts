@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a schema on an object. What they may cost is bounded, for each and for all together. On an update, a rule that
- * fails on what has not changed is only warned of, unless it looks at what the value was.
+ * Runs the rules of a schema on an object. Their cost is limited, for each and for all together. On an update, a rule that fails on an
+ * unchanged value only gives a warning, unless it uses oldSelf.
  */
 import { CelError, Optional, type Result } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
@@ -21,31 +21,31 @@ import { correlatedItems } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
 import { isSameInTurns } from './value.ts'
 
-/** In the units of CEL: what one rule may cost, and all rules on one object. */
+/** In CEL cost units: what one rule may cost, and all rules on one object. */
 const RULE_COST_MAX = 1_000_000
 const OBJECT_COST_MAX = 10_000_000
 const MESSAGE_BYTES_MAX = 5120
-/** More than the headers of an answer hold. */
+/** More than the headers of a response hold. */
 const WARNINGS_MAX = 1_000
 
 export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
 
 export type RunOptions = {
-  /** Of the value. */
+  /** The path of the value. */
   readonly path?: string
-  /** What it was; undefined: it is new. */
+  /** The old value; undefined: the value is new. */
   readonly old?: Json | undefined
   readonly slice: Slice
 }
 
-/** In slices: others get their turns between and within rules. */
+/** In slices: other work runs between and within rules. */
 export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<Ran> {
   const run = newRun(options.slice)
   yield* turns(value, node, { ...options, run })
   return run
 }
 
-/** A default: as if it was there before, and, where nothing is wrong with that, as if it was not. */
+/** Checks a default: as if it existed before and, if that is valid, as if it were new. */
 export function* checkDefault(
   value: Json,
   node: RuleNode,
@@ -60,7 +60,7 @@ export function* checkDefault(
 type Run = {
   readonly faults: FieldFault[]
   readonly warnings: string[]
-  /** Of what is told. */
+  /** The length of all errors. */
   characters: number
   budget: number
   readonly slice: Slice
@@ -70,7 +70,7 @@ const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], characters: 0
 
 type TurnOptions = Omit<RunOptions, 'slice'> & {
   readonly run: Run
-  /** What has not changed is refused too. */
+  /** Errors on unchanged values are reported, too. */
   readonly isStrict?: boolean
 }
 
@@ -81,13 +81,13 @@ function* turns(value: Json, node: RuleNode, { path = '', old, run, isStrict = f
 type Place = {
   readonly path: string
   readonly old: Json | undefined
-  /** Whether what holds the value has not changed, as far as it can be told apart; undefined: it has, or nobody asks. */
+  /** For a value that cannot be correlated: whether the enclosing value is unchanged; undefined: it is not, or it does not matter. */
   readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
   readonly isStrict: boolean
 }
 
-/** A value before its parts. */
+/** Runs the rules of a value before those of its parts. */
 function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
   const { path, old, run, isStrict } = place
   if (value === null || isAtEnd(run)) return
@@ -145,7 +145,7 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
-    // A message knows nothing of an old value that is not there, not even that, nor of one that no rule beside it asks for.
+    // A messageExpression does not get an absent old value, not even as an empty optional, nor one that no rule of this value uses.
     const text = yield* messageOf(rule, { ...variables, oldSelf: isOldKnown ? oldSelf : undefined }, run)
     const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
     const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
@@ -158,27 +158,27 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
   }
 }
 
-/** An old value that was written in a version of another schema may not fit this one: a rule that looks at it fails. */
+/** An old value that was written under another schema may not fit this one: a rule that uses it fails. */
 const optionalOf = (was: Result | undefined): Result =>
   was instanceof CelError
     ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
     : new Optional(was)
 
-/** What a rule names below its value is one step of the path, with a point before it, whatever it begins with. */
+/** The fieldPath of a rule is appended as one step, after a dot, whatever it begins with. */
 const joined = (path: string, below: string): string => [path, below].filter((part) => part !== '').join('.')
 
 const untyped = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
 type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
-/** Undefined: it could not be told, and the fault has been. */
+/** Undefined: the rule could not be evaluated, and the error has been reported. */
 function* evaluate(
   compiled: CompiledRule,
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
 ): Turns<boolean | undefined> {
   const { program, fault, rule } = compiled
-  // That there is none is told of the definition.
+  // An empty rule is reported as an error of the CRD.
   if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
   const result = yield* inSlices(program, variables, run)
@@ -212,7 +212,7 @@ function* inSlices(program: Program, variables: Variables, { slice }: Run): Turn
 
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
-/** The computed one, if it can be; else the fixed one. */
+/** The result of messageExpression, if there is one; else the fixed message. */
 function* messageOf({ rule, message }: CompiledRule, variables: Variables, run: Run): Turns<string> {
   const computed = message === undefined ? '' : yield* computedMessage(message, variables, run)
   if (computed !== '') return computed

@@ -1,32 +1,32 @@
 /**
- * The schema of a custom resource, in the form that requests read: without descriptions, with equal parts shared. What is inside of
- * allOf, anyOf, oneOf and not has the same form, though it may say less (read-structural.ts makes both).
+ * The schema of a custom resource in the form that requests use: without descriptions, with equal parts shared. Schemas inside of allOf,
+ * anyOf, oneOf and not have the same form, though they may say less (read-structural.ts makes both).
  */
 import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../api/object.ts'
 
 export type Structural = {
-  /** Empty: any. A number that may also be a text is both. Of defaults, which are checked with their schema, also a type that is none. */
+  /** Empty: any type. int-or-string is both types. In a schema for validating its defaults, it may be an unknown type as well. */
   readonly types: readonly string[]
   readonly isNullable: boolean
-  /** Fields that are not in `properties` stay. */
+  /** Fields that are not in `properties` are kept. */
   readonly keepsUnknown: boolean
-  /** It is an object with apiVersion, kind and metadata. */
+  /** Whether it is an embedded resource, with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean
   readonly properties: ReadonlyMap<string, Structural> | undefined
-  /** Those of `properties` that have one. */
+  /** The properties that have a default. */
   readonly defaults: readonly FieldDefault[]
-  /** Of fields that are not in `properties`. True: they may be there, and nothing is known of them. */
+  /** The schema of fields that are not in `properties`. True: they are allowed, and nothing is known about them. */
   readonly additional: Structural | boolean | undefined
   readonly items: Structural | undefined
   readonly default: Json | undefined
-  /** How a list is merged, and what must not stand in it twice. Undefined: it is owned as a whole. */
+  /** How a list is merged, and what must be unique in it. Undefined: the list is atomic. */
   readonly list: ListKind | undefined
-  /** Appliers own the object as a whole. */
+  /** Whether it is atomic for server-side apply. */
   readonly isAtomic: boolean
   /** x-kubernetes-validations. */
   readonly rules: readonly ValidationRule[]
-  /** What stands in it or below it: walks that look for nothing else go only there. */
+  /** What it or its parts contain: walks that look for nothing else skip the rest. */
   readonly holds: Holds
   /** Undefined: there is nothing to check but the type. */
   readonly checks: Checks | undefined
@@ -35,9 +35,9 @@ export type Structural = {
 export type FieldDefault = { readonly name: string; readonly value: Json; readonly property: Structural }
 
 export type Holds = {
-  /** Objects with apiVersion, kind and metadata. */
+  /** Embedded resources, with apiVersion, kind and metadata. */
   readonly embedded: boolean
-  /** Lists in which something must not stand twice. */
+  /** Lists of type set or map, in which something must be unique. */
   readonly lists: boolean
 }
 
@@ -45,10 +45,10 @@ export type ValueType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 
 
 export type ListKind = { readonly by: 'value' } | { readonly by: 'keys'; readonly keys: readonly string[] }
 
-/** The keywords that look at values. */
+/** The keywords that validate values. */
 export type Checks = {
   readonly format?: string
-  /** Of a default: a format that is not known counts as a type, and a pattern that is none does not count. */
+  /** For validating a default: an unknown format counts as a type, and an invalid pattern is ignored. */
   readonly isOfDefault?: true
   readonly enum?: Enumeration
   readonly pattern?: string
@@ -58,7 +58,7 @@ export type Checks = {
   readonly maximum?: number
   readonly exclusiveMinimum?: boolean
   readonly exclusiveMaximum?: boolean
-  /** Refused in a definition, after its defaults have been checked by it. */
+  /** Rejected in a CRD, but only after its defaults have been validated with it. */
   readonly uniqueItems?: boolean
   readonly multipleOf?: number
   readonly minItems?: number
@@ -72,7 +72,7 @@ export type Checks = {
   readonly not?: Structural
 }
 
-/** A rule in CEL. */
+/** A CEL rule. */
 export type ValidationRule = {
   readonly rule: string
   readonly message: string
@@ -82,6 +82,6 @@ export type ValidationRule = {
   readonly optionalOldSelf: boolean
 }
 
-/** Whether there are alternatives. */
+/** Whether there is allOf, anyOf, oneOf or not. */
 export const hasJunctors = ({ allOf, anyOf, oneOf, not }: Checks): boolean =>
   allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined

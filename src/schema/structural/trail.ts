@@ -1,4 +1,4 @@
-/** A place in a value, on the way of a walk. Nearly all values are good, so it is named only when somebody asks. */
+/** A place in a value during a walk. Nearly all values are valid, so its path is built only when it is needed. */
 export class Trail {
   readonly #outer: Trail | undefined
   readonly #step: string | number

@@ -1,9 +1,9 @@
 /**
- * Whether values fit their schema, keyword by keyword, with the words of upstream's validator. On an update, what was wrong before
- * and has not changed is let pass (KEP-4008).
+ * Validates values against their schema, keyword by keyword, with the messages of upstream's validator. On an update, errors in values
+ * that have not changed are tolerated (ratcheting, KEP-4008).
  *
- * Each item may have to be looked at by each alternative of a schema, so the walk gives way to others: between objects, lists and
- * alternatives. Most objects are small and good: that is found out before, in one go (`quick-check.ts`).
+ * Each item may have to be checked against each alternative of a schema, so the walk yields to other work: between objects, lists and
+ * alternatives. Most objects are small and valid: that is found out before, in one go (`quick-check.ts`).
  */
 import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -21,9 +21,9 @@ import { Trail } from './trail.ts'
 import { LOOK_VALUES } from './value.ts'
 
 export type ValidateOptions = {
-  /** Before the paths of all faults, but not in their texts. */
+  /** Precedes the paths of all errors, but is not in their messages. */
   readonly prefix?: string
-  /** What the value was; undefined: it is new. */
+  /** The old value; undefined: the value is new. */
   readonly old?: Json | undefined
   readonly slice: Slice
 }
@@ -55,10 +55,10 @@ function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   return all
 }
 
-/** With how many of its checks a value passed, upstream chooses the alternative whose faults it tells. */
+/** How many of its checks a value passed: by that, upstream chooses the alternative whose errors it reports. */
 type Count = number
 
-/** The value; its faults are taken back if it has not changed. */
+/** Checks a value; its errors are dropped if it has not changed. */
 function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
@@ -68,7 +68,7 @@ function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
   return count
 }
 
-/** The same of a value that `isSimple`. */
+/** The same for a value that `isSimple`. */
 function visitSimple(value: Json, schema: Structural, place: Place): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
@@ -77,7 +77,7 @@ function visitSimple(value: Json, schema: Structural, place: Place): Count {
   return count + 1
 }
 
-/** Whether it takes no time: it has no parts, and its schema no alternatives. */
+/** Whether it can be checked without yielding: it has no parts, and its schema no alternatives. */
 const isSimple = (value: Json, { checks }: Structural): boolean =>
   (typeof value !== 'object' || value === null) && (checks === undefined || !hasJunctors(checks))
 
@@ -92,7 +92,7 @@ function* check(value: Json, schema: Structural, place: Place): Turns<Count> {
   return count + 1
 }
 
-/** Beyond the last fault that is told nothing is looked at: what is refused is refused. */
+/** Nothing is checked beyond the last error that is reported: the object is rejected anyway. */
 function* checkItems(items: readonly Json[], schema: Structural, place: Place): Turns<Count> {
   const { old, faults, slice } = place
   const { items: itemSchema, checks } = schema
@@ -129,7 +129,7 @@ function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<C
     }
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
-    // Upstream never looks at what the kind and the metadata of an object were.
+    // Upstream does no ratcheting for the apiVersion, kind and metadata of an object.
     const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key
     const value = fields[key] ?? null

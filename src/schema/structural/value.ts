@@ -1,4 +1,4 @@
-/** What Go makes of a JSON value: whole numbers of 64 bits are integers, all others floats. */
+/** JSON values as Go decodes them: whole numbers within int64 are integers, all others floats. */
 import { isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
@@ -15,7 +15,7 @@ export function typeOfValue(value: Json): ValueType | 'null' {
 export const isInteger = (value: number | bigint): boolean =>
   typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 
-/** Keys in any order; an absent field is not one that is null. */
+/** Deep equality: the order of keys does not matter; an absent field is not equal to null. */
 export function isSameValue(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one)) {
@@ -28,10 +28,10 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
-/** Values that are looked at between two looks at the clock: some microseconds. */
+/** Values between two checks of the clock: some microseconds. */
 export const LOOK_VALUES = 64
 
-/** The same of values that may be long. */
+/** The same for values that may be large, in slices. */
 export function* isSameInTurns(one: Json | undefined, other: Json | undefined, slice: Slice): Turns<boolean> {
   if (one === other) return true
   if (slice.isOver()) yield undefined
@@ -54,7 +54,7 @@ export function* isSameInTurns(one: Json | undefined, other: Json | undefined, s
   return true
 }
 
-/** The list itself where no item changes. */
+/** Returns the list itself if no item changes. */
 export function mapItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
   let changed: Json[] | undefined
   for (let at = 0; at < items.length; at++) {
@@ -66,7 +66,7 @@ export function mapItems(items: readonly Json[], change: (item: Json, at: number
   return changed ?? items
 }
 
-/** A text that two values share only if they are the same. */
+/** A text that two values share only if they are equal. */
 export function keyOfValue(value: Json): string {
   if (typeof value === 'bigint') return `${value}`
   if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`
@@ -75,7 +75,7 @@ export function keyOfValue(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
 }
 
-/** The same of a value that may be long. */
+/** The same for a value that may be large, in slices. */
 export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
   if (Array.isArray(value)) {
     const chunks: string[] = []
