@@ -1,24 +1,24 @@
 /**
- * JSON as a patch looks at it: what an operation goes through is opened, the rest keeps its text. So a patch costs what it
- * touches, and the document comes out as upstream's does, down to the order of keys that its errors quote: sorted where it was
- * opened, as it stood elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
+ * JSON as a patch needs it: what an operation passes through is opened, the rest is kept as text. So a patch costs what it touches, and
+ * the document comes out as upstream's does, down to the order of keys that its errors quote: sorted where it was opened, unchanged
+ * elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../api/json-scanner.ts'
 import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
 import type { Steps } from '../lib/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
-/** Null stands for null. */
+/** Null stands for JSON's null. */
 export type Value = JsonNode | null
 
-/** What a node takes, in characters that are read meanwhile. */
+/** The cost of a node, in characters that are read. */
 const NODE_UNITS = 4
 
 export type Items = Value[]
 export type Members = Map<string, Value>
 
 export class JsonNode {
-  /** Without blanks; undefined once the node is open. */
+  /** The JSON text without whitespace; undefined once the node is open. */
   #text: string | undefined
   #inside: Items | Members | undefined
   readonly #work: Work
@@ -39,7 +39,10 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
-  /** Whether no object in it has members, as in a long list of scalars: it need not be opened for those. */
+  /**
+   * Whether it is a list without members of objects or other lists in it, as a long list of scalars: it need not be opened to look for
+   * those.
+   */
   get isPlainList(): boolean {
     const text = this.#text
     return text?.startsWith('[') === true && !text.includes(':') && !text.includes('[', 1)
@@ -54,7 +57,7 @@ export class JsonNode {
     this.#text = undefined
   }
 
-  /** Fails with a PatchError on what nests too deeply. */
+  /** Fails with a PatchError if it nests too deeply. */
   print(depth = 0): string {
     if (this.#text !== undefined) return this.#text
     checkDepth(depth)
@@ -91,14 +94,14 @@ export class JsonNode {
   }
 }
 
-/** Compared between two steps. */
+/** Items that are compared between two steps. */
 const STEP_ITEMS = 256
 
 function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
   return one === null || other === null ? one === other : yield* one.equals(other, depth)
 }
 
-/** A value from its text as a client sent it. */
+/** A value from the text that a client sent. */
 export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(text), work)
 
 const nodeOf = (text: string, work: Work): Value => (text === 'null' ? null : new JsonNode(text, work))
@@ -127,7 +130,7 @@ function readItems(scanner: JsonScanner, work: Work): Items {
   return items
 }
 
-/** What is inside of a text without blanks has none either. */
+/** The parts of a text without whitespace have none either. */
 function readInside(scanner: JsonScanner): string {
   const start = scanner.at
   scanner.skipValue()

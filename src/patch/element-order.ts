@@ -1,4 +1,4 @@
-/** The order of lists that were merged: what the patch names stands as the patch has it, the rest keeps its place beside it. */
+/** The order of merged lists: the items in the patch have the order of the patch, the others keep their place relative to them. */
 import { unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
@@ -6,20 +6,20 @@ import { printSorted } from '../codec/json.ts'
 import type { Steps } from '../lib/slices.ts'
 import { goPrint, goType } from './go-print.ts'
 
-/** Looked at between two steps. */
+/** Items between two steps. */
 export const STEP_ITEMS = 2_048
 
 export type Ordering = {
-  /** Undefined: the items are values, each its own key. */
+  /** Undefined: the items are scalars, each its own key. */
   readonly mergeKey: string | undefined
-  /** Lists in the order that is wanted, and in the one that was there. */
+  /** Items in the order that is wanted, and in the current order. */
   readonly wanted: readonly Json[]
   readonly live: readonly Json[]
 }
 
-/** `items` with those that `wanted` names in its order, and all others where they stood before or after their neighbours. */
+/** `items` with those in `wanted` in its order, and all others where they were before or after their neighbours. */
 export function* ordered(items: readonly Json[], { mergeKey, wanted, live }: Ordering): Steps<Json[]> {
-  // Each value is found: one look-up will do for both, of what may be half a million.
+  // For scalars one map serves as `named` and as `wantedAt`: there may be half a million.
   const valuesAt = mergeKey === undefined ? yield* positions(wanted, undefined) : undefined
   const named = valuesAt ?? new Set(namesOf(wanted, mergeKey))
   const own: Json[] = []
@@ -39,7 +39,7 @@ export function* ordered(items: readonly Json[], { mergeKey, wanted, live }: Ord
   return interleaved(sortedOthers, sortedOwn, liveAt, mergeKey)
 }
 
-/** What finds an item again. Fails where an item has no key. */
+/** What identifies an item. Fails if the item has no merge key. */
 export function identity(item: Json, mergeKey: string | undefined): Identity {
   if (mergeKey === undefined) return valueIdentity(item)
   if (!(item instanceof JsonMap)) throw wrongType('map[string]interface {}', item)
@@ -47,13 +47,13 @@ export function identity(item: Json, mergeKey: string | undefined): Identity {
   return valueIdentity(item[mergeKey] ?? null)
 }
 
-/** A value that is its own, or the text of another, marked by half of a surrogate pair, which no text of a client's has. */
+/** A scalar itself, or the JSON of another value, marked by a lone surrogate, which no text of a client has. */
 export type Identity = string | number | bigint | boolean
 const MARK = '\ud800'
 
 export const valueIdentity = (value: Json): Identity =>
   typeof value === 'object' ? `${MARK}${printSorted(value)}` : value
-/** Of an item without the key. */
+/** The identity of an item without the merge key. */
 export const noIdentity: Identity = MARK
 
 export const wrongType = (wanted: string, value: Json): Error =>
@@ -62,7 +62,7 @@ export const wrongType = (wanted: string, value: Json): Error =>
 export const noMergeKey = (item: Json, mergeKey: string): Error =>
   unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
 
-/** Of what is only looked up, an item without the key is nobody's. */
+/** An item without the merge key is skipped, since these are only looked up. */
 function namesOf(items: readonly Json[], mergeKey = ''): Identity[] {
   return items.flatMap((item, at) => {
     if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
@@ -89,7 +89,7 @@ function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefi
     .map(({ item }) => item)
 }
 
-/** An item that is not in the patch goes first only where it stood before the next one that is. */
+/** An item that is not in the patch comes before the next one that is only if it did so before. */
 function interleaved(others: Json[], own: Json[], liveAt: Positions, mergeKey: string | undefined): Json[] {
   const result: Json[] = []
   let next = 0

@@ -1,4 +1,4 @@
-/** JSON as Go's `%v` prints it, for errors that quote a patch; and what Go calls the types of its values. */
+/** JSON as Go's `%v` prints it, for errors that quote a patch; and Go's names for the types of its values. */
 import { goFloat } from '../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../api/object.ts'
 import { compareKeys } from '../codec/json.ts'
@@ -12,7 +12,7 @@ export function goPrint(value: Json | undefined): string {
   return `map[${keys.map((key) => `${key}:${goPrint(value[key])}`).join(' ')}]`
 }
 
-/** As `%s` prints it: what is no text is told with its type. */
+/** As `%s` prints it: what is not a string is printed with its type. */
 export function goPrintText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return '%!s(<nil>)'
@@ -26,14 +26,14 @@ export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | '
   return Array.isArray(value) ? 'slice' : 'map'
 }
 
-/** As `%s` prints it. */
+/** The type of a value, as `%s` prints it. */
 export function goType(value: Json): string {
   if (value === null) return '%!s(<nil>)'
   const kind = goKind(value)
   return kind === 'map' ? 'map[string]interface {}' : kind === 'slice' ? '[]interface {}' : kind
 }
 
-/** Go reads numbers that fit as integers, and all others as floats. */
+/** Go decodes numbers that fit as integers, and all others as floats. */
 function isFloat(value: Json): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value
   return typeof value === 'number' && !Number.isSafeInteger(value)

@@ -1,20 +1,20 @@
 /**
- * JSON patch, RFC 6902, as upstream's library understands it: indices below zero count from the end, a member that is not there
- * can be replaced and copied (as null), and a value that is not given is null.
+ * JSON patch, RFC 6902, as upstream's library implements it: negative indices count from the end, an absent member can be replaced and
+ * copied (as null), and an omitted value is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../lib/slices.ts'
 import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 
-/** What copies may add to a document, all together: as much as a body may have. */
+/** Bytes that all copies together may add to a document: as many as a body may have. */
 const COPIED_BYTES_MAX = 3 * 1024 * 1024
 
-/** Of one path: a document that nests as deep is refused. */
+/** Keys in one path: a document that nests deeper is rejected. */
 const KEYS_MAX = DEPTH_MAX
-/** Far more than any: to decode a path of megabytes takes long. */
+/** Far longer than any real path: to decode one of megabytes takes long. */
 const POINTER_CHARACTERS_MAX = 256 * 1024
 
-/** What was not given, or is null, is undefined; a value that is null was given. */
+/** A member that is omitted or null is undefined, except for `value`, which is null if it was given as null. */
 export type Operation = {
   readonly op: string | undefined
   readonly path: string | undefined
@@ -22,7 +22,7 @@ export type Operation = {
   readonly value: Value | undefined
 }
 
-/** The document with all operations done; the one given is changed on the way. Fails with a PatchError. */
+/** Applies all operations; the given document is changed on the way. Fails with a PatchError. */
 export function* applyOperations(document: JsonNode, operations: readonly Operation[], work: Work): Steps<JsonNode> {
   const run = new Run(document, work)
   for (const operation of operations) {
@@ -32,7 +32,7 @@ export function* applyOperations(document: JsonNode, operations: readonly Operat
   return run.root
 }
 
-/** Where an operation points: something that contains, and a key or an index in it. */
+/** The target of an operation: a container, and a key or an index in it. */
 type Place = { readonly inside: Items | Members; readonly key: string }
 
 class Run {
@@ -60,7 +60,7 @@ class Run {
         return this.#add(this.#find(path), moved)
       }
       case 'copy': {
-        // The way to its place opens what it goes through, and what is open is copied in the order of its keys.
+        // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
         const [source, place] = [get(this.#find(from)), this.#find(path)]
         return this.#add(place, this.#copy(source))
       }
@@ -75,7 +75,7 @@ class Run {
     }
   }
 
-  /** What stands before the first slash is passed over. */
+  /** What precedes the first slash is ignored. */
   #find(pointer: string | undefined): Place {
     if ((pointer ?? '').length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
     const [, ...keys] = (pointer ?? '').split('/', KEYS_MAX + 2).map(unescaped)
@@ -108,7 +108,7 @@ class Run {
     return value
   }
 
-  /** Another document; a scalar in its place is passed over. */
+  /** Replaces the document; a scalar is ignored. */
   #replaceRoot(value: Value): void {
     if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
   }
@@ -129,7 +129,7 @@ function insideOf(value: Value): Items | Members {
   return inside
 }
 
-/** Null for a member that is not there; an item must be there. */
+/** Null for an absent member; an item must exist. */
 function get({ inside, key }: Place): Value {
   return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
 }
@@ -147,11 +147,11 @@ function indexOf(key: string, length: number): number {
   return index
 }
 
-/** A value that was not given is the same as null, and so is a member that is not there. */
+/** An omitted value equals null, and so does an absent member. */
 function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
   if (current === null) return (value ?? null) === null
   return value !== undefined && value !== null && (yield* current.equals(value))
 }
 
-/** RFC 6901, section 4: in this order. */
+/** RFC 6901, section 4: the order of the replacements matters. */
 const unescaped = (key: string): string => (key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key)

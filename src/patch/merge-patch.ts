@@ -23,7 +23,7 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
   return current
 }
 
-/** Where there is nothing to remove, null means absent; in a list it stays, since others have their places after it. */
+/** If there is nothing to remove, null means absent; in a list it is kept, since the items after it keep their places. */
 function withoutNulls(node: JsonNode, depth = 0): JsonNode {
   checkDepth(depth)
   if (node.isPlainList) return node

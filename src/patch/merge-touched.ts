@@ -1,6 +1,6 @@
 /**
- * A merge patch of an object of a built-in kind (whose fields all have types) at the cost of what it touches: only that is printed, merged and read again, and the
- * rest stays the decoded value that it is.
+ * Applies a merge patch to an object of a built-in kind (whose fields all have types) at the cost of what it touches: only that is
+ * printed, merged and decoded again, and the rest stays decoded.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
@@ -15,8 +15,8 @@ import type { Work } from './work.ts'
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
- * Uses the patch up. Undefined: something is wrong, or the object would be of another kind; then the whole object is patched, since
- * errors quote the whole.
+ * Consumes the patch. Undefined: there is an error, or the kind would change; then the whole object is patched, since errors quote all of
+ * it.
  */
 export function* mergeTouched(
   current: KubeObject,
@@ -40,14 +40,14 @@ export function* mergeTouched(
   return refuse?.(object) === undefined ? setDefaults(object) : undefined
 }
 
-/** What a patch speaks of: of structs that are there only some fields, of all else the whole. */
+/** What a patch touches: some fields of structs that exist, and other values as a whole. */
 type Places = ReadonlyMap<string, Places | 'whole'>
 
 function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
   const places = new Map<string, Places | 'whole'>()
   for (const [key, given] of patch) {
     const schema = byName.get(key)?.schema
-    // Of a field that nobody knows the decoder tells.
+    // The decoder reports unknown fields.
     if (schema === undefined) continue
     const own = value[key]
     const members = given?.members()
@@ -66,7 +66,7 @@ function partOf(value: Fields, places: Places): Fields {
   return part
 }
 
-/** The value with what was made of its part. */
+/** The value with its patched part. */
 function joined(value: Fields, part: Fields, places: Places): Fields {
   const all: { [name: string]: Json | undefined } = { ...value }
   for (const [name, inside] of places) {

@@ -1,4 +1,4 @@
-/** The kinds of patches behind one door: from an object and the body of a patch to the object that comes out. */
+/** Applies a patch of any kind: from an object and the body of a patch to the patched object. */
 import { badRequest, patchRejected, unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../api/json-scanner.ts'
@@ -21,18 +21,18 @@ import { PatchError, Work } from './work.ts'
 
 export type Patch = {
   readonly form: 'json' | 'merge' | 'strategic'
-  /** The body. */
+  /** The body of the request. */
   readonly text: string
-  /** Whether anybody wants to know which fields of it are unknown or given twice. */
+  /** Whether unknown and duplicate fields are reported. */
   readonly isChecked: boolean
 }
 
 export type Patched = Decoded & {
-  /** What an error quotes. */
+  /** The text that an error quotes. */
   readonly shown: () => string
 }
 
-/** The patch is read anew each time: applying it uses it up. Fails with the error that the client gets. */
+/** The patch is parsed anew each time, since applying it changes it. Fails with the error that the client gets. */
 export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
   const quick = patch.form === 'merge' ? yield* applyQuickly(current, patch, expected) : undefined
@@ -49,7 +49,7 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
     : { ...decoded, strictFaults: [...strictFaults, ...decoded.strictFaults], shown }
 }
 
-/** Two values that may nest as deep as they do may nest too deep when one is put into the other. */
+/** Two values that do not nest too deeply may do so when one is put into the other. */
 function decodeText(text: string, expected: Expected): Decoded {
   try {
     return decodePatched(text, expected)
@@ -75,7 +75,7 @@ function* applyJson(document: string, { text, isChecked }: Patch): Steps<Patched
   }
 }
 
-/** Undefined: as most patches are not, this one is to be applied to the whole object. */
+/** Undefined, which is rare: the patch has to be applied to the whole object. */
 function* applyQuickly(
   current: KubeObject,
   { text, isChecked }: Patch,

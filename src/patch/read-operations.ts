@@ -1,4 +1,4 @@
-/** The body of a JSON patch. What is wrong with its form is told in the words of Go's decoders. */
+/** Reads the body of a JSON patch. Errors in its form have the messages of Go's decoders. */
 import { badRequest, tooManyOperations } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
@@ -10,16 +10,19 @@ import type { Work } from './work.ts'
 
 /** As upstream. */
 const OPERATIONS_MAX = 10_000
-/** Of the whole patch, as in Go's strict decoder. */
+/** For the whole patch, as in Go's strict decoder. */
 const STRICT_FAULTS_MAX = 100
 
 export type JsonPatch = {
   readonly operations: readonly Operation[]
-  /** Members that are unknown or given twice; none unless they were asked for. */
+  /** Unknown and duplicate members; empty unless `isChecked`. */
   readonly strictFaults: readonly string[]
 }
 
-/** `isChecked`: all members are looked at, by another of upstream's decoders. Fails with a BadRequest, or RequestEntityTooLarge. */
+/**
+ * `isChecked`: all members are checked, with the messages of another of upstream's decoders. Fails with a BadRequest, or
+ * RequestEntityTooLarge.
+ */
 export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {
     yield* checkSyntax(text)
@@ -38,12 +41,12 @@ export function* readOperations(text: string, work: Work, isChecked: boolean): S
   }
 }
 
-/** What Go calls the types. */
+/** Go's names of the types. */
 type Names = { readonly list: string; readonly item: string }
 const checkedNames: Names = { list: '[]handlers.jsonPatchOp', item: 'handlers.jsonPatchOp' }
 const plainNames: Names = { list: 'jsonpatch.Patch', item: 'jsonpatch.Operation' }
 
-/** Passed over between two steps: some tenths of a millisecond. */
+/** Values that are skipped between two steps: some tenths of a millisecond. */
 const STEP_VALUES = 4_096
 const STEP_OPERATIONS = 64
 
@@ -62,7 +65,7 @@ type Name = 'op' | 'path' | 'from'
 
 class Reader {
   readonly strictFaults: string[] = []
-  /** The first item that is no object, and the first member of a wrong type. */
+  /** The first item that is not an object, and the first member of a wrong type. */
   itemFault: string | undefined
   memberFault: string | undefined
   readonly #scanner: JsonScanner
@@ -71,7 +74,7 @@ class Reader {
 
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
-  /** Each is told once. */
+  /** What was already reported: each error is reported once. */
   readonly #told = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {

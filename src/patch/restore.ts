@@ -1,6 +1,7 @@
 /**
- * A tree of JSON as an object of a known schema, as Go's converter makes one of a map: what decode.ts does with a text. Its words
- * differ, and so does what it takes: a whole number written as a fraction is an integer, and one that is too large wraps around.
+ * Converts a tree of JSON to an object of a known schema, as Go's converter (FromUnstructured) does: what decode.ts does with a text. Its
+ * messages differ, and so does what it accepts: a whole number written as a fraction is an integer, and one that is too large wraps
+ * around.
  */
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../api/object.ts'
@@ -23,7 +24,7 @@ export type Restored = {
   readonly strictFaults: readonly string[]
 }
 
-/** A value and the tree that was made of it and worked on: what is the very same in both trees need not be restored. */
+/** A value, and the tree that was made from it before the merge: what is identical in both trees need not be restored. */
 type Known = { readonly tree: Json | undefined; readonly value: Json | undefined }
 
 /** Fails with a RestoreError. */
@@ -102,14 +103,14 @@ class Restorer {
   }
 }
 
-/** What reads itself does so from a text, here as well; what it tells is of its own fields. */
+/** Types with an UnmarshalJSON of their own are decoded from a text here as well; their errors are about their own fields. */
 function reread(name: string, given: Json, struct: Struct): Json | undefined {
   const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
   if (fault === undefined) return value[name]
   throw new RestoreError((isFields(given) ? decodeStruct(printSorted(given), struct).fault : undefined) ?? fault)
 }
 
-/** Null stands for a text that means no value. */
+/** Fails with a RestoreError if the value does not fit the type. */
 function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
   switch (type) {
     case 'string':

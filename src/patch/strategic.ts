@@ -1,7 +1,7 @@
 /**
- * Strategic merge patch: objects are merged field by field, lists by what the schema says of them, and directives (`$patch`,
- * `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest. Both trees are changed on the way, as upstream
- * does it and its errors show it; whoever calls has made them for this.
+ * Strategic merge patch: objects are merged field by field, lists as the schema says, and directives (`$patch`, `$retainKeys`,
+ * `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest. Both trees are changed on the way, as upstream does and its errors
+ * show; the caller has made them for this.
  */
 import { badRequest, unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
@@ -35,7 +35,7 @@ export function* mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): Steps
   return live
 }
 
-/** The patch says of itself that it is no merge. */
+/** Follows `$patch`, by which a patch is not merged. */
 function directed(patch: JsonMap): JsonMap {
   const directive = patch[PATCH]
   if (directive === 'delete') return new JsonMap()
@@ -47,7 +47,7 @@ function directed(patch: JsonMap): JsonMap {
 const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
   unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
 
-/** Of a union only the fields that are named stay. */
+/** `$retainKeys`: of a union only the named fields are kept. */
 function retainKeys(live: JsonMap, patch: JsonMap): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
@@ -80,7 +80,7 @@ function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Plac
   } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) take(live, key, value)
 }
 
-/** Where there is nothing to merge with: what directives would have changed is not there. */
+/** Sets a value where there is none to merge with: nulls and directives are dropped, since they have nothing to change. */
 function take(live: JsonMap, key: string, value: Json): void {
   const plain = withoutDirectives(withoutNulls(value))
   if (plain === undefined) delete live[key]
@@ -97,7 +97,7 @@ function withoutNulls(value: Json): Json {
   return value
 }
 
-/** Undefined for what is itself a directive. */
+/** Undefined for a value that is itself a directive. */
 function withoutDirectives(value: Json): Json | undefined {
   if (Array.isArray(value)) return plainItems(value)
   if (!(value instanceof JsonMap)) return value
@@ -110,7 +110,7 @@ function withoutDirectives(value: Json): Json | undefined {
   return value
 }
 
-/** A null is an item like any other. */
+/** A null item is kept like any other. */
 const plainItems = (items: readonly Json[]): Json[] =>
   items.map((item) => withoutDirectives(item)).filter((item) => item !== undefined)
 
@@ -128,7 +128,7 @@ function lookUp(schema: Schema, key: string): Field {
   throw unclassified(`unable to find api field in struct ${name} for the json field ${quote(key)}`)
 }
 
-/** Bytes are a list in Go, and what a pointer leads to is not looked at. */
+/** Bytes are a list in Go, and the type behind a pointer is not checked. */
 function lookUpList(schema: Schema, key: string): Field {
   const field = lookUp(schema, key)
   if (field.schema.type === 'list' || field.schema.type === 'bytes' || field.isPointer) return field
@@ -140,7 +140,7 @@ const strategyOf = ({ patch }: Field): string | undefined =>
 
 const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
 
-/** Lists whose order the patch has a word about: they are merged and put in order, and are then done with. */
+/** Merges and orders the lists for which there is a `$setElementOrder`, and removes them from the patch. */
 function* mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): Steps<void> {
   for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(ORDER)) continue
@@ -165,7 +165,7 @@ function* mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): Step
   }
 }
 
-/** Fails where the items cannot be put in order: there are none, they are of several types, or nothing tells maps apart. */
+/** Fails if the items cannot be ordered: there are none, they are of several types, or maps have no merge key. */
 function checkItems(live: readonly Json[], patch: readonly Json[], mergeKey: string | undefined): void {
   const items = [...live, ...patch]
   const [first] = items
@@ -182,7 +182,7 @@ function listOf(value: Json): readonly Json[] {
   return value
 }
 
-/** The items of the patch must stand in the order that it asks for. */
+/** The items of the patch must be in the order of its `$setElementOrder`. */
 function checkOrder(given: readonly Json[], wanted: readonly Json[], mergeKey: string | undefined): void {
   const kept = mergeKey === undefined ? given : given.filter((item) => !isDeleted(item))
   let next = 0
@@ -220,7 +220,7 @@ function* mergedList(
   return yield* ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
 }
 
-/** As Go's reflection names what items are. */
+/** The kind of the items, as Go's reflection names it. */
 const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
 
 const isUniform = (items: readonly Json[]): boolean =>
@@ -251,11 +251,11 @@ function* mergedItems(live: readonly Json[], patch: readonly Json[], field: Fiel
   return yield* ordered(merged, { mergeKey, wanted: items, live: kept })
 }
 
-/** Nothing in a patch can be about an item without the key. */
+/** No item of a patch can be about one without the merge key. */
 const keyOf = (item: Json, mergeKey: string): Identity =>
   item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
-/** What the items of a list say about the list, and those that say nothing. */
+/** The directives among the items of a list, and the items that are none. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,

@@ -1,6 +1,6 @@
 /**
- * The tree that a strategic patch is merged into. Only what the patch speaks of is made a tree, as it is written; the rest stands in
- * it as the decoded value that it is, which nobody looks at, and which restore.ts knows again.
+ * The tree that a strategic merge patch is merged into. Only what the patch touches is made a tree, as it is printed; the rest is in it
+ * as the decoded value, which the merge does not look at, and which restore.ts recognizes.
  */
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner } from '../api/json-scanner.ts'
@@ -25,7 +25,7 @@ const fieldOfKey = (key: string): string => (key.startsWith('$') ? key.slice(key
 
 type Place = { readonly name: string; readonly schema: Schema; readonly struct: Struct }
 
-/** Undefined: not written. */
+/** Undefined: the field is not printed. */
 function touched(own: Json | undefined, patch: Json | undefined, { name, schema, struct }: Place): Json | undefined {
   if (schema.type === 'struct' && isFields(own) && patch instanceof JsonMap) return touchedTree(own, patch, schema)
   const text = `{${printFields({ [name]: own }, struct, 0)}}`

@@ -1,9 +1,9 @@
-/** What a patch may cost. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
+/** Limits the cost of a patch. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
 
-/** Characters read and items moved by one patch: some 0.3 s. An honest patch of an object of 1.5 MB takes half of it. */
+/** Characters read and items moved by one patch: some 0.3 s. A legitimate patch of an object of 1.5 MB takes half of it. */
 const UNITS_MAX = 20_000_000
 
-/** A patch that cannot be applied. Clients are not told why, as upstream has it. */
+/** A patch that cannot be applied. Clients do not learn why, as upstream. */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
@@ -11,14 +11,14 @@ export class PatchError extends Error {
 export class Work {
   #left = UNITS_MAX
 
-  /** Fails with a PatchError when there is no more to spend. */
+  /** Fails with a PatchError when nothing is left. */
   spend(units: number): void {
     this.#left -= units
     if (this.#left < 0) throw new PatchError('the patch costs too much')
   }
 }
 
-/** How deep a patched document may nest: far more than any kind does, and far less than would use up the stack. */
+/** How deep a patched document may nest: far deeper than any kind does, and far less than would overflow the stack. */
 export const DEPTH_MAX = 1000
 
 export function checkDepth(depth: number): void {
