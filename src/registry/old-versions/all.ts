@@ -1,7 +1,7 @@
 /**
- * Versions that nobody serves any more and that may still lie in a database: how to bring an object of each into the version that is stored
- * now. Versions that differ in nothing but their name stand in the catalogue alone. What an old version sets where nothing was said is set
- * here, where it is not what the new one sets.
+ * Versions that are no longer served and may still be stored in a database: how to convert an object of each to the version that is
+ * stored now. Versions that differ only in their name are only in the catalogue. Defaults of an old version are set here if they differ
+ * from those of the new one.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { toStored as autoscalerToStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
@@ -13,7 +13,7 @@ import { daemonSet, deployment, extensionsDeployment, replicaSet, statefulSet } 
 
 export type FromOldVersion = (object: KubeObject) => KubeObject
 
-/** By apiVersion and kind. */
+/** Conversions by apiVersion and kind. */
 export const oldVersions: ReadonlyMap<string, FromOldVersion> = new Map<string, FromOldVersion>([
   ['admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration', webhooks],
   ['admissionregistration.k8s.io/v1beta1 ValidatingWebhookConfiguration', webhooks],

@@ -1,4 +1,4 @@
-/** Autoscalers, slices of endpoints and levels of priority. */
+/** HorizontalPodAutoscalers, EndpointSlices and PriorityLevelConfigurations. */
 import {
   type Fields,
   fieldsOf,
@@ -17,7 +17,7 @@ const keepsZeroAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrenc
 const zoneLabel = 'topology.kubernetes.io/zone'
 const hostLabel = 'kubernetes.io/hostname'
 
-/** Metrics have the shape that autoscaling/v1 keeps in annotations. */
+/** The metrics of autoscaling/v2beta1 have the shape that autoscaling/v1 keeps in annotations. */
 export function autoscaler(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
@@ -35,7 +35,7 @@ export function autoscaler(object: KubeObject): KubeObject {
   }
 }
 
-/** Upstream forgets which container was meant, and keeps what an object's value was. */
+/** Upstream loses the container of a container metric, and keeps the target value of an object metric. */
 function newTarget(metric: Fields): Fields {
   const converted = toNewMetric(metric, 'target')
   const container = converted['containerResource']
@@ -47,7 +47,7 @@ function newTarget(metric: Fields): Fields {
   return { ...converted, object: { ...object, target } }
 }
 
-/** What was one map of labels has fields of its own, but for what is left of it. */
+/** The zone, and the node if it was there twice, are removed from the topology map; the other labels stay in deprecatedTopology. */
 export function endpointSlice(object: KubeObject): KubeObject {
   const { endpoints } = object
   if (!Array.isArray(endpoints)) return object
@@ -72,7 +72,7 @@ export function oldPriorityLevel(object: KubeObject): KubeObject {
   }))
 }
 
-/** No shares meant the default, unless an annotation told otherwise. */
+/** Zero shares meant the default, unless an annotation said otherwise. */
 export function priorityLevel(object: KubeObject): KubeObject {
   const { annotations } = object.metadata
   if (annotations?.[keepsZeroAnnotation] !== undefined) {

@@ -1,4 +1,4 @@
-/** Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1: backends were written in one line. */
+/** Ingresses of extensions/v1beta1 and networking.k8s.io/v1beta1: a backend was a serviceName and a servicePort. */
 import {
   type Fields,
   fieldsOf,
@@ -40,7 +40,7 @@ function newBackend({ serviceName, servicePort, resource }: Fields): Fields {
   return present({ service: hasService ? service : undefined, resource })
 }
 
-/** Undefined: none was given. */
+/** Undefined: no port was given. */
 function portOf(port: Json | undefined): Fields | undefined {
   if (typeof port === 'string') return { name: port }
   return port === undefined || port === 0 ? undefined : { number: port }

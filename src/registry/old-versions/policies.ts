@@ -1,10 +1,10 @@
-/** Budgets, roles, webhooks and what else says who may do what. */
+/** PodDisruptionBudgets, RBAC, RuntimeClasses, webhook configurations and CertificateSigningRequests. */
 import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, present, textOf } from '../../api/object.ts'
 import { emptySelectorLabel, matchesNone, withoutOldLabel } from '../kinds/policy/pod-disruption-budget.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** An empty selector selected nothing; to select everything took an expression. */
+/** An empty selector of policy/v1beta1 selected nothing; to select everything took an expression. */
 export function budget(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { selector } = spec
@@ -22,7 +22,7 @@ function newSelector(selector: Fields): Fields {
   return isAll ? {} : withoutOldLabel(selector)
 }
 
-/** The order of fields was another one. */
+/** Only the order of fields was different. */
 export const role = (object: KubeObject): KubeObject => object
 
 export function roleBinding(object: KubeObject): KubeObject {
@@ -67,7 +67,7 @@ export function webhooks(object: KubeObject): KubeObject {
   return { ...object, webhooks: itemsOf(list).map((webhook) => ({ ...webhookDefaults, ...present(webhook) })) }
 }
 
-/** What kind of certificate was asked for had to be guessed. */
+/** v1beta1 had defaults for signerName and usages, and for the status of conditions. */
 export function certificateRequest(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])

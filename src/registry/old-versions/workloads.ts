@@ -1,9 +1,9 @@
-/** Workloads before apps/v1: their selectors and labels came from their templates, and their defaults were others. */
+/** Workloads before apps/v1: their selectors and labels defaulted to the labels of their templates, and other defaults were different. */
 import { type Fields, fieldsOf, type KubeObject, numberOf, present, textOf } from '../../api/object.ts'
 
 const rollbackAnnotation = 'deprecated.deployment.rollback.to'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
-/** As good as none. */
+/** Stands for no limit. */
 const UNLIMITED = 2 ** 31 - 1
 const HISTORY_OF_V1BETA1 = 2
 
@@ -31,7 +31,7 @@ export const statefulSet = (object: KubeObject): KubeObject => withLabels(withMa
 
 export const replicaSet = (object: KubeObject): KubeObject => withLabels(object)
 
-/** Where the spec says nothing else. */
+/** Sets defaults for what the spec omits. */
 const withSpec = (object: KubeObject, defaults: Fields): KubeObject => ({
   ...object,
   spec: { ...defaults, ...present(fieldsOf(object['spec'])) },
