@@ -31,13 +31,13 @@ const FRAMES_BYTES = 4 << 20
 const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other encodings. */
 const MEMO_BYTES = 24 << 20
-/** An informer that lost its connection is back within this time. */
+/** After this time a resource that nobody reads is dropped: an informer that lost its connection is back by then. */
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
 const SWEEP_EVERY_MS = 10_000
 /** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
-/** One resource is compared with the database at a time; each comes round about this often. */
+/** One resource at a time is compared with the database; each about this often. */
 const CHECK_EVERY_MS = 5 * 60_000
 
 export type CacheOptions = {
@@ -73,7 +73,7 @@ export class Cache implements AsyncDisposable {
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
-  /** By prefix, and by version where one prefix has several. */
+  /** By prefix, and by version if one prefix is served in several. */
   readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
@@ -221,7 +221,7 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** Compares every live resource with the database. Returns the prefixes that differed; they are listed anew. */
+  /** Compares every live resource with the database. Returns the prefixes that differed; they are listed again. */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
     for (const resource of this.#all()) if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)

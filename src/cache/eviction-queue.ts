@@ -65,5 +65,5 @@ export class EvictionQueue {
   }
 }
 
-/** What an entry takes besides its bytes: a place in the queue, one in a map, a slot. */
+/** Memory that an entry takes besides its bytes: in the queue, in a map, and for its slot. */
 export const ENTRY_BYTES = 250

@@ -128,7 +128,7 @@ export class Facts {
     return (this.#readers ??= Object.values(this.#readersOf()))
   }
 
-  /** False if there is no room. */
+  /** False if the facts would exceed FACTS_BYTES_MAX. */
   #write(made: Buffer, text: string): boolean {
     const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0
@@ -201,7 +201,7 @@ const vocabularyAt = (bytes: Buffer, at: number): number =>
 const lengthAt = (bytes: Buffer, at: number): number =>
   (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
 
-/** A text that is looked for. */
+/** A text that a selector looks for. */
 export class Sought {
   readonly text: string
   readonly bytes: Buffer

@@ -42,7 +42,7 @@ type ValueOf = (item: Item) => string | undefined
 /** `looksMin`: for tests, which have few objects. */
 export type IndexLimits = { readonly looksMin?: number | undefined }
 
-/** Names an index. Neither a field nor a label has a blank in its name. */
+/** The name of an index. Neither a field nor a label has a blank in its name. */
 export const indexOf = (by: IndexedValue): string => ('field' in by ? by.field : `label ${by.label}`)
 
 export class FieldIndexes {
@@ -116,7 +116,7 @@ export class FieldIndexes {
     return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
-  /** Drops indexes that nobody uses; those in use take up new events before the ring evicts them. */
+  /** Drops indexes that nobody uses; those in use apply new events before the ring evicts them. */
   onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {

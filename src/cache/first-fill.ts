@@ -1,5 +1,5 @@
 /**
- * When the server starts, it reads the objects of the database into memory before it reports ready, as kube-apiserver does: all clients
+ * When the server starts, it reads the objects of most resources into memory before it reports ready, as kube-apiserver does: all clients
  * list everything then, and those that waited for readiness find the objects printed. Requests are answered meanwhile, and load the
  * resources they need. A resource that nobody reads is dropped after five minutes, as always.
  */

@@ -117,8 +117,7 @@ export class Listing {
     const { feed, store } = this.#parts
     const { known } = feed
     for await (const page of store.walk(this.#range, { readsAhead: true })) {
-      // A replaced database may answer with a lower revision, which the feed, if it has not noticed yet, would take for one that it has
-      // passed.
+      // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
       for (const stored of page.values) {

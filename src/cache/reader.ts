@@ -177,7 +177,7 @@ export class Reader {
     return watcher
   }
 
-  /** For the writer of a version that has it printed already: the cache will not read it again. */
+  /** For the writer of a version, which already has its wire form: the cache need not decode it again. */
   expect(key: Key, revision: Revision, object: KubeObject, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
   }

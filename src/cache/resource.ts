@@ -34,7 +34,7 @@ const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 
 export type ResourceSpec = ObjectCodec & {
-  /** For messages: `configmaps`. */
+  /** For logs and errors: `configmaps`. */
   readonly name: string
   /** Ends in a slash. */
   readonly prefix: Key

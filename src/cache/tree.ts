@@ -5,7 +5,7 @@ import type { Key } from '../storage/engine.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../storage/keys.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
-// The package is CommonJS: its class stands behind `default`, twice.
+// The package is CommonJS: the class is the `default` of its default import.
 const BTree = BTreeModule.default
 
 export type Tree = InstanceType<typeof BTree<Key, Item>>
@@ -26,7 +26,7 @@ export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
 }
 
 export type Selection = {
-  /** 0 or absent: all. */
+  /** 0 or absent: no limit. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
   /** All objects that match have each of these values: an index may find them. */

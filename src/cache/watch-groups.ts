@@ -22,7 +22,7 @@ export class WatchGroups {
   readonly #time: Time
   readonly #fields = new Map<string, Field>()
   #isSorting = false
-  /** Events of the ring before this are sorted. */
+  /** Events of the ring before this position are sorted into groups. */
   #sorted: number
 
   constructor(ring: Ring, time: Time) {
@@ -59,7 +59,7 @@ export class WatchGroups {
     if (known?.groups.size === 0) this.#fields.delete(field)
   }
 
-  /** At each sweep of the cache: a group whose watchers sleep must not hold on to events that the ring has evicted. */
+  /** At each sweep of the cache: a group whose watchers sleep must not keep the positions of evicted events. */
   onSweep(): void {
     for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.trim()
   }

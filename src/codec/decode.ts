@@ -288,8 +288,7 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    // False: given, but neither a schema nor a list. Validation of the CRD checks whether the field was given, except inside of these
-    // types.
+    // False: given, but neither a schema nor a list. Outside of these types, validation of the CRD checks whether it was given.
     return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 

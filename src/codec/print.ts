@@ -12,7 +12,7 @@ type Print = (value: Json) => string
 
 type FieldPrinter = {
   readonly name: string
-  /** `"name":`, and the same with a comma for when another field stands before it. */
+  /** `"name":`, and the same with a comma for when another field precedes it. */
   readonly key: string
   readonly nextKey: string
   readonly print: Print
@@ -51,7 +51,7 @@ export function printOpen(object: Fields, struct: Struct): OpenText {
   return { text: `${text}}`, metadataEnd }
 }
 
-/** The inside of a JSON object without its braces; the first `skip` fields are left out. */
+/** The inside of a JSON object without its braces; the first `skip` fields are omitted. */
 export function printFields(value: Fields, struct: Struct, skip: number): string {
   return printInside(value, fieldPrinters(struct), skip)
 }
@@ -75,13 +75,13 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader tells that from an absent field.
+    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader distinguishes that from an absent field.
     omitsZero: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
   }
 }
 
-/** For a list or a map that is always written: an empty one is printed as null, since protobuf cannot tell it from an absent one. */
+/** For a list or a map that is always written: an empty one is printed as null, since protobuf cannot distinguish it from an absent one. */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
   if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))

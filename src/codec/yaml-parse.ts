@@ -1,7 +1,7 @@
 /**
  * The first document of a YAML text as the value that JSON would give. js-yaml splits the text into events; what they mean is
- * decided here, because it must be what kube-apiserver's library makes of them: YAML 1.1 scalars, exact integers, keys that
- * occur twice noted and not refused, and a budget for what aliases multiply.
+ * decided here, because it must be what kube-apiserver's library makes of them: YAML 1.1 scalars, exact integers, duplicate keys
+ * reported and not rejected, and a limit for what aliases multiply.
  */
 import {
   type AliasEvent,
@@ -21,7 +21,7 @@ import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 import { hasUnprintable } from './yaml-text.ts'
 
-/** As deep as JSON may nest here; far above any real object, far below what would use up the stack. */
+/** As deep as JSON may nest here; far above any real object, far below what would overflow the stack. */
 const DEPTH_MAX = 1000
 /** Up to here aliases are not limited; as upstream. */
 const ALIASED_NODES_FREE = 100

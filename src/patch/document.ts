@@ -39,10 +39,7 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
-  /**
-   * Whether it is a list without members of objects or other lists in it, as a long list of scalars: it need not be opened to look for
-   * those.
-   */
+  /** Whether it is a list without nested lists and non-empty objects, such as a long list of scalars: it need not be opened. */
   get isPlainList(): boolean {
     const text = this.#text
     return text?.startsWith('[') === true && !text.includes(':') && !text.includes('[', 1)

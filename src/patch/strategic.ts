@@ -255,7 +255,7 @@ function* mergedItems(live: readonly Json[], patch: readonly Json[], field: Fiel
 const keyOf = (item: Json, mergeKey: string): Identity =>
   item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : noIdentity
 
-/** The directives among the items of a list, and the items that are none. */
+/** The directives among the items of a list, and the other items. */
 function directivesOf(
   patch: readonly Json[],
   mergeKey: string,

@@ -1,6 +1,6 @@
 /**
  * JSON to protobuf by their common schema, without an object in between: a fraction of the time of decoding and encoding. It reads only what
- * print.ts writes (no blanks, fields in declared order, none unknown) and writes what encode.ts would, byte for byte. What it does not
+ * print.ts writes (no whitespace, fields in declared order, none unknown) and writes what encode.ts would, byte for byte. What it does not
  * expect it leaves to those two.
  */
 import type { Fields } from '../../api/object.ts'

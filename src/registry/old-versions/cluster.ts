@@ -47,7 +47,7 @@ function newTarget(metric: Fields): Fields {
   return { ...converted, object: { ...object, target } }
 }
 
-/** The zone, and the node if it was there twice, are removed from the topology map; the other labels stay in deprecatedTopology. */
+/** `topology` was a map: the zone now has a field, a host name that repeats nodeName is dropped, the rest is deprecatedTopology. */
 export function endpointSlice(object: KubeObject): KubeObject {
   const { endpoints } = object
   if (!Array.isArray(endpoints)) return object
