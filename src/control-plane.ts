@@ -51,7 +51,7 @@ export type Surroundings = {
   readonly clock: Clock
   readonly log: Log
   readonly ids: Ids
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly lookUp: LookUp
 }

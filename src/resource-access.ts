@@ -57,7 +57,7 @@ export type ResourceAccessParts = {
   readonly getService: GetService
   readonly clock: Clock
   readonly ids: Ids
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 

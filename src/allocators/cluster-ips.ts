@@ -29,7 +29,7 @@ export type ClusterIpsParts = {
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   /** The records by which servers without IPAddress objects allocate. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
 }
 

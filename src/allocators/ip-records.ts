@@ -19,7 +19,7 @@ export type IpRecordsParts = {
   readonly ranges: readonly Cidr[]
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly log: Log
 }

@@ -81,7 +81,7 @@ export class NumberSet {
     return taken
   }
 
-  /** These are taken and no others. */
+  /** Replaces the set by these numbers. */
   reset(numbers: Iterable<number>): void {
     this.#bytes.fill(0)
     for (const number of numbers) this.add(number)

@@ -28,7 +28,7 @@ export type RangeRecordParts = {
    * the resource as errors name it. Absent: the first change adopts such a record.
    */
   readonly repairedFirst?: string
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   /** Increases when the database is replaced by another one. */
   readonly life: () => number

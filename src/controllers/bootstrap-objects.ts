@@ -38,7 +38,7 @@ export type Cluster = {
   readonly port: number
   /** PEM; null: no client CA is configured. */
   readonly clientCaPem: string | null
-  /** As a timestamp of metadata. */
+  /** In the format of the timestamps in metadata. */
   readonly now: string
 }
 

@@ -18,7 +18,7 @@ export type DefaultServiceRangeParts = {
   /** --runtime-config may have turned the resource off. */
   readonly isServed: boolean
   readonly ranges: readonly Cidr[]
-  /** As a timestamp of metadata. */
+  /** In the format of the timestamps in metadata. */
   readonly now: () => string
   readonly log: Log
 }

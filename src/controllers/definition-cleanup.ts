@@ -34,7 +34,7 @@ export type Doomed = {
   readonly resources: readonly CustomResource[]
 }
 
-/** Undefined: done. A number: call again after so many ms. If the deletion fails, the error is thrown and the status tells it. */
+/** Undefined: done. A number: call again after so many ms. If the deletion fails, the error is thrown and written to the status. */
 export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<number | undefined> {
   const { name, object, resources } = doomed
   const { uid } = object.metadata

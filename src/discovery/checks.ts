@@ -47,7 +47,7 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** Hooks of parts that Keelson does not have yet. They are shown as excluded, so that clients may exclude them by name. */
+/** Hooks of parts that Keelson does not have yet. Clients may exclude them by name; to all others they are shown as excluded, too. */
 const absentHooks: ReadonlySet<string> = new Set([
   'priority-and-fairness-config-consumer',
   'priority-and-fairness-filter',

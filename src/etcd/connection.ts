@@ -22,7 +22,7 @@ const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
 /** etcd's answers have a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
-/** From the first SYN to the peer's SETTINGS. */
+/** How long opening may take, from the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
 /** How often the connection is checked for silence. */
 const TICK_MS = 500

@@ -34,7 +34,7 @@ type Answer = {
 }
 
 export class Gzip {
-  /** In the order of their last use. */
+  /** The shared bodies by tag, the least recently used one first. */
   readonly #shared = new Map<string, Shared>()
   #sharedBytes = 0
 

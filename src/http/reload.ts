@@ -14,7 +14,7 @@ export type FollowedFile = { readonly path: string; readonly text: string }
 export type FileReloaderParts = {
   /** Called with the new contents of the files, in their order; throws if they cannot be used. */
   readonly use: (texts: readonly string[]) => void
-  /** What the log calls them. */
+  /** The name of the files in the log. */
   readonly what: string
   readonly log: Log
   readonly lookMs?: number

@@ -38,7 +38,7 @@ export const CODE = {
 
 export type Code = (typeof CODE)[keyof typeof CODE]
 
-/** As RFC 9113, section 7, names it: for the log. */
+/** The name of an error code in RFC 9113, section 7, for the log. */
 export const codeName = (code: number): string =>
   Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 

@@ -50,7 +50,7 @@ const single: ReadonlySet<string> = new Set([
 type Headers = {
   readonly headers: IncomingHttpHeaders
   readonly contentLength: number
-  /** In lower case; empty: there is none. */
+  /** The host header in lower case; empty if there is none. */
   readonly host: string
 }
 

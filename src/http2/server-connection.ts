@@ -14,7 +14,7 @@ import { ServerStream, type StreamOwner } from './server-stream.ts'
 
 /** The receive window of a stream. All streams of a connection together hold at most 64 MB of unread bodies. */
 const STREAM_WINDOW = 256 * 1024
-/** As Go's server. */
+/** The receive window of the connection, as in Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
 /** How many streams are remembered that we reset while the client was sending: its frames may still come, and are no error. */
 const DROPPED_MAX = 1000

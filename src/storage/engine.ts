@@ -96,7 +96,7 @@ export type FeedOptions = {
 }
 
 export interface FeedStream {
-  /** Asks for an onProgress. It may not come while the database catches up: ask again. */
+  /** Requests an onProgress. It may not come while the database catches up: request it again. */
   requestProgress(): void
   close(): void
 }

@@ -1,5 +1,5 @@
 /**
- * The token by which a client asks for the next page of a list. It holds the revision of the first page and the key to go on
+ * The token by which a client requests the next page of a list. It holds the revision of the first page and the key to go on
  * from, relative to the folder that is listed; kube-apiserver's tokens work here and ours there. Clients treat it as opaque,
  * but can send anything: a start that would leave the folder is refused.
  */

@@ -20,7 +20,7 @@ import { StorageError } from '../errors.ts'
 import { type Commit, MemoryDatabase, type Snapshot } from './database.ts'
 import { MemoryFeed } from './memory-feed.ts'
 
-/** As long as the etcd client waits for an answer. */
+/** The timeout of a call, which is that of the etcd client. */
 const CALL_TIMEOUT_MS = 10_000
 /** How often etcd looks for expired leases. */
 const LEASES_EVERY_MS = 500
