@@ -47,6 +47,8 @@ const outcome = [
   ]),
   one('yaml-control-characters', 'which characters may stand in YAML: controls may not, but for tabs and line ends', ['\u0001', '\u0008', '\t', '\u000b', '\u001f', '\u007e', '\u007f', '\u0080', '\u0084', '\u0086', '\u009f', '\u00a0', '\u2028', '\ufeff', '\ufffd', '\ufffe', '\uffff', '\u{1f600}', '\u{10ffff}'].map((character) =>
     raw(`${CM}/c`, `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: "b${character}c"\n`, undefined, { query: { fieldManager: 'm', dryRun: 'All' }, pick: (b) => (b.kind === 'Status' ? b : b.data) }))),
+  one('json-control-characters', 'JSON is read as YAML: what may not stand in that may not stand in its strings', ['\u0009', '\u007e', '\u007f', '\u0080', '\u009f', '\u00a0', '\u2028', '\ufffd', '\ufffe', '\uffff', '\u{1f600}'].map((character) =>
+    raw(`${CM}/c`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"b${character}c"}}`, undefined, { query: { fieldManager: 'm', dryRun: 'All' }, pick: (b) => (b.kind === 'Status' ? b : b.data) }))),
   one('yaml-merge-key', 'YAML merge keys work', [raw(`${CM}/c`, 'apiVersion: v1\nkind: ConfigMap\nmetadata: &m\n  name: c\n  labels: &l {a: "1"}\n  annotations:\n    <<: *l\n    b: "2"\n')]),
   one('namespace-in-body', 'the namespace may be repeated in the body', [APPLY(`${CM}/c`, 'm', cm('c', { a: '1' }, { namespace: '$ns' }))]),
   one('accept-partial', 'the answer as PartialObjectMetadata', [APPLY(`${CM}/c`, 'm', cm('c', { a: '1' }), { headers: { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' } })]),
