@@ -1,5 +1,6 @@
 /** URLs as Go's `url.ParseRequestURI` reads them: absolute, or a path from the root. */
 import { quote } from '../../api/quote.ts'
+import { escapeFault, hostFault } from '../../api/url.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type FunctionPart, global, type Meter, member } from '../functions.ts'
@@ -54,22 +55,6 @@ export function parseUrl(text: string): Url | { readonly fault: () => string } {
 function endOfHost(text: string): number {
   const slash = text.indexOf('/', 2)
   return slash === -1 ? text.length : slash
-}
-
-function hostFault(host: string): string | undefined {
-  const close = host.lastIndexOf(']')
-  if (host.startsWith('[') && close === -1) return "missing ']' in host"
-  const behind = host.startsWith('[') ? host.slice(close + 1) : host
-  const colon = behind.lastIndexOf(':')
-  const port = host.startsWith('[') ? behind : colon === -1 ? '' : behind.slice(colon)
-  if (!/^(?::[0-9]*)?$/.test(port)) return `invalid port ${quote(port)} after host`
-  const wrong = /[ "<>\\^`{|}]/.exec(host)?.[0]
-  return wrong === undefined ? escapeFault(host) : `invalid character ${quote(wrong)} in host name`
-}
-
-function escapeFault(text: string): string | undefined {
-  const wrong = /%(?![0-9A-Fa-f]{2}).{0,2}/su.exec(text)?.[0]
-  return wrong === undefined ? undefined : `invalid URL escape ${quote(wrong)}`
 }
 
 /** To parse a character, and to quote it in an error. */
