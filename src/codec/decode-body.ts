@@ -7,6 +7,7 @@ import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
+import { type FoundHead, goTypeOfHead, type Head, parseFault, readHead, strictText } from './head.ts'
 import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
@@ -136,9 +137,6 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** The kind and apiVersion that a body states; empty where it does not. */
-type Head = { readonly kind: string; readonly apiVersion: string }
-
 function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
   checkMembers(body.bytes)
   const text = body.bytes.toString('utf8')
@@ -175,9 +173,6 @@ function leadingFault(bytes: Buffer): string | undefined {
 const noHead: Head = { kind: '', apiVersion: '' }
 const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 
-const goTypeOfHead =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-
 /** A body that is not a JSON object: null counts as an empty object. */
 function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {
   const value = readAny(scanner)
@@ -187,33 +182,11 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
   throw unrecognized(parseFault(fault), body, expected)
 }
 
-type FoundHead = { readonly head: Head; readonly fault: string | undefined }
-
 function headOf(text: string, { value, fault, strictFaults }: Decoding): FoundHead {
   // Only then can kind or apiVersion be written in other letter case, or be something other than strings.
   if (fault !== undefined || strictFaults.length > 0) return readHead(text)
   const { kind = '', apiVersion = '' } = value
   return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
-}
-
-/** Upstream determines the kind with a case-insensitive decoder; the last occurrence counts. */
-function readHead(text: string): FoundHead {
-  const scanner = new JsonScanner(text)
-  const head = { kind: '', apiVersion: '' }
-  let fault: string | undefined
-  scanner.peekType()
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const key = scanner.readKey().toLowerCase()
-    const name = key === 'kind' ? 'kind' : key === 'apiversion' ? 'apiVersion' : undefined
-    const type = scanner.peekType()
-    if (name === undefined || type === 'null') scanner.skipValue()
-    else if (type === 'string') head[name] = scanner.readString()
-    else {
-      scanner.skipValue()
-      fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
-    }
-  }
-  return { head, fault }
 }
 
 /** Fails unless the kind is the expected one; returns how to report other errors of the body. */
@@ -373,17 +346,8 @@ function decodeOther(
   return { object: shape.setDefaults(object), strictFaults }
 }
 
-const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`
-
 const unrecognized = (why: string, { bytes, sent = bytes }: Body, { kind }: Expected): Error =>
   badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(sent)})`)
-
-/** Duplicate keys of YAML are reported together, as upstream's YAML library does. */
-function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {
-  if (yamlDuplicates.length === 0) return strictFaults.join(', ')
-  const lines = ['yaml: unmarshal errors:', ...yamlDuplicates.map((line) => `  ${line}`)]
-  return [lines.join('\n'), ...strictFaults].join(', ')
-}
 
 const SUMMARY_BYTES_MAX = 30
 
