@@ -14,6 +14,7 @@ import {
   map,
   mapParts,
   string,
+  struct,
   type StructType,
   timestamp,
   type Type,
@@ -60,11 +61,6 @@ export class PolicyVariables {
 function declared(type: Type): Type {
   if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type
-}
-
-function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
-  const known = new Map(Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]))
-  return { kind: 'struct', name, field: (wanted) => known.get(wanted) }
 }
 
 const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string })

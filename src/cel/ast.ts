@@ -99,3 +99,21 @@ export function partsOf(expr: Expr): readonly Expr[] {
       return []
   }
 }
+
+/** Whether an expression reads this field, of this variable where one is named. `a.?b` and `has(a.b)` read it, `a["b"]` does not. */
+export function readsField(expr: Expr, field: string, variable?: string): boolean {
+  const selected = selectedBy(expr)
+  if (selected?.field === field) {
+    const { operand } = selected
+    if (variable === undefined || (operand.kind === 'ident' && operand.name === variable)) return true
+  }
+  return partsOf(expr).some((part) => readsField(part, field, variable))
+}
+
+function selectedBy(expr: Expr): { readonly operand: Expr; readonly field: string } | undefined {
+  if (expr.kind === 'select') return expr
+  if (expr.kind !== 'call' || expr.name !== '_?._') return undefined
+  const [operand, field] = expr.args
+  if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') return undefined
+  return { operand, field: field.value }
+}

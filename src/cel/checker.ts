@@ -21,6 +21,7 @@ import {
   dyn,
   errorType,
   int,
+  isAny,
   isOptional,
   isSame,
   mapParts,
@@ -368,7 +369,7 @@ class Checker {
     if (range.kind === 'list')
       return expr.variable2 === undefined ? [range.element, range.element] : [int, range.element]
     if (range.kind === 'map') return [range.key, range.value]
-    if (isAnything(range) || range.kind === 'parameter') {
+    if ((isAnything(range) && !isAny(range)) || range.kind === 'parameter') {
       this.#bindings.fits(dyn, range)
       return [dyn, dyn]
     }

@@ -6,6 +6,7 @@
  *     if ('fault' in compiled) …
  *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)
  */
+import { readsField } from './ast.ts'
 import { check, type Checked } from './checker.ts'
 import type { Environment } from './environment.ts'
 import { estimateCost } from './estimate.ts'
@@ -75,6 +76,11 @@ export class Program {
   /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */
   uses(variable: string): boolean {
     return this.#names.has(variable)
+  }
+
+  /** Whether the expression reads this field, of this variable where one is named, by `.`, `.?` or `has`. */
+  readsField(field: string, variable?: string): boolean {
+    return readsField(this.#checked.expr, field, variable)
   }
 }
 

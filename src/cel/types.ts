@@ -4,8 +4,11 @@
  */
 
 export type Type =
-  /** `isIntOrString`: the value has one of two types, so the checker knows neither. */
-  | { readonly kind: Simple; readonly sizeMax?: number; readonly isIntOrString?: true }
+  /**
+   * `isIntOrString`: the value has one of two types, so the checker knows neither. `isAny`: the type `any`, which is dynamic, but cannot
+   * be the range of a macro.
+   */
+  | { readonly kind: Simple; readonly sizeMax?: number; readonly isIntOrString?: true; readonly isAny?: true }
   | ListType
   | MapType
   | StructType
@@ -61,6 +64,7 @@ export const nullType: Type = { kind: 'null' }
 export const timestamp: Type = { kind: 'timestamp' }
 export const duration: Type = { kind: 'duration' }
 export const dyn: Type = { kind: 'dyn' }
+export const any: Type = { kind: 'dyn', isAny: true }
 export const errorType: Type = { kind: 'error' }
 
 export const list = (element: Type): Type => ({ kind: 'list', element })
@@ -69,6 +73,12 @@ export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({
 export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
+
+/** An object whose fields are known, by the names that they have in the data. */
+export function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
+  const known = new Map(Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]))
+  return { kind: 'struct', name, field: (wanted) => known.get(wanted) }
+}
 
 export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
   type.kind === 'opaque' && type.name === 'optional_type'
@@ -79,10 +89,13 @@ export function nameOf(type: Type): string {
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
   if (type.kind === 'type') return `type(${isTypeItself(type.of) ? 'type' : nameOf(type.of)})`
   if (type.kind === 'error') return '!error!'
+  if (isAny(type)) return 'any'
   if (!('name' in type)) return type.kind
   const parts = partsOf(type)
   return parts.length === 0 ? type.name : `${type.name}(${parts.map(nameOf).join(', ')})`
 }
+
+export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.isAny === true
 
 /** The type of types, whose name is `type`. */
 const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
@@ -95,7 +108,7 @@ const outputNames: { readonly [kind: string]: string } = {
 
 /** The name of an expression's result type in messages. */
 export function outputNameOf(type: Type): string {
-  const known = outputNames[type.kind]
+  const known = isAny(type) ? 'google.protobuf.Any' : outputNames[type.kind]
   if (known !== undefined) return known
   const parts = partsOf(type)
   if (parts.length === 0) return nameOf(type)

@@ -1,0 +1,61 @@
+/**
+ * What expressions of authentication and authorization configurations may name: the claims of a token, the user that came of them, and
+ * the request as a SubjectAccessReview describes it.
+ */
+import { type Environment, withVariables } from './environment.ts'
+import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
+import { any, list, map, string, struct, type StructType } from './types.ts'
+
+/** Of claims nothing is known but their names. */
+export const claimsEnvironment = (version: KubernetesVersion): Environment =>
+  withVariables(kubernetesEnvironment(version), { claims: map(string, any) })
+
+export const userType: StructType = struct('kubernetes.UserInfo', {
+  username: string,
+  uid: string,
+  groups: list(string),
+  extra: map(string, list(string)),
+})
+
+export const userEnvironment = (version: KubernetesVersion): Environment =>
+  withVariables(kubernetesEnvironment(version), { user: userType })
+
+/** `hasSelectors`: whether authorizers see the selectors of a request (gate AuthorizeWithSelectors). */
+export const accessReviewEnvironment = (
+  version: KubernetesVersion,
+  { hasSelectors }: { readonly hasSelectors: boolean },
+): Environment =>
+  withVariables(kubernetesEnvironment(version), { request: hasSelectors ? selectiveReview : plainReview })
+
+const requirement = struct('kubernetes.SelectorRequirement', { key: string, operator: string, values: list(string) })
+const selector = (name: string): StructType => struct(name, { rawSelector: string, requirements: list(requirement) })
+
+const attributes = {
+  namespace: string,
+  verb: string,
+  group: string,
+  version: string,
+  resource: string,
+  subresource: string,
+  name: string,
+}
+
+function reviewType(resourceAttributes: StructType): StructType {
+  return struct('kubernetes.SubjectAccessReviewSpec', {
+    resourceAttributes,
+    nonResourceAttributes: struct('kubernetes.NonResourceAttributes', { path: string, verb: string }),
+    user: string,
+    groups: list(string),
+    extra: map(string, list(string)),
+    uid: string,
+  })
+}
+
+const plainReview = reviewType(struct('kubernetes.ResourceAttributes', attributes))
+const selectiveReview = reviewType(
+  struct('kubernetes.ResourceAttributes', {
+    ...attributes,
+    fieldSelector: selector('kubernetes.FieldSelectorAttributes'),
+    labelSelector: selector('kubernetes.LabelSelectorAttributes'),
+  }),
+)
