@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDuration } from './duration.ts'
+import { formatDuration, parseDuration } from './duration.ts'
 
 const good: readonly [string, number][] = [
   ['0', 0],
@@ -30,4 +30,10 @@ for (const [text, fault] of bad) test(`"${text}" is refused`, () => assert.deepE
 test('a duration as long as a URL may be is refused', () => {
   const text = '1ns'.repeat(300_000)
   assert.deepEqual(parseDuration(text), { fault: `time: invalid duration "${text}"` })
+})
+
+test('durations as Go prints them', () => {
+  const printed = [0, 1e-6, 0.0015, 1.5, 999, 1000, 61_500, 3_600_000, 3_661_000, -250, -90_000].map(formatDuration)
+  const expected = ['0s', '1ns', '1.5µs', '1.5ms', '999ms', '1s', '1m1.5s', '1h0m0s', '1h1m1s', '-250ms', '-1m30s']
+  assert.deepEqual(printed, expected)
 })

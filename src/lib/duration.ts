@@ -40,3 +40,18 @@ export function parseDuration(text: string): { readonly ms: number } | { readonl
 const invalid = (text: string): { readonly fault: string } => ({
   fault: `time: invalid duration ${JSON.stringify(text)}`,
 })
+
+/** As Go prints it: `1m30s`, `1.5ms`, `0s`. */
+export function formatDuration(ms: number): string {
+  const nanos = Math.round(Math.abs(ms) * 1e6)
+  const sign = ms < 0 ? '-' : ''
+  if (nanos === 0) return '0s'
+  if (nanos < 1e3) return `${sign}${nanos}ns`
+  if (nanos < 1e6) return `${sign}${nanos / 1e3}µs`
+  if (nanos < 1e9) return `${sign}${nanos / 1e6}ms`
+  const minutes = Math.floor(nanos / 60e9)
+  const seconds = `${(nanos % 60e9) / 1e9}s`
+  if (minutes === 0) return `${sign}${seconds}`
+  const hours = Math.floor(minutes / 60)
+  return `${sign}${hours === 0 ? '' : `${hours}h`}${minutes % 60}m${seconds}`
+}

@@ -57,6 +57,8 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
       ['IntOrString', 'intOrString', 'intstr.IntOrString'],
       ['meta.Time', 'time', 'v1.Time'],
       ['meta.MicroTime', 'microTime', 'v1.MicroTime'],
+      // Go reads the text first; whether it is a duration is for the configuration file that has it to say.
+      ['meta.Duration', 'string', 'string'],
     ] as const
   ).map(([name, type, goName]): [string, Scalar] => [name, { type, goName }]),
 )

@@ -1,0 +1,114 @@
+/**
+ * The text of a configuration file, YAML or JSON, to the fields of the kind that it names: read strictly, by the engine that reads the
+ * bodies of requests, and refused in the words in which kube-apiserver refuses it. Only the first document of a file counts.
+ */
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
+import { JsonNumberError, readAny } from '../../api/json-value.ts'
+import { type Fields, isFields } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { type Decoding, decodeStruct } from '../../codec/decode.ts'
+import { goTypeOfHead, type Head, parseFault, readHead, strictText } from '../../codec/head.ts'
+import { convertYaml } from '../../codec/yaml.ts'
+import { YamlError } from '../../codec/yaml-error.ts'
+import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
+
+export type DecodedFile = {
+  readonly fields: Fields
+  /** What the file turned out to be. */
+  readonly known: KnownKind
+  /** Fields that are unknown or given twice; undefined: there are none. */
+  readonly strictFault: string | undefined
+}
+
+export type FileFault = { readonly fault: string }
+
+export type DecodeOptions = {
+  /** What a file is that does not say it. */
+  readonly byDefault?: Partial<Head>
+  /** Whether a text that begins with a brace is YAML as well. */
+  readonly isYamlOnly?: boolean
+}
+
+export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions = {}): DecodedFile | FileFault {
+  const { byDefault = {}, isYamlOnly = false } = options
+  const read = readText(bytes, { isYamlOnly })
+  if ('fault' in read) return read
+  const named = headOf(read.json)
+  if ('fault' in named) return named
+  const head = {
+    kind: named.kind || (byDefault.kind ?? ''),
+    apiVersion: named.apiVersion || byDefault.apiVersion || '',
+  }
+  const missing = missingPart(head)
+  if (missing !== undefined) return { fault: `Object '${missing}' is missing in '${bytes.toString('utf8')}'` }
+  const known = scheme.find(head.apiVersion, head.kind)
+  if (known === undefined) return { fault: notRegistered(head, scheme) }
+  const { value, fault, strictFaults } = decodeFields(read.json, known)
+  if (fault !== undefined) return { fault }
+  const isStrict = read.duplicates.length === 0 && strictFaults.length === 0
+  const strictFault = isStrict ? undefined : `strict decoding error: ${strictText(read.duplicates, strictFaults)}`
+  return { fields: value, known, strictFault }
+}
+
+type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
+
+/** A text that begins with a brace is JSON, and no YAML even if it is wrong. */
+export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText | FileFault {
+  const text = bytes.toString('utf8')
+  if (!isYamlOnly && /^\s*\{/.test(text)) return { json: text, duplicates: [] }
+  try {
+    const { json, duplicates } = convertYaml(bytes)
+    return { json: json.toString('utf8'), duplicates }
+  } catch (error) {
+    if (error instanceof YamlError) return { fault: error.message }
+    throw error
+  }
+}
+
+/** Empty where the file does not say it. */
+export function headOf(json: string): Head | FileFault {
+  try {
+    const scanner = new JsonScanner(json)
+    const type = scanner.peekType()
+    if (type === 'null') return { kind: '', apiVersion: '' }
+    if (type !== 'object') {
+      return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
+    }
+    scanner.skipValue()
+    scanner.end()
+    const { head, fault } = readHead(json)
+    if (fault !== undefined) return { fault: parseFault(fault) }
+    if (head.apiVersion.split('/').length > 2) return { fault: `unexpected GroupVersion string: ${head.apiVersion}` }
+    return head
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return { fault: parseFault(error.message) }
+    throw error
+  }
+}
+
+function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefined {
+  if (kind === '') return 'Kind'
+  return apiVersion === '' || apiVersion.endsWith('/') ? 'apiVersion' : undefined
+}
+
+const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
+  `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
+
+/** Of a kind that is known by its name alone nothing is read. */
+function decodeFields(json: string, { struct }: KnownKind): Decoding {
+  const nothing = { value: {}, fault: undefined, strictFaults: [] }
+  if (struct === undefined || json === 'null') return nothing
+  try {
+    return decodeStruct(json, struct)
+  } catch (error) {
+    if (error instanceof JsonNumberError) return { ...nothing, fault: error.message }
+    throw error
+  }
+}
+
+/** The names of the fields of a file, besides those that say what it is. */
+export function fieldNames(json: string): readonly string[] {
+  const value = readAny(new JsonScanner(json))
+  const names = isFields(value) ? Object.keys(value) : []
+  return names.filter((name) => name !== 'kind' && name !== 'apiVersion')
+}

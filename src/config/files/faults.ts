@@ -1,0 +1,11 @@
+/** Faults of a file as one text, as upstream tells them: `a`, or `[a, b]`. What is said twice is told once. */
+import type { FieldFault } from '../../api/field-fault.ts'
+
+export function aggregate(faults: readonly string[]): string {
+  const told = [...new Set(faults)]
+  const [only = ''] = told
+  return told.length === 1 ? only : `[${told.join(', ')}]`
+}
+
+export const describeFaults = (faults: readonly FieldFault[]): string =>
+  aggregate(faults.map(({ path, message }) => `${path}: ${message}`))

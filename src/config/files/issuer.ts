@@ -1,0 +1,83 @@
+/** Who issues tokens, and where its keys are found. */
+import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
+import { type Fields, textOf, textsOf } from '../../api/object.ts'
+import { parseGoUrl } from '../../api/url.ts'
+import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
+
+export type Issuer = {
+  readonly url: string
+  /** '': below the url. */
+  readonly discoveryUrl: string
+  /** PEM; '': the authorities of the host. */
+  readonly certificateAuthority: string
+  /** A token must be for one of them. */
+  readonly audiences: readonly string[]
+  readonly audienceMatchPolicy: string
+}
+
+export const readIssuer = (issuer: Fields): Issuer => ({
+  url: textOf(issuer['url']),
+  discoveryUrl: textOf(issuer['discoveryURL']),
+  certificateAuthority: textOf(issuer['certificateAuthority']),
+  audiences: textsOf(issuer['audiences']),
+  audienceMatchPolicy: textOf(issuer['audienceMatchPolicy']),
+})
+
+export function issuerFaults(issuer: Issuer, path: string, disallowed: readonly string[]): FieldFault[] {
+  return [
+    ...urlFaults(issuer.url, `${path}.url`, disallowed),
+    ...discoveryFaults(issuer, `${path}.discoveryURL`),
+    ...audienceFaults(issuer, path),
+    ...authorityFaults(issuer.certificateAuthority, `${path}.certificateAuthority`),
+  ]
+}
+
+function urlFaults(url: string, path: string, disallowed: readonly string[]): FieldFault[] {
+  if (url === '') return [required(path, 'URL is required')]
+  if (!disallowed.includes(url)) return httpsFaults(url, path)
+  const all = [...new Set(disallowed)].toSorted().join(' ')
+  return [invalidValue(path, url, `URL must not overlap with disallowed issuers: [${all}]`), ...httpsFaults(url, path)]
+}
+
+function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFault[] {
+  if (discoveryUrl === '') return []
+  const isSame = url !== '' && url.replace(/\/+$/, '') === discoveryUrl.replace(/\/+$/, '')
+  const faults = isSame ? [invalidValue(path, discoveryUrl, 'discoveryURL must be different from URL')] : []
+  return [...faults, ...httpsFaults(discoveryUrl, path)]
+}
+
+function httpsFaults(url: string, path: string): FieldFault[] {
+  const parsed = parseGoUrl(url)
+  if ('fault' in parsed) return [invalidValue(path, url, parsed.fault)]
+  const whys: string[] = []
+  if (parsed.scheme !== 'https') whys.push('URL scheme must be https')
+  if (parsed.hasUser) whys.push('URL must not contain a username or password')
+  if (parsed.query !== '') whys.push('URL must not contain a query')
+  if (parsed.fragment !== '') whys.push('URL must not contain a fragment')
+  return whys.map((why) => invalidValue(path, url, why))
+}
+
+function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issuerPath: string): FieldFault[] {
+  const path = `${issuerPath}.audiences`
+  if (audiences.length === 0) return [required(path, `at least one ${path} is required`)]
+  const faults = audiences.flatMap((audience, at) => [
+    ...(audience === '' ? [required(`${path}[${at}]`, "audience can't be empty")] : []),
+    ...(audiences.indexOf(audience) < at ? [duplicate(`${path}[${at}]`, audience)] : []),
+  ])
+  const isOne = audiences.length === 1
+  if (policy === 'MatchAny' || (isOne && policy === '')) return faults
+  const wanted = isOne ? 'be empty or MatchAny for single audience' : 'be MatchAny for multiple audiences'
+  return [...faults, invalidValue(`${issuerPath}.audienceMatchPolicy`, policy, `audienceMatchPolicy must ${wanted}`)]
+}
+
+/** The text is not shown: an operator may have put a key there. */
+function authorityFaults(pem: string, path: string): FieldFault[] {
+  if (pem === '') return []
+  try {
+    parseCertificates(pem)
+    return []
+  } catch (error) {
+    const isEmpty = error instanceof Error && error.message.startsWith('data does not contain')
+    return [invalidValue(path, '<omitted>', isEmpty ? error.message : 'x509: malformed certificate')]
+  }
+}

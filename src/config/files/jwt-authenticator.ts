@@ -1,0 +1,214 @@
+/** One issuer of tokens, and what becomes of its claims. */
+import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
+import { checkDomainPrefixedPath } from '../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { claimsEnvironment, userEnvironment } from '../../cel/access.ts'
+import { anyType, compileExpression, type Expression, onlyBool } from './expressions.ts'
+import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
+
+/** Expressions in files may use all that this version has. */
+const CEL_VERSION = '1.33'
+
+export type JwtAuthenticator = {
+  readonly issuer: Issuer
+  readonly claimRules: readonly ClaimRule[]
+  readonly userRules: readonly UserRule[]
+  readonly username: ClaimMapping
+  /** Null: tokens say nothing of it. */
+  readonly groups: ClaimMapping | null
+  readonly uid: ClaimMapping | null
+  /** By keys in the order of the file. */
+  readonly extra: readonly { readonly key: string; readonly value: Expression }[]
+}
+
+export type ClaimRule =
+  | { readonly kind: 'claim'; readonly claim: string; readonly requiredValue: string }
+  | { readonly kind: 'expression'; readonly expression: Expression; readonly message: string }
+
+export type UserRule = { readonly expression: Expression; readonly message: string }
+
+export type ClaimMapping =
+  | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
+  | { readonly kind: 'expression'; readonly expression: Expression }
+
+/** The value counts only where there are no faults. */
+export function readJwtAuthenticator(
+  { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
+  path: string,
+  disallowedIssuers: readonly string[],
+): { readonly value: JwtAuthenticator; readonly faults: readonly FieldFault[] } {
+  const reader = new Reader()
+  const read = readIssuer(fieldsOf(issuer))
+  reader.faults.push(...issuerFaults(read, path === '' ? 'issuer' : `${path}.issuer`, disallowedIssuers))
+  const below = path === '' ? '' : `${path}.`
+  const claimRules = reader.claimRules(itemsOf(claimValidationRules), `${below}claimValidationRules`)
+  const mappings = reader.mappings(fieldsOf(claimMappings), `${below}claimMappings`)
+  const userRules = reader.userRules(itemsOf(userValidationRules), `${below}userValidationRules`)
+  return { value: { issuer: read, claimRules, userRules, ...mappings }, faults: reader.faults }
+}
+
+type Mappings = Pick<JwtAuthenticator, 'username' | 'groups' | 'uid' | 'extra'>
+
+const nothing: ClaimMapping = { kind: 'claim', claim: '', prefix: '' }
+const bothSet = "claim and expression can't both be set"
+
+class Reader {
+  readonly faults: FieldFault[] = []
+  readonly #claims = claimsEnvironment(CEL_VERSION)
+  readonly #user = userEnvironment(CEL_VERSION)
+  /** Whether an expression looks at whether the address of a mail is verified, and whether the user name is that address. */
+  #isMailVerified = false
+  #isMailUsed = false
+
+  claimRules(rules: readonly Fields[], path: string): readonly ClaimRule[] {
+    const seen = { claim: new Set<string>(), expression: new Set<string>() }
+    return rules.flatMap((rule, at) => this.#claimRule(rule, `${path}[${at}]`, seen) ?? [])
+  }
+
+  #claimRule(
+    rule: Fields,
+    path: string,
+    seen: { readonly claim: Set<string>; readonly expression: Set<string> },
+  ): ClaimRule | undefined {
+    const [claim, text] = [textOf(rule['claim']), textOf(rule['expression'])]
+    const [requiredValue, message] = [textOf(rule['requiredValue']), textOf(rule['message'])]
+    if (claim !== '' && text !== '') return this.#refuse(invalidValue(path, claim, bothSet))
+    if (claim === '' && text === '') return this.#refuse(required(path, 'claim or expression is required'))
+    if (claim !== '') {
+      if (message !== '') {
+        this.#refuse(invalidValue(`${path}.message`, message, "message can't be set when claim is set"))
+      }
+      this.#once(seen.claim, claim, `${path}.claim`)
+      return { kind: 'claim', claim, requiredValue }
+    }
+    if (requiredValue !== '') {
+      const why = "requiredValue can't be set when expression is set"
+      this.#refuse(invalidValue(`${path}.requiredValue`, requiredValue, why))
+    }
+    if (!this.#once(seen.expression, text, `${path}.expression`)) return undefined
+    const expression = this.#compile({ text, path: `${path}.expression` }, 'rule')
+    if (expression === undefined) return undefined
+    this.#isMailVerified ||= readsVerified(expression)
+    return { kind: 'expression', expression, message }
+  }
+
+  mappings(mappings: Fields, path: string): Mappings {
+    const username = this.#username(fieldsOf(mappings['username']), `${path}.username`)
+    const groups = this.#prefixed(fieldsOf(mappings['groups']), `${path}.groups`)
+    const uid = this.#uid(fieldsOf(mappings['uid']), `${path}.uid`)
+    const extra = this.#extra(itemsOf(mappings['extra']), `${path}.extra`)
+    if (this.#isMailUsed && !this.#isMailVerified) {
+      const text = textOf(fieldsOf(mappings['username'])['expression'])
+      this.#refuse(invalidValue(`${path}.username.expression`, text, unverified))
+    }
+    return { username, groups, uid, extra }
+  }
+
+  #username(mapping: Fields, path: string): ClaimMapping {
+    if (textOf(mapping['claim']) === '' && textOf(mapping['expression']) === '') {
+      this.#refuse(required(path, 'claim or expression is required'))
+      return nothing
+    }
+    const faultsBefore = this.faults.length
+    const read = this.#prefixed(mapping, path)
+    if (read?.kind === 'expression' && this.faults.length === faultsBefore) {
+      this.#isMailUsed = read.expression.program.readsField('email', 'claims')
+      this.#isMailVerified ||= readsVerified(read.expression)
+    }
+    return read ?? nothing
+  }
+
+  #prefixed(mapping: Fields, path: string): ClaimMapping | null {
+    const [claim, text, prefix] = [textOf(mapping['claim']), textOf(mapping['expression']), mapping['prefix']]
+    if (claim !== '' && text !== '') return this.#refuse(invalidValue(path, '', bothSet)) ?? null
+    if (text !== '') {
+      if (typeof prefix === 'string') {
+        this.#refuse(invalidValue(`${path}.prefix`, prefix, "prefix can't be set when expression is set"))
+      }
+      return this.#mapped({ text, path: `${path}.expression` })
+    }
+    if (claim === '') return null
+    if (typeof prefix !== 'string') {
+      const why = 'prefix is required when claim is set. It can be set to an empty string to disable prefixing'
+      this.#refuse(required(`${path}.prefix`, why))
+    }
+    return { kind: 'claim', claim, prefix: textOf(prefix) }
+  }
+
+  #uid(mapping: Fields, path: string): ClaimMapping | null {
+    const [claim, text] = [textOf(mapping['claim']), textOf(mapping['expression'])]
+    if (claim !== '' && text !== '') return this.#refuse(invalidValue(path, '', bothSet)) ?? null
+    if (text !== '') return this.#mapped({ text, path: `${path}.expression` })
+    return claim === '' ? null : { kind: 'claim', claim, prefix: '' }
+  }
+
+  #extra(mappings: readonly Fields[], path: string): JwtAuthenticator['extra'] {
+    const seen = new Set<string>()
+    return mappings.flatMap((mapping, at) => {
+      const [key, text] = [textOf(mapping['key']), textOf(mapping['valueExpression'])]
+      this.#checkKey(key, `${path}[${at}].key`)
+      if (!this.#once(seen, key, `${path}[${at}].key`)) return []
+      const place = `${path}[${at}].valueExpression`
+      if (text === '') return this.#refuse(required(place, 'valueExpression is required')) ?? []
+      const value = this.#compile({ text, path: place }, 'mapping')
+      if (value === undefined) return []
+      this.#isMailVerified ||= readsVerified(value)
+      return [{ key, value }]
+    })
+  }
+
+  /** Keys are shared by all who look at users, so they bear the domain of whoever invented them. */
+  #checkKey(key: string, path: string): void {
+    if (key === '') this.#refuse(required(path))
+    else for (const { value, why } of checkDomainPrefixedPath(key)) this.#refuse(invalidValue(path, value, why))
+    if (key !== key.toLowerCase()) this.#refuse(invalidValue(path, key, 'key must be lowercase'))
+    if (/^(?:[^/]*\.)?(?:kubernetes|k8s)\.io\//.test(key)) {
+      const why = 'k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use'
+      this.#refuse(invalidValue(path, key, why))
+    }
+  }
+
+  userRules(rules: readonly Fields[], path: string): readonly UserRule[] {
+    const seen = new Set<string>()
+    return rules.flatMap((rule, at) => {
+      const place = `${path}[${at}].expression`
+      const text = textOf(rule['expression'])
+      if (text === '') return this.#refuse(required(place, 'expression is required')) ?? []
+      if (!this.#once(seen, text, place)) return []
+      const expression = this.#compile({ text, path: place }, 'user rule')
+      return expression === undefined ? [] : [{ expression, message: textOf(rule['message']) }]
+    })
+  }
+
+  #mapped(place: { readonly text: string; readonly path: string }): ClaimMapping | null {
+    const expression = this.#compile(place, 'mapping')
+    return expression === undefined ? null : { kind: 'expression', expression }
+  }
+
+  #compile(
+    place: { readonly text: string; readonly path: string },
+    use: 'rule' | 'mapping' | 'user rule',
+  ): Expression | undefined {
+    const environment = use === 'user rule' ? this.#user : this.#claims
+    const compiled = compileExpression(place, environment, use === 'mapping' ? anyType : onlyBool)
+    return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
+  }
+
+  /** Whether a value is there for the first time; a fault where it is not. */
+  #once(seen: Set<string>, value: string, path: string): boolean {
+    const isNew = !seen.has(value)
+    if (!isNew) this.#refuse(duplicate(path, value))
+    seen.add(value)
+    return isNew
+  }
+
+  #refuse(fault: FieldFault): undefined {
+    this.faults.push(fault)
+    return undefined
+  }
+}
+
+const unverified =
+  'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression'
+
+const readsVerified = ({ program }: Expression): boolean => program.readsField('email_verified', 'claims')

@@ -1,0 +1,222 @@
+/**
+ * Kubeconfig files, which say how the server calls others: webhooks of authentication, authorization and audit. What the current context
+ * names counts, as in client-go. Programs that would hand out credentials (exec) are not run.
+ */
+import { readFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { parseGoUrl } from '../../api/url.ts'
+import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
+import { decodeFile, type FileFault } from './decode-file.ts'
+import { goFileError } from './go-file-error.ts'
+import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
+import { kubeconfigScheme } from './schemes.ts'
+import { readTextFile } from './text-file.ts'
+
+export type Kubeconfig = {
+  /** With a scheme: `https://host:port/path`. */
+  readonly server: string
+  /** '': the host of the server. */
+  readonly tlsServerName: string
+  /** Whether nobody looks at the server's certificate. */
+  readonly isInsecure: boolean
+  /** PEM; '': the authorities of the host. */
+  readonly certificateAuthority: string
+  /** '': as the environment says. */
+  readonly proxyUrl: string
+  readonly credentials: KubeconfigCredentials
+  readonly clientCertificate: ClientCertificate | null
+  readonly impersonate: Impersonation | null
+}
+
+export type KubeconfigCredentials =
+  | { readonly kind: 'none' }
+  /** `path`: of a file that others renew, and that counts before the token; null: there is none. */
+  | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+
+/** Files are read again when they change. */
+export type ClientCertificate =
+  | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
+  | { readonly kind: 'pem'; readonly certificate: string; readonly key: string }
+
+export type Impersonation = {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: { readonly [key: string]: readonly string[] }
+}
+
+/** Faults are in client-go's words. Paths in the file are relative to its folder. */
+export function readKubeconfig(path: string): Kubeconfig | FileFault {
+  const loaded = loadFile(path)
+  if ('fault' in loaded) return loaded
+  const { fields } = loaded
+  const twice = duplicateName(fields)
+  if (twice !== undefined) return { fault: `error loading config file "${path}": ${twice}` }
+  const context = named(fields, 'contexts', 'context', textOf(fields['current-context']))
+  const [userName, clusterName] = [textOf(context?.['user']), textOf(context?.['cluster'])]
+  const folder = dirname(resolve(path))
+  const user = withPaths(named(fields, 'users', 'user', userName), folder, userFiles)
+  const cluster = withPaths(named(fields, 'clusters', 'cluster', clusterName), folder, clusterFiles)
+  const unusable = unusableFault(fields, { userName, user, clusterName, cluster })
+  if (unusable !== undefined) return { fault: unusable }
+  return clientOf(cluster ?? {}, user ?? {}, { path, userName })
+}
+
+function loadFile(path: string): { readonly fields: Fields } | FileFault {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    const isThere = !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    const why = goFileError(isThere ? 'open' : 'stat', path, error)
+    return { fault: isThere ? `error loading config file "${path}": ${why}` : why }
+  }
+  if (bytes.length === 0) return { fields: {} }
+  const decoded = decodeFile(bytes, kubeconfigScheme, {
+    byDefault: { kind: 'Config', apiVersion: 'v1' },
+    isYamlOnly: true,
+  })
+  return 'fault' in decoded ? { fault: `error loading config file "${path}": ${decoded.fault}` } : decoded
+}
+
+function named(fields: Fields, list: string, member: string, name: string): Fields | undefined {
+  const found = itemsOf(fields[list]).find((item) => textOf(item['name']) === name)
+  return found === undefined ? undefined : fieldsOf(found[member])
+}
+
+const userFiles = ['client-certificate', 'client-key', 'tokenFile']
+const clusterFiles = ['certificate-authority']
+
+function withPaths(fields: Fields | undefined, folder: string, names: readonly string[]): Fields | undefined {
+  if (fields === undefined) return undefined
+  const paths = names.flatMap((name) => {
+    const path = textOf(fields[name])
+    return path === '' || isAbsolute(path) ? [] : [[name, join(folder, path)] as const]
+  })
+  return { ...fields, ...Object.fromEntries(paths) }
+}
+
+type Origin = { readonly path: string; readonly userName: string }
+
+function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | FileFault {
+  const given = textOf(cluster['server'])
+  const server = serverUrl(given)
+  if (server === undefined) return { fault: `host must be a URL or a host:port pair: ${quote(given)}` }
+  const isTls = server.startsWith('https:')
+  // To a server without TLS client-go sends no credentials at all, and does not look at them.
+  const identity = isTls ? identityOf(user, origin) : nobody
+  if ('fault' in identity) return identity
+  const authority = isTls ? authorityOf(cluster) : { text: '' }
+  if ('fault' in authority) return authority
+  return {
+    server,
+    tlsServerName: textOf(cluster['tls-server-name']),
+    isInsecure: cluster['insecure-skip-tls-verify'] === true,
+    certificateAuthority: authority.text,
+    proxyUrl: textOf(cluster['proxy-url']),
+    ...identity,
+    impersonate: impersonationOf(user),
+  }
+}
+
+/** Undefined: it is none. A host alone is spoken to without TLS. */
+function serverUrl(server: string): string | undefined {
+  const parsed = parseGoUrl(server)
+  if (!('fault' in parsed) && parsed.scheme !== '' && parsed.host !== '') return server
+  const url = parseGoUrl(`http://${server}`)
+  return 'fault' in url || /\/./.test(server) ? undefined : `http://${server}`
+}
+
+type Identity = Pick<Kubeconfig, 'credentials' | 'clientCertificate'>
+
+const nobody: Identity = { credentials: { kind: 'none' }, clientCertificate: null }
+
+function identityOf(user: Fields, { path, userName }: Origin): Identity | FileFault {
+  if (isFields(user['exec'])) {
+    const instead = 'give it a token, a tokenFile or a client certificate'
+    return { fault: `${path}: exec is not supported for user ${quote(userName)}: ${instead}` }
+  }
+  const provider = user['auth-provider']
+  if (isFields(provider)) return { fault: `no Auth Provider found for name ${quote(textOf(provider['name']))}` }
+  const credentials = credentialsOf(user)
+  if ('fault' in credentials) return credentials
+  const clientCertificate = certificateOf(user)
+  return clientCertificate !== null && 'fault' in clientCertificate
+    ? clientCertificate
+    : { credentials, clientCertificate }
+}
+
+function credentialsOf(user: Fields): KubeconfigCredentials | FileFault {
+  const [token, path] = [textOf(user['token']), textOf(user['tokenFile'])]
+  const [username, password] = [textOf(user['username']), textOf(user['password'])]
+  if (path !== '' && username !== '') return { fault: 'username/password or bearer token may be set, but not both' }
+  if (token !== '') return { kind: 'token', token, path: path === '' ? null : path }
+  if (path !== '') {
+    const read = readTextFile(path)
+    return 'fault' in read ? read : { kind: 'token', token: read.text.trim(), path }
+  }
+  return username === '' && password === '' ? { kind: 'none' } : { kind: 'basic', username, password }
+}
+
+function certificateOf(user: Fields): ClientCertificate | FileFault | null {
+  const [certificatePath, keyPath] = [textOf(user['client-certificate']), textOf(user['client-key'])]
+  const [certificate, key] = [fromBase64(user['client-certificate-data']), fromBase64(user['client-key-data'])]
+  if (certificatePath === '' && certificate === '') return null
+  if (certificate === '' && key === '') return { kind: 'files', certificatePath, keyPath }
+  const [ownCertificate, ownKey] = [
+    certificate === '' ? readTextFile(certificatePath) : { text: certificate },
+    key === '' ? readTextFile(keyPath) : { text: key },
+  ]
+  if ('fault' in ownCertificate) return ownCertificate
+  if ('fault' in ownKey) return ownKey
+  const fault = pairFault(ownCertificate.text, ownKey.text)
+  return fault === undefined ? { kind: 'pem', certificate: ownCertificate.text, key: ownKey.text } : { fault }
+}
+
+function pairFault(certificate: string, key: string): string | undefined {
+  if (!/-----BEGIN [^-]+-----/.test(certificate)) return 'tls: failed to find any PEM data in certificate input'
+  if (!/-----BEGIN [^-]+-----/.test(key)) return 'tls: failed to find any PEM data in key input'
+  try {
+    createSecureContext({ cert: certificate, key })
+    return undefined
+  } catch (error) {
+    const isOther = error instanceof Error && error.message.includes('key values mismatch')
+    if (isOther) return 'tls: private key does not match public key'
+    return `tls: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
+  const data = fromBase64(cluster['certificate-authority-data'])
+  const path = textOf(cluster['certificate-authority'])
+  if (data === '' && path === '') return { text: '' }
+  if (cluster['insecure-skip-tls-verify'] === true) {
+    return { fault: 'specifying a root certificates file with the insecure flag is not allowed' }
+  }
+  const read = data === '' ? readTextFile(path) : { text: data }
+  if ('fault' in read || read.text === '') return read
+  try {
+    parseCertificates(read.text)
+    return read
+  } catch {
+    return { fault: 'unable to load root certificates: unable to parse bytes as PEM block' }
+  }
+}
+
+const fromBase64 = (value: Fields[string]): string => Buffer.from(textOf(value), 'base64').toString('utf8')
+
+function impersonationOf(user: Fields): Impersonation | null {
+  const name = textOf(user['as'])
+  if (name === '') return null
+  const extra = entriesOf(user['as-user-extra']).map(([key]) => [key, textsOf(fieldsOf(user['as-user-extra'])[key])])
+  return {
+    name,
+    uid: textOf(user['as-uid']),
+    groups: textsOf(user['as-groups']),
+    extra: Object.fromEntries(extra),
+  }
+}

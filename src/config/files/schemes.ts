@@ -1,0 +1,105 @@
+/**
+ * Which kinds of configuration files there are, by apiVersion, as upstream's schemes have them: one more type of file is one more
+ * table in types/ and a row here. A kind without a package is known by its name alone: a file of it is told from one that nobody
+ * knows.
+ */
+import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
+import { splitPackages, TypeCatalogue } from '../../schema/read-types.ts'
+import { abacTypes } from './types/abac.ts'
+import { apiserverTypes } from './types/apiserver.ts'
+import { auditTypes } from './types/audit.ts'
+import { kubeconfigTypes } from './types/kubeconfig.ts'
+import { metaTypes } from './types/meta.ts'
+
+const catalogue = new TypeCatalogue(
+  [metaTypes, abacTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap((text) => [...splitPackages(text)]),
+  new Map(),
+)
+
+type Row = {
+  readonly apiVersion: string
+  /** Where the catalogue has the types; '': nowhere. */
+  readonly packageName: string
+  /** What errors call the form common to all versions. */
+  readonly hub: string
+  readonly kinds: readonly string[]
+}
+
+const access = ['AuthenticationConfiguration', 'AuthorizationConfiguration'] as const
+
+const apiserverRows: readonly Row[] = [
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1alpha1',
+    packageName: 'apiserver/v1alpha1',
+    hub: 'apiserver',
+    kinds: access,
+  },
+  { apiVersion: 'apiserver.config.k8s.io/v1beta1', packageName: 'apiserver/v1beta1', hub: 'apiserver', kinds: access },
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    packageName: 'apiserver/v1',
+    hub: 'apiserver',
+    kinds: ['AuthorizationConfiguration'],
+  },
+  ...['v1alpha1', 'v1beta1'].map((version) => ({
+    apiVersion: `apiserver.config.k8s.io/${version}`,
+    packageName: '',
+    hub: 'apiserver',
+    kinds: ['TracingConfiguration'],
+  })),
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    packageName: '',
+    hub: 'apiserver',
+    kinds: ['AdmissionConfiguration', 'EncryptionConfiguration'],
+  },
+  {
+    apiVersion: 'apiserver.k8s.io/v1alpha1',
+    packageName: '',
+    hub: 'apiserver',
+    kinds: ['AdmissionConfiguration', 'EgressSelectorConfiguration'],
+  },
+  {
+    apiVersion: 'apiserver.k8s.io/v1beta1',
+    packageName: '',
+    hub: 'apiserver',
+    kinds: ['EgressSelectorConfiguration'],
+  },
+]
+
+const auditRows: readonly Row[] = [
+  { apiVersion: 'audit.k8s.io/v1', packageName: 'audit/v1', hub: 'audit', kinds: ['Policy'] },
+  { apiVersion: 'audit.k8s.io/v1', packageName: '', hub: 'audit', kinds: ['PolicyList', 'Event', 'EventList'] },
+]
+
+const kubeconfigRows: readonly Row[] = [
+  { apiVersion: 'v1', packageName: 'kubeconfig/v1', hub: 'api', kinds: ['Config'] },
+]
+
+const abacRows: readonly Row[] = ['v0', 'v1beta1'].map((version) => ({
+  apiVersion: `abac.authorization.kubernetes.io/${version}`,
+  packageName: `abac/${version}`,
+  hub: 'abac',
+  kinds: ['Policy'],
+}))
+
+export const abacScheme = schemeOf('pkg/apis/abac/register.go:33', abacRows)
+export const authenticationScheme = schemeOf('pkg/kubeapiserver/options/authentication.go:852', apiserverRows)
+export const authorizationScheme = schemeOf('k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32', apiserverRows)
+export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
+export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)
+
+function schemeOf(name: string, rows: readonly Row[]): Scheme {
+  return {
+    name,
+    find: (apiVersion, kind) => {
+      const row = rows.find((one) => one.apiVersion === apiVersion && one.kinds.includes(kind))
+      return row === undefined ? undefined : knownKind(row, kind)
+    },
+  }
+}
+
+function knownKind({ apiVersion, packageName, hub }: Row, kind: string): KnownKind {
+  const goName = `${apiVersion.slice(apiVersion.indexOf('/') + 1)}.${kind}`
+  return { goName, hubName: `${hub}.${kind}`, struct: catalogue.find(packageName, kind) }
+}

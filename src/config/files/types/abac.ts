@@ -1,0 +1,27 @@
+/** The lines of `--authorization-policy-file`. The form: schema/read-types.ts. */
+export const abacTypes = `
+package abac/v1beta1
+
+Policy
+  ...meta.TypeMeta
+  spec! PolicySpec -
+
+PolicySpec
+  user string -
+  group string -
+  readonly bool -
+  apiGroup string -
+  resource string -
+  namespace string -
+  nonResourcePath string -
+
+package abac/v0
+
+Policy
+  ...meta.TypeMeta
+  user string -
+  group string -
+  readonly bool -
+  resource string -
+  namespace string -
+`

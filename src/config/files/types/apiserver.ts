@@ -1,0 +1,99 @@
+/**
+ * The kinds of apiserver.config.k8s.io that configure access, by version: `apiserver/<version>`. The form: schema/read-types.ts. No
+ * field has a number, since nobody writes these files in protobuf. The versions of a kind have the same fields. Durations are
+ * pointers here so that a blank one, which cannot be read, is told from none.
+ */
+
+const authentication = `
+AudienceMatchPolicyType = string
+
+AuthenticationConfiguration
+  ...meta.TypeMeta
+  jwt! []JWTAuthenticator -
+  anonymous *AnonymousAuthConfig -
+
+AnonymousAuthConfig
+  enabled! bool -
+  conditions []AnonymousAuthCondition -
+
+AnonymousAuthCondition
+  path! string -
+
+JWTAuthenticator
+  issuer! Issuer -
+  claimValidationRules []ClaimValidationRule -
+  claimMappings! ClaimMappings -
+  userValidationRules []UserValidationRule -
+
+Issuer
+  url! string -
+  discoveryURL *string -
+  certificateAuthority string -
+  audiences! []string -
+  audienceMatchPolicy AudienceMatchPolicyType -
+
+ClaimValidationRule
+  claim string -
+  requiredValue string -
+  expression string -
+  message string -
+
+ClaimMappings
+  username! PrefixedClaimOrExpression -
+  groups PrefixedClaimOrExpression -
+  uid! ClaimOrExpression -
+  extra []ExtraMapping -
+
+PrefixedClaimOrExpression
+  claim string -
+  prefix *string -
+  expression string -
+
+ClaimOrExpression
+  claim string -
+  expression string -
+
+ExtraMapping
+  key! string -
+  valueExpression! string -
+
+UserValidationRule
+  expression! string -
+  message string -
+`
+
+const authorization = `
+AuthorizationConfiguration
+  ...meta.TypeMeta
+  authorizers! []AuthorizerConfiguration -
+
+AuthorizerConfiguration
+  type! string -
+  name! string -
+  webhook *WebhookConfiguration -
+
+WebhookConfiguration
+  authorizedTTL! *meta.Duration -
+  unauthorizedTTL! *meta.Duration -
+  timeout! *meta.Duration -
+  subjectAccessReviewVersion! string -
+  matchConditionSubjectAccessReviewVersion! string -
+  failurePolicy! string -
+  connectionInfo! WebhookConnectionInfo -
+  matchConditions! []WebhookMatchCondition -
+
+WebhookConnectionInfo
+  type! string -
+  kubeConfigFile! *string -
+
+WebhookMatchCondition
+  expression! string -
+`
+
+export const apiserverTypes = `
+package apiserver/v1alpha1
+${authentication}${authorization}
+package apiserver/v1beta1
+${authentication}${authorization}
+package apiserver/v1
+${authorization}`
