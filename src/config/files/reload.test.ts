@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { defaultGates } from '../../api/gates.ts'
+import type { Timer, Timers } from '../../lib/timers.ts'
+import {
+  type AuthenticationConfiguration,
+  readAuthenticationConfiguration,
+  rereadAuthenticationConfiguration,
+} from './authentication.ts'
+import { ConfigReloader } from './reload.ts'
+
+const MINUTE_MS = 60_000
+
+/** Time that passes when it is told to. */
+class VirtualTime {
+  nowMs = 0
+  #due: { atMs: number; everyMs: number; run: () => void }[] = []
+  readonly timers: Timers = {
+    after: (ms, run) => this.#add(ms, 0, run),
+    every: (ms, run) => this.#add(ms, ms, run),
+    soon: (run) => void this.#add(0, 0, run),
+  }
+  readonly clock = { wallMs: () => this.nowMs, monotonicMs: () => this.nowMs }
+
+  #add(ms: number, everyMs: number, run: () => void): Timer {
+    const entry = { atMs: this.nowMs + ms, everyMs, run }
+    this.#due.push(entry)
+    return { close: () => void (this.#due = this.#due.filter((one) => one !== entry)) }
+  }
+
+  pass(ms: number): void {
+    const endMs = this.nowMs + ms
+    for (;;) {
+      const [next] = this.#due.filter(({ atMs }) => atMs <= endMs).toSorted((one, other) => one.atMs - other.atMs)
+      if (next === undefined) break
+      this.nowMs = next.atMs
+      if (next.everyMs === 0) this.#due = this.#due.filter((one) => one !== next)
+      else next.atMs += next.everyMs
+      next.run()
+    }
+    this.nowMs = endMs
+  }
+}
+
+const file = (audience: string): string =>
+  `apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\njwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]\n`
+
+type Followed = {
+  readonly time: VirtualTime
+  readonly disk: { text: string | Error }
+  readonly used: string[]
+  readonly logged: string[]
+  readonly reloader: ConfigReloader<AuthenticationConfiguration>
+  readonly changed: () => void
+  useFault: Error | undefined
+}
+
+function follow(): Followed {
+  const time = new VirtualTime()
+  const disk: { text: string | Error } = { text: file('first') }
+  const used: string[] = []
+  const logged: string[] = []
+  const watchers: (() => void)[] = []
+  const options = { gates: defaultGates, disallowedIssuers: ['https://accounts.example.org'] }
+  const start = readAuthenticationConfiguration(Buffer.from(file('first')), options)
+  assert.ok('value' in start)
+  const followed: Omit<Followed, 'reloader'> = {
+    time,
+    disk,
+    used,
+    logged,
+    changed: () => watchers.forEach((tell) => tell()),
+    useFault: undefined,
+  }
+  const reloader = new ConfigReloader('/etc/authn.yaml', Buffer.from(file('first')), {
+    read: (bytes) => rereadAuthenticationConfiguration(bytes, options, start.value),
+    use: ({ jwt }) => {
+      if (whole.useFault !== undefined) throw whole.useFault
+      used.push(jwt[0]?.issuer.audiences.join() ?? 'nobody')
+    },
+    what: 'authentication config',
+    log: (level, message, fields) => void logged.push([level, message, fields?.['error']].filter(Boolean).join(' | ')),
+    clock: time.clock,
+    looks: {
+      timers: time.timers,
+      watchFolder: (_folder, onChange) => {
+        watchers.push(onChange)
+        return { close: () => undefined }
+      },
+    },
+    readBytes: () => {
+      const { text } = disk
+      return text instanceof Error ? Promise.reject(text) : Promise.resolve(Buffer.from(text))
+    },
+  })
+  const whole = Object.assign(followed, { reloader })
+  return whole
+}
+
+/** Until what a timer began is done. */
+const settled = ({ reloader, time }: Followed, ms: number): Promise<void> => {
+  time.pass(ms)
+  return reloader.look()
+}
+
+test('a file that changed is put to use within a minute', async () => {
+  const followed = follow()
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, [], 'nothing changed')
+  followed.disk.text = file('second')
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, ['second'])
+  assert.deepEqual(followed.reloader.reloads, {
+    success: { count: 1, lastSeconds: 120 },
+    failure: { count: 0, lastSeconds: 0 },
+  })
+  assert.deepEqual(followed.logged, ['info | reloaded authentication config'])
+})
+
+test('what the file system tells is looked at as soon as it has settled', async () => {
+  const followed = follow()
+  followed.disk.text = file('second')
+  followed.changed()
+  followed.time.pass(50)
+  followed.changed()
+  followed.time.pass(99)
+  assert.deepEqual(followed.used, [])
+  await settled(followed, 1)
+  assert.deepEqual(followed.used, ['second'])
+})
+
+test('a file that is wrong is told once, and the old one stays', async () => {
+  const followed = follow()
+  followed.disk.text = 'apiVersion: ['
+  await settled(followed, MINUTE_MS)
+  await settled(followed, MINUTE_MS)
+  followed.disk.text = file('""')
+  await settled(followed, MINUTE_MS)
+  followed.disk.text = file('a').replace('a.example.org', 'accounts.example.org')
+  await settled(followed, MINUTE_MS)
+  followed.disk.text = `${file('a')}anonymous: {enabled: true}\n`
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, [])
+  assert.deepEqual(followed.reloader.reloads.failure, { count: 4, lastSeconds: 300 })
+  assert.deepEqual(followed.logged, [
+    'error | failed to load authentication config | yaml: line 1: did not find expected node content',
+    "error | failed to validate authentication config | jwt[0].issuer.audiences[0]: Required value: audience can't be empty",
+    'error | failed to validate authentication config | jwt[0].issuer.url: Invalid value: "https://accounts.example.org": URL must not overlap with disallowed issuers: [https://accounts.example.org]',
+    'error | failed to validate authentication config | anonymous: Forbidden: changed from initial configuration file',
+  ])
+  followed.disk.text = file('second')
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, ['second'])
+})
+
+test('what cannot be read or used yet is tried again', async () => {
+  const followed = follow()
+  followed.disk.text = Object.assign(new Error('gone'), { code: 'ENOENT' })
+  await settled(followed, MINUTE_MS)
+  followed.disk.text = file('second')
+  followed.useFault = new Error('no keys yet')
+  await settled(followed, MINUTE_MS)
+  const failures = followed.reloader.reloads.failure.count
+  assert.ok(failures >= 2)
+  followed.useFault = undefined
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, ['second'])
+  assert.equal(
+    followed.logged[0],
+    'error | failed to read authentication config file | open /etc/authn.yaml: no such file or directory',
+  )
+  assert.ok(followed.logged.includes('error | failed to update authentication config | no keys yet'))
+})
+
+test('nobody looks any more after it has ended', async () => {
+  const followed = follow()
+  followed.reloader[Symbol.dispose]()
+  followed.disk.text = file('second')
+  await settled(followed, 10 * MINUTE_MS)
+  assert.deepEqual(followed.used, [])
+})
+
+test('on a disk: a file that is replaced is seen', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-follow-'))
+  const path = join(dir, 'authn.yaml')
+  await writeFile(path, file('first'))
+  const options = { gates: defaultGates, disallowedIssuers: [] }
+  const seen = Promise.withResolvers<string>()
+  const reloader = new ConfigReloader(path, Buffer.from(file('first')), {
+    read: (bytes) => readAuthenticationConfiguration(bytes, options),
+    use: ({ jwt }) => seen.resolve(jwt[0]?.issuer.audiences.join() ?? 'nobody'),
+    what: 'authentication config',
+    log: () => undefined,
+  })
+  await writeFile(join(dir, 'next'), file('second'))
+  await rename(join(dir, 'next'), path)
+  assert.equal(await seen.promise, 'second')
+  reloader[Symbol.dispose]()
+  await rm(dir, { recursive: true })
+})
