@@ -7,6 +7,7 @@ import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
+import { flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -83,7 +84,7 @@ export type Checked =
 
 export function checkArgs(args: readonly string[]): Checked {
   const { raw, faults } = parseArgs(args)
-  const values = new Values(raw, faults)
+  const values = new Values(flags, raw, faults)
   const warnings: string[] = []
   const config = readConfig(values, (text) => warnings.push(text))
   if (values.faults.length > 0) return { kind: 'faults', faults: values.faults }

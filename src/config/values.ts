@@ -2,16 +2,24 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
-import { type FlagName, flags } from './flags.ts'
-import type { RawFlags } from './parse-args.ts'
+import type { Flag, FlagName } from './flags.ts'
 
-export class Values {
+/** What is read of the table of flags. */
+export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Flag, 'default'> }
+
+export class Values<Name extends string = FlagName> {
   readonly faults: string[]
-  readonly #raw: RawFlags
+  readonly #table: FlagTable<Name>
+  readonly #raw: ReadonlyMap<Name, readonly string[]>
 
-  constructor(raw: RawFlags, faults: readonly string[]) {
+  constructor(table: FlagTable<Name>, raw: ReadonlyMap<Name, readonly string[]>, faults: readonly string[]) {
+    this.#table = table
     this.#raw = raw
     this.faults = [...faults]
+  }
+
+  isGiven(name: Name): boolean {
+    return this.#raw.has(name)
   }
 
   fault(text: string): void {
@@ -19,17 +27,28 @@ export class Values {
   }
 
   /** If the flag is repeated, the last value counts; empty if there is neither a value nor a default. */
-  string(name: FlagName): string {
-    return this.#raw.get(name)?.at(-1) ?? flags[name].default ?? ''
+  string(name: Name): string {
+    return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
 
   /** All values, each of which may be a comma-separated list; without any, the default. */
-  list(name: FlagName): string[] {
-    const given = this.#raw.get(name) ?? [flags[name].default ?? '']
+  list(name: Name): string[] {
+    const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
-  boolean(name: FlagName): boolean {
+  /** The same, but blank values are kept. */
+  slice(name: Name): string[] {
+    const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
+    return given.flatMap((value) => (value === '' ? [] : value.split(',')))
+  }
+
+  /** One value each time that the flag is given. */
+  array(name: Name): readonly string[] {
+    return this.#raw.get(name) ?? []
+  }
+
+  boolean(name: Name): boolean {
     const text = this.string(name)
     if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
     if (!/^(0|f|F|false|FALSE|False)$/.test(text))
@@ -37,7 +56,7 @@ export class Values {
     return false
   }
 
-  integer(name: FlagName): number {
+  integer(name: Name): number {
     const text = this.string(name)
     if (!/^[+-]?\d+$/.test(text)) {
       this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
@@ -48,14 +67,21 @@ export class Values {
     return 0
   }
 
+  float(name: Name): number {
+    const text = this.string(name)
+    if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)
+    this.#refuse(name, `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
+    return 0
+  }
+
   /** An integer that is not negative. */
-  count(name: FlagName): number {
+  count(name: Name): number {
     const value = this.integer(name)
     if (value < 0) this.fault(`--${name} can not be negative value`)
     return value
   }
 
-  durationMs(name: FlagName, { isNegativeFault = false } = {}): number {
+  durationMs(name: Name, { isNegativeFault = false } = {}): number {
     const parsed = parseDuration(this.string(name))
     if ('fault' in parsed) {
       this.#refuse(name, parsed.fault)
@@ -66,28 +92,28 @@ export class Values {
   }
 
   /** Empty if the flag is not set. */
-  address(name: FlagName): string {
+  address(name: Name): string {
     const value = this.string(name)
     if (value !== '' && isIP(value) === 0) this.#refuse(name, `failed to parse IP: ${JSON.stringify(value)}`)
     return value
   }
 
   /** The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error. */
-  file(name: FlagName): string {
+  file(name: Name): string {
     return this.#read(name, this.string(name))
   }
 
-  files(name: FlagName): string[] {
+  files(name: Name): string[] {
     return this.list(name).map((path) => this.#read(name, path))
   }
 
   /** The path of a file that is readable; its content is read later, perhaps more than once. */
-  path(name: FlagName): string {
+  path(name: Name): string {
     this.file(name)
     return this.string(name)
   }
 
-  #read(name: FlagName, path: string): string {
+  #read(name: Name, path: string): string {
     if (path === '') return ''
     try {
       return readFileSync(path, 'utf8')
@@ -98,7 +124,7 @@ export class Values {
     }
   }
 
-  #refuse(name: FlagName, why: string): void {
+  #refuse(name: Name, why: string): void {
     this.fault(`invalid argument ${JSON.stringify(this.string(name))} for "--${name}" flag: ${why}`)
   }
 }

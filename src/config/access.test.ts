@@ -1,0 +1,315 @@
+/** What flags and files become. Which of them are refused, and how: files/recorded.test.ts. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type RawFlags, rawOf } from '../../test/config-files/judge.ts'
+import { defaultGates } from '../api/gates.ts'
+import { valueOf } from '../cel/json-values.ts'
+import { any, map, string } from '../cel/types.ts'
+import { accessFlags, type AccessFlagName } from './access-flags.ts'
+import { type AuditConfig, readAudit } from './audit.ts'
+import { auditFlags, type AuditFlagName } from './audit-flags.ts'
+import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
+import { type AuthorizationConfig, readAuthorization } from './authorization.ts'
+import { readAuthorizationConfiguration } from './files/authorization.ts'
+import { readKubeconfig } from './files/kubeconfig.ts'
+import { checkArgs } from './config.ts'
+import { isFlagName, upstreamDefault } from './flags.ts'
+import { Values } from './values.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'keelson-access-'))
+after(() => rmSync(dir, { recursive: true }))
+
+function write(name: string, text: string): string {
+  writeFileSync(join(dir, name), text)
+  return join(dir, name)
+}
+
+const kubeconfig = write(
+  'kubeconfig',
+  `clusters: [{name: c, cluster: {server: "https://127.0.0.1:9/a", insecure-skip-tls-verify: true, tls-server-name: hook}}]
+users: [{name: u, user: {tokenFile: token, as: me, as-groups: [g], as-user-extra: {k: [v]}}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`,
+)
+write('token', 'secret\n')
+
+const called = {
+  server: 'https://127.0.0.1:9/a',
+  tlsServerName: 'hook',
+  isInsecure: true,
+  certificateAuthority: '',
+  proxyUrl: '',
+  credentials: { kind: 'token', token: 'secret', path: join(dir, 'token') },
+  clientCertificate: null,
+  impersonate: { name: 'me', uid: '', groups: ['g'], extra: { k: ['v'] } },
+}
+
+const warn = (): void => undefined
+
+type Parts = { readonly authentication: AuthenticationConfig; readonly authorization: AuthorizationConfig }
+
+function readAccess(given: RawFlags): Parts {
+  const values = new Values<AccessFlagName>(accessFlags, rawOf(given, accessFlags), [])
+  const parts = {
+    authentication: readAuthentication(values, { gates: defaultGates, warn, isOpen: false }),
+    authorization: readAuthorization(values, { gates: defaultGates, warn }),
+  }
+  assert.deepEqual(values.faults, [])
+  return parts
+}
+
+function readAuditing(given: RawFlags): AuditConfig {
+  const values = new Values<AuditFlagName>(auditFlags, rawOf(given, auditFlags), [])
+  const audit = readAudit(values, warn)
+  assert.deepEqual(values.faults, [])
+  return audit
+}
+
+test('without flags: what upstream has by default', () => {
+  const { authentication, authorization } = readAccess({})
+  assert.deepEqual(authentication, {
+    anonymous: { isEnabled: true, paths: [] },
+    requestHeader: null,
+    hasBootstrapTokens: false,
+    looksUpServiceAccounts: true,
+    jwt: [],
+    signingAlgorithms: [],
+    configPath: null,
+    webhook: null,
+  })
+  assert.deepEqual(authorization, { authorizers: [{ type: 'AlwaysAllow', name: 'alwaysallow' }], configPath: null })
+  assert.deepEqual(readAuditing({}), { policy: null, log: null, webhook: null })
+})
+
+test('the flags for OpenID become an issuer like one of the file', () => {
+  const { authentication } = readAccess({
+    'oidc-issuer-url': 'https://a.example.org',
+    'oidc-client-id': 'cluster',
+    'oidc-groups-claim': 'groups',
+    'oidc-groups-prefix': 'g:',
+    'oidc-required-claim': ['a=b', ' c = d=e'],
+    'oidc-signing-algs': 'ES256,RS256',
+  })
+  assert.deepEqual(authentication.signingAlgorithms, ['ES256', 'RS256'])
+  assert.deepEqual(authentication.jwt, [
+    {
+      issuer: {
+        url: 'https://a.example.org',
+        discoveryUrl: '',
+        certificateAuthority: '',
+        audiences: ['cluster'],
+        audienceMatchPolicy: '',
+      },
+      claimRules: [
+        { kind: 'claim', claim: 'a', requiredValue: 'b' },
+        { kind: 'claim', claim: 'c', requiredValue: 'd=e' },
+      ],
+      userRules: [],
+      username: { kind: 'claim', claim: 'sub', prefix: 'https://a.example.org#' },
+      groups: { kind: 'claim', claim: 'groups', prefix: 'g:' },
+      uid: null,
+      extra: [],
+    },
+  ])
+})
+
+test('a user name without a prefix, and a mail address, which needs none', () => {
+  const oidc = { 'oidc-issuer-url': 'https://a.example.org', 'oidc-client-id': 'cluster' }
+  const prefixOf = (given: RawFlags): string | undefined => {
+    const [one] = readAccess({ ...oidc, ...given }).authentication.jwt
+    return one?.username.kind === 'claim' ? one.username.prefix : undefined
+  }
+  assert.equal(prefixOf({ 'oidc-username-prefix': '-' }), '')
+  assert.equal(prefixOf({ 'oidc-username-prefix': 'x:' }), 'x:')
+  assert.equal(prefixOf({ 'oidc-username-claim': 'email' }), '')
+})
+
+test('an authentication configuration, with expressions that can be run', () => {
+  const path = write(
+    'authentication.yaml',
+    `apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+jwt:
+- issuer: {url: "https://a.example.org", discoveryURL: "https://b.example.org/x", audiences: [one, two], audienceMatchPolicy: MatchAny}
+  claimValidationRules: [{expression: "claims.tenant == 'a'", message: other tenant}]
+  claimMappings:
+    username: {expression: "'a:' + claims.sub"}
+    uid: {claim: id}
+    extra: [{key: example.org/tenant, valueExpression: claims.tenant}]
+  userValidationRules: [{expression: "!user.username.startsWith('system:')"}]
+anonymous: {enabled: true, conditions: [{path: /livez}]}
+`,
+  )
+  const { authentication } = readAccess({ 'authentication-config': path })
+  assert.equal(authentication.configPath, path)
+  assert.equal(authentication.signingAlgorithms.length, 9)
+  assert.deepEqual(authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+  const [one] = authentication.jwt
+  assert.ok(one?.username.kind === 'expression')
+  const { program } = one.username.expression
+  const named = program.evaluate({ claims: valueOf({ sub: 'me' }, map(string, any)) }, 1000)
+  assert.ok('value' in named)
+  assert.equal(named.value, 'a:me')
+  assert.deepEqual(one.uid, { kind: 'claim', claim: 'id', prefix: '' })
+  assert.equal(one.groups, null)
+  assert.deepEqual(one.issuer.audiences, ['one', 'two'])
+  assert.deepEqual(
+    one.extra.map(({ key, value }) => [key, value.text]),
+    [['example.org/tenant', 'claims.tenant']],
+  )
+  assert.deepEqual(
+    one.claimRules.map((rule) => (rule.kind === 'expression' ? rule.message : '')),
+    ['other tenant'],
+  )
+  assert.equal(one.userRules.length, 1)
+})
+
+const authorizers = `authorizers:
+- {type: Node, name: node}
+- type: Webhook
+  name: hook
+  webhook:
+    timeout: 1.5s
+    unauthorizedTTL: 0s
+    subjectAccessReviewVersion: v1beta1
+    failurePolicy: Deny
+    connectionInfo: {type: KubeConfigFile, kubeConfigFile: ${kubeconfig}}
+    matchConditionSubjectAccessReviewVersion: v1
+    matchConditions: [{expression: "has(request.resourceAttributes)"}]
+- {type: ABAC, name: abac}
+`
+
+test('an authorization configuration is the same in all versions', () => {
+  const abac = write('abac', '{"group":"*","resource":"pods"}\n')
+  for (const version of ['v1alpha1', 'v1beta1', 'v1']) {
+    const head = `apiVersion: apiserver.config.k8s.io/${version}\nkind: AuthorizationConfiguration\n`
+    const path = write(`authorization-${version}`, head + authorizers)
+    const { authorization } = readAccess({ 'authorization-config': path, 'authorization-policy-file': abac })
+    const [node, hook, rules] = authorization.authorizers
+    assert.deepEqual(node, { type: 'Node', name: 'node' })
+    assert.ok(hook?.type === 'Webhook')
+    const { conditions, ...webhook } = hook.webhook
+    assert.deepEqual(webhook, {
+      authorizedMs: 300_000,
+      unauthorizedMs: 30_000,
+      timeoutMs: 1500,
+      reviewVersion: 'v1beta1',
+      failurePolicy: 'Deny',
+      connection: { type: 'KubeConfigFile', path: kubeconfig },
+    })
+    assert.deepEqual(
+      conditions.map(({ text }) => text),
+      ['has(request.resourceAttributes)'],
+    )
+    assert.deepEqual(hook.kubeconfig, called)
+    const rule = { user: '', group: 'system:authenticated', isReadOnly: false, apiGroup: '*' }
+    const expected = { ...rule, resource: 'pods', namespace: '*', nonResourcePath: '' }
+    assert.deepEqual(rules, { type: 'ABAC', name: 'abac', rules: [expected] })
+  }
+})
+
+test('a file that changed must keep the authorizers that there were, webhooks aside', () => {
+  const file = `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: RBAC, name: rbac}]\n`
+  const reread = (...requiredTypes: readonly string[]): string => {
+    const read = readAuthorizationConfiguration(Buffer.from(file), { gates: defaultGates, requiredTypes })
+    return 'fault' in read ? read.fault : ''
+  }
+  assert.equal(reread('RBAC'), '')
+  assert.equal(reread('RBAC', 'Node', 'ABAC'), 'missing required types: [ABAC Node]')
+})
+
+test('authorization modes become authorizers', () => {
+  const { authorization } = readAccess({
+    'authorization-mode': 'Node,Webhook',
+    'authorization-webhook-config-file': kubeconfig,
+    'authorization-webhook-cache-authorized-ttl': '1s',
+  })
+  const [, hook] = authorization.authorizers
+  assert.ok(hook?.type === 'Webhook')
+  assert.equal(hook.name, 'default')
+  assert.equal(hook.webhook.authorizedMs, 1000)
+  assert.equal(hook.webhook.reviewVersion, 'v1beta1')
+})
+
+test('credentials go to servers with TLS alone', () => {
+  const path = write(
+    'plain',
+    `clusters: [{name: c, cluster: {server: "127.0.0.1:9"}}]
+users: [{name: u, user: {token: secret}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`,
+  )
+  const read = readKubeconfig(path)
+  assert.ok(!('fault' in read))
+  assert.equal(read.server, 'http://127.0.0.1:9')
+  assert.deepEqual(read.credentials, { kind: 'none' })
+})
+
+test('auditing: a policy and both backends', () => {
+  const policy = write(
+    'policy',
+    `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, nonResourceURLs: ["/healthz*"]}
+- {level: Request, omitManagedFields: true, resources: [{group: batch, resources: [jobs]}]}
+`,
+  )
+  const audit = readAuditing({
+    'audit-policy-file': policy,
+    'audit-log-path': '-',
+    'audit-log-maxsize': '10',
+    'audit-webhook-config-file': kubeconfig,
+    'audit-webhook-truncate-enabled': 'true',
+  })
+  assert.deepEqual(audit.policy?.omitStages, ['RequestReceived'])
+  assert.deepEqual(
+    audit.policy.rules.map(({ level, omitsManagedFields }) => [level, omitsManagedFields]),
+    [
+      ['None', null],
+      ['Request', true],
+    ],
+  )
+  assert.deepEqual(audit.log, {
+    path: '-',
+    mode: { kind: 'blocking' },
+    truncate: null,
+    format: 'json',
+    rotation: { daysMax: 0, backupsMax: 0, megabytesMax: 10 },
+    isCompressed: false,
+  })
+  assert.deepEqual(audit.webhook, {
+    mode: {
+      kind: 'batch',
+      bufferEventsMax: 10_000,
+      batchEventsMax: 400,
+      waitMs: 30_000,
+      throttle: { batchesPerSecond: 10, burst: 15 },
+    },
+    truncate: { batchBytesMax: 10_485_760, eventBytesMax: 102_400 },
+    kubeconfig: called,
+    initialBackoffMs: 10_000,
+  })
+})
+
+test('the server refuses these flags by name until something acts on them', () => {
+  for (const [name, { default: byDefault = '' }] of Object.entries<{ readonly default?: string }>({
+    ...accessFlags,
+    ...auditFlags,
+  })) {
+    if (isFlagName(name)) continue
+    if (name !== 'audit-webhook-batch-initial-backoff') assert.equal(upstreamDefault(name), byDefault, name)
+    const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', `--${name}=other`])
+    assert.ok(checked.kind === 'faults')
+    assert.ok(
+      checked.faults.some((fault) => fault.startsWith(`--${name} is not supported yet`)),
+      name,
+    )
+  }
+})

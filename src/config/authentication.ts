@@ -1,0 +1,108 @@
+/** Flags and files of authentication to one checked configuration. Faults are in upstream's words, all of them together. */
+import type { Gates } from '../api/gates.ts'
+import type { AccessFlagName } from './access-flags.ts'
+import {
+  type AnonymousConfiguration,
+  type AuthenticationConfiguration,
+  readAuthenticationConfiguration,
+} from './files/authentication.ts'
+import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
+import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
+import { readFlagBytes } from './flag-file.ts'
+import { readOidc } from './oidc.ts'
+import { readRequestHeader, type RequestHeaderConfig } from './request-header.ts'
+import { signingAlgorithms } from './signing-algorithms.ts'
+import type { Values } from './values.ts'
+
+export type AuthenticationConfig = {
+  readonly anonymous: AnonymousConfiguration
+  readonly requestHeader: RequestHeaderConfig | null
+  readonly hasBootstrapTokens: boolean
+  /** Whether tokens of service accounts count only while what they are bound to is there. */
+  readonly looksUpServiceAccounts: boolean
+  readonly jwt: readonly JwtAuthenticator[]
+  /** By which tokens of `jwt` may be signed. */
+  readonly signingAlgorithms: readonly string[]
+  /** The file that `jwt` comes from, which may change while the server runs; null: it comes from flags. */
+  readonly configPath: string | null
+  readonly webhook: TokenWebhook | null
+}
+
+export type TokenWebhook = {
+  readonly kubeconfig: Kubeconfig
+  readonly reviewVersion: 'v1' | 'v1beta1'
+  readonly cacheMs: number
+}
+
+export type AuthenticationParts = {
+  readonly gates: Gates
+  readonly warn: (text: string) => void
+  /** Whether everybody may do everything: then nobody comes without credentials. */
+  readonly isOpen: boolean
+}
+
+export function readAuthentication(
+  values: Values<AccessFlagName>,
+  { gates, warn, isOpen }: AuthenticationParts,
+): AuthenticationConfig {
+  const path = values.string('authentication-config')
+  const file = path === '' ? null : readFile(values, path, gates)
+  const oidc = readOidc(values, { gates, hasFile: path !== '' })
+  return {
+    anonymous: readAnonymous(values, file, { isOpen, warn }),
+    requestHeader: readRequestHeader(values, gates, warn),
+    hasBootstrapTokens: values.boolean('enable-bootstrap-token-auth'),
+    looksUpServiceAccounts: values.boolean('service-account-lookup'),
+    jwt: file?.jwt ?? oidc.jwt,
+    signingAlgorithms: path === '' ? oidc.signingAlgorithms : signingAlgorithms,
+    configPath: path === '' ? null : path,
+    webhook: readWebhook(values),
+  }
+}
+
+function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): AuthenticationConfiguration | null {
+  if (!gates.isOn('StructuredAuthenticationConfiguration')) {
+    values.fault('set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file')
+    return null
+  }
+  const bytes = readFlagBytes(values, path)
+  if (bytes === undefined) return null
+  const read = readAuthenticationConfiguration(bytes, {
+    gates,
+    disallowedIssuers: values.array('service-account-issuer'),
+    hasAnonymousFlag: values.isGiven('anonymous-auth'),
+  })
+  if (!('fault' in read)) return read.value
+  values.fault(read.fault)
+  return null
+}
+
+const anonymousOff =
+  'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer'
+
+function readAnonymous(
+  values: Values<AccessFlagName>,
+  file: AuthenticationConfiguration | null,
+  { isOpen, warn }: Pick<AuthenticationParts, 'isOpen' | 'warn'>,
+): AnonymousConfiguration {
+  const isAllowed = values.boolean('anonymous-auth')
+  if (isAllowed && isOpen) warn(anonymousOff)
+  return file?.anonymous ?? { isEnabled: isAllowed && !isOpen, paths: [] }
+}
+
+function readWebhook(values: Values<AccessFlagName>): TokenWebhook | null {
+  const cacheMs = values.durationMs('authentication-token-webhook-cache-ttl')
+  const path = values.string('authentication-token-webhook-config-file')
+  if (path === '') return null
+  const kubeconfig = readKubeconfig(path)
+  if ('fault' in kubeconfig) {
+    values.fault(kubeconfig.fault)
+    return null
+  }
+  const version = values.string('authentication-token-webhook-version')
+  if (version !== 'v1' && version !== 'v1beta1') {
+    const known = 'supported versions are "v1", "v1beta1"'
+    values.fault(`unsupported authentication webhook version ${JSON.stringify(version)}, ${known}`)
+  }
+  return { kubeconfig, reviewVersion: version === 'v1' ? 'v1' : 'v1beta1', cacheMs }
+}

@@ -1,0 +1,159 @@
+/** Flags and files of authorization to one checked configuration. Faults are in upstream's words, all of them together. */
+import type { Gates } from '../api/gates.ts'
+import type { AccessFlagName } from './access-flags.ts'
+import { type AbacRule, readAbacPolicy } from './files/abac.ts'
+import { type AuthorizerConfiguration, authorizerTypes, readAuthorizationConfiguration } from './files/authorization.ts'
+import type { AuthorizationWebhook } from './files/authorization-webhook.ts'
+import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
+import { readFlagBytes, readFlagFile } from './flag-file.ts'
+import type { Values } from './values.ts'
+
+export type AuthorizationConfig = {
+  /** In the order in which they are asked. */
+  readonly authorizers: readonly Authorizer[]
+  /** The file that they come from, which may change while the server runs; null: they come from flags. */
+  readonly configPath: string | null
+}
+
+export type Authorizer =
+  | { readonly type: 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny'; readonly name: string }
+  | { readonly type: 'ABAC'; readonly name: string; readonly rules: readonly AbacRule[] }
+  | {
+      readonly type: 'Webhook'
+      readonly name: string
+      readonly webhook: AuthorizationWebhook
+      readonly kubeconfig: Kubeconfig
+    }
+
+export function readAuthorization(
+  values: Values<AccessFlagName>,
+  { gates, warn }: { readonly gates: Gates; readonly warn: (text: string) => void },
+): AuthorizationConfig {
+  const path = values.string('authorization-config')
+  const chosen = path === '' ? readModes(values) : readFile(values, path, gates)
+  const policyPath = values.string('authorization-policy-file')
+  const authorizers = chosen.flatMap((one) => build(values, one, { policyPath, warn }))
+  return { authorizers, configPath: path === '' ? null : path }
+}
+
+const legacyFlags = [
+  'authorization-mode',
+  'authorization-webhook-config-file',
+  'authorization-webhook-version',
+  'authorization-webhook-cache-authorized-ttl',
+  'authorization-webhook-cache-unauthorized-ttl',
+] as const
+
+function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): readonly AuthorizerConfiguration[] {
+  if (!gates.isOn('StructuredAuthorizationConfiguration')) {
+    const gate = 'StructuredAuthorizationConfiguration feature flag'
+    values.fault(`--authorization-config cannot be used without enabling ${gate}`)
+    return []
+  }
+  if (legacyFlags.some((flag) => values.isGiven(flag))) {
+    const others = '--authorization-mode or --authorization-webhook-* flags are defined'
+    values.fault(`--authorization-config can not be specified when ${others}`)
+    return []
+  }
+  const bytes = readFlagBytes(values, path)
+  if (bytes === undefined) return []
+  const read = readAuthorizationConfiguration(bytes, { gates })
+  if (!('fault' in read)) return read.value.authorizers
+  values.fault(read.fault)
+  return []
+}
+
+/** A webhook of flags: upstream gives it what the file must say. */
+const WEBHOOK_TIMEOUT_MS = 30_000
+
+function readModes(values: Values<AccessFlagName>): readonly AuthorizerConfiguration[] {
+  const given = values.slice('authorization-mode')
+  const modes = given.length === 0 ? ['AlwaysAllow'] : given
+  const webhookPath = values.string('authorization-webhook-config-file')
+  const webhook: AuthorizationWebhook = {
+    authorizedMs: values.durationMs('authorization-webhook-cache-authorized-ttl'),
+    unauthorizedMs: values.durationMs('authorization-webhook-cache-unauthorized-ttl'),
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
+    reviewVersion: values.string('authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+    failurePolicy: 'NoOpinion',
+    connection: { type: 'KubeConfigFile', path: webhookPath },
+    conditions: [],
+  }
+  const faults = modeFaults(modes, { policyPath: values.string('authorization-policy-file'), webhookPath })
+  for (const fault of faults) values.fault(fault)
+  if (faults.length > 0) return []
+  if (modes.includes('Webhook')) checkReviewVersion(values)
+  return modes.flatMap((mode): AuthorizerConfiguration[] => {
+    const type = authorizerTypes.find((one) => one === mode)
+    if (type === undefined) return []
+    return [type === 'Webhook' ? { type, name: 'default', webhook } : { type, name: type.toLowerCase() }]
+  })
+}
+
+type ModePaths = { readonly policyPath: string; readonly webhookPath: string }
+
+function modeFaults(modes: readonly string[], { policyPath, webhookPath }: ModePaths): string[] {
+  const faults = modes.flatMap((mode) => {
+    if (!authorizerTypes.some((type) => type === mode)) {
+      return [`authorization-mode ${JSON.stringify(mode)} is not a valid mode`]
+    }
+    if (mode === 'ABAC' && policyPath === '') return ["authorization-mode ABAC's authorization policy file not passed"]
+    if (mode === 'Webhook' && webhookPath === '') {
+      return ["authorization-mode Webhook's authorization config file not passed"]
+    }
+    return []
+  })
+  if (policyPath !== '' && !modes.includes('ABAC')) {
+    faults.push('cannot specify --authorization-policy-file without mode ABAC')
+  }
+  if (webhookPath !== '' && !modes.includes('Webhook')) {
+    faults.push('cannot specify --authorization-webhook-config-file without mode Webhook')
+  }
+  if (new Set(modes).size < modes.length) {
+    const shown = modes.map((mode) => JSON.stringify(mode)).join(' ')
+    faults.push(`authorization-mode [${shown}] has mode specified more than once`)
+  }
+  return faults
+}
+
+function checkReviewVersion(values: Values<AccessFlagName>): void {
+  const version = values.string('authorization-webhook-version')
+  if (version === 'v1' || version === 'v1beta1') return
+  const known = 'supported versions are "v1", "v1beta1"'
+  const why = `unsupported webhook authorizer version ${JSON.stringify(version)}, ${known}`
+  values.fault(`invalid authorization config: ${why}`)
+}
+
+/** What an authorizer needs besides: its rules, or where it asks. */
+function build(
+  values: Values<AccessFlagName>,
+  one: AuthorizerConfiguration,
+  { policyPath, warn }: { readonly policyPath: string; readonly warn: (text: string) => void },
+): Authorizer[] {
+  const invalid = { fault: (text: string) => values.fault(`invalid authorization config: ${text}`) }
+  if (one.type === 'Webhook') return buildWebhook(one, invalid.fault)
+  if (one.type !== 'ABAC') return [{ type: one.type, name: one.name }]
+  const text = readFlagFile(invalid, policyPath)
+  if (text === undefined) return []
+  const read = readAbacPolicy(text, policyPath)
+  if ('fault' in read) {
+    invalid.fault(read.fault)
+    return []
+  }
+  for (const warning of read.warnings) warn(warning)
+  return [{ type: 'ABAC', name: one.name, rules: read.rules }]
+}
+
+type WebhookConfiguration = AuthorizerConfiguration & { readonly type: 'Webhook' }
+
+function buildWebhook({ type, name, webhook }: WebhookConfiguration, refuse: (why: string) => void): Authorizer[] {
+  if (webhook.connection.type === 'InClusterConfig') {
+    // Upstream accepts it, and crashes.
+    refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
+    return []
+  }
+  const kubeconfig = readKubeconfig(webhook.connection.path)
+  if (!('fault' in kubeconfig)) return [{ type, name, webhook, kubeconfig }]
+  refuse(kubeconfig.fault)
+  return []
+}

@@ -1,0 +1,81 @@
+/** `--requestheader-*`: who may come through a proxy that has authenticated them, and by which headers it names them. */
+import type { Gates } from '../api/gates.ts'
+import { parseCertificates } from '../lib/x509/trust-anchors.ts'
+import type { AccessFlagName } from './access-flags.ts'
+import { readFlagFile } from './flag-file.ts'
+import type { Values } from './values.ts'
+
+export type RequestHeaderConfig = {
+  /** The authorities of the proxy's certificate, PEM, and the file that they come from. */
+  readonly caPem: string
+  readonly caPath: string
+  /** Common names that the proxy's certificate may have; none: any. */
+  readonly allowedNames: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraHeaderPrefixes: readonly string[]
+}
+
+/** Null: nobody comes so. */
+export function readRequestHeader(
+  values: Values<AccessFlagName>,
+  gates: Gates,
+  warn: (text: string) => void,
+): RequestHeaderConfig | null {
+  const lists = {
+    usernameHeaders: values.slice('requestheader-username-headers'),
+    groupHeaders: values.slice('requestheader-group-headers'),
+    extraHeaderPrefixes: values.slice('requestheader-extra-headers-prefix'),
+    allowedNames: values.slice('requestheader-allowed-names'),
+    uidHeaders: values.slice('requestheader-uid-headers'),
+  }
+  refuseBlank(values, 'requestheader-username-headers', lists.usernameHeaders)
+  refuseBlank(values, 'requestheader-group-headers', lists.groupHeaders)
+  refuseBlank(values, 'requestheader-extra-headers-prefix', lists.extraHeaderPrefixes)
+  refuseBlank(values, 'requestheader-allowed-names', lists.allowedNames)
+  warnOfMissing('requestheader-username-headers', lists.usernameHeaders, 'X-Remote-User header', warn)
+  warnOfMissing('requestheader-group-headers', lists.groupHeaders, 'X-Remote-Group header', warn)
+  warnOfMissing('requestheader-extra-headers-prefix', lists.extraHeaderPrefixes, 'X-Remote-Extra- header prefix', warn)
+  checkUidHeaders(values, gates, lists.uidHeaders)
+  const caPath = values.string('requestheader-client-ca-file')
+  const caPem = caPath === '' ? undefined : readAuthorities(values, caPath)
+  return caPem === undefined ? null : { caPem, caPath, ...lists }
+}
+
+function refuseBlank(values: Values<AccessFlagName>, flag: AccessFlagName, list: readonly string[]): void {
+  if (list.some((value) => value.trim() === '')) values.fault(`empty value in "${flag}"`)
+}
+
+const has = (list: readonly string[], header: string): boolean =>
+  list.some((one) => one.toLowerCase() === header.toLowerCase())
+
+/** `standard`: the header's name, and what it is. */
+function warnOfMissing(flag: string, list: readonly string[], standard: string, warn: (text: string) => void): void {
+  const [name = ''] = standard.split(' ')
+  if (list.length === 0 || has(list, name)) return
+  warn(`--${flag} is set without specifying the standard ${standard} - API aggregation will not work`)
+}
+
+/** Unlike the others, which came before it, this one must have the standard name. */
+function checkUidHeaders(values: Values<AccessFlagName>, gates: Gates, list: readonly string[]): void {
+  if (list.length === 0) return
+  if (!gates.isOn('RemoteRequestHeaderUID')) {
+    return values.fault('--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled')
+  }
+  refuseBlank(values, 'requestheader-uid-headers', list)
+  warnOfMissing('requestheader-uid-headers', list, 'X-Remote-Uid header', (text) => values.fault(text))
+}
+
+function readAuthorities(values: Values<AccessFlagName>, path: string): string | undefined {
+  const pem = readFlagFile(values, path)
+  if (pem === undefined) return undefined
+  try {
+    parseCertificates(pem)
+    return pem
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    values.fault(`error loading CA bundle for "request-header::${path}": ${why}`)
+    return undefined
+  }
+}

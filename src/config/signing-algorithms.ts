@@ -1,0 +1,12 @@
+/** By which tokens of other issuers may be signed: RFC 7518, section 3.1, all that have a public key. */
+export const signingAlgorithms: readonly string[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'PS256',
+  'PS384',
+  'PS512',
+]
