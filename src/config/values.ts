@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
+import { goFileError } from './files/go-file-error.ts'
 import type { Flag, FlagName } from './flags.ts'
 
 /** What is read of the table of flags. */
@@ -103,8 +104,9 @@ export class Values<Name extends string = FlagName> {
     return this.#read(name, this.string(name))
   }
 
+  /** One file each time that the flag is given. */
   files(name: Name): string[] {
-    return this.list(name).map((path) => this.#read(name, path))
+    return this.array(name).map((path) => this.#read(name, path))
   }
 
   /** The path of a file that is readable; its content is read later, perhaps more than once. */
@@ -118,8 +120,7 @@ export class Values<Name extends string = FlagName> {
     try {
       return readFileSync(path, 'utf8')
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      this.fault(`--${name}: ${path} cannot be read (${why}): give the path of a readable file`)
+      this.fault(`--${name}: ${goFileError('open', path, error)}: give the path of a readable file`)
       return ''
     }
   }
