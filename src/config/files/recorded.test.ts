@@ -1,0 +1,35 @@
+/** Each case as the reference took it. Those that are otherwise on purpose are listed, with why. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { caseSets } from '../../../test/config-files/all-cases.ts'
+import { differences } from '../../../test/config-files/differences.ts'
+import { CaseFiles } from '../../../test/config-files/files.ts'
+import { baseFlags, judge, type Verdict } from '../../../test/config-files/judge.ts'
+
+const files = new CaseFiles()
+after(() => files[Symbol.dispose]())
+
+for (const [name, cases] of Object.entries(caseSets)) {
+  test(`${name}: every case is taken and refused as by the reference, in its words`, () => {
+    const path = join(import.meta.dirname, '../../../test/config-files/recorded', `${name}.json`)
+    const recorded: { readonly [id: string]: Verdict } = JSON.parse(readFileSync(path, 'utf8'))
+    assert.deepEqual(
+      cases.map(({ id }) => id),
+      Object.keys(recorded),
+      'record the cases again: node test/config-files/record.ts --reference',
+    )
+    for (const one of cases) {
+      const { flags, hide } = files.place(one)
+      const { accepted, errors, warnings } = judge({ ...baseFlags, ...flags })
+      const said = { accepted, errors: errors.map(hide), warnings: warnings.map(hide) }
+      const known = differences[one.id]
+      if (known === undefined) assert.deepEqual(said, recorded[one.id], one.id)
+      else {
+        assert.deepEqual(said.errors, known.errors, one.id)
+        assert.notDeepEqual(said, recorded[one.id], `${one.id} is the same by now: take it out of differences.ts`)
+      }
+    }
+  })
+}

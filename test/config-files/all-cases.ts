@@ -1,0 +1,15 @@
+/** All cases, by the file in recorded/ that has what the reference says of them. */
+import { auditCases } from './audit-cases.ts'
+import { authenticationCases } from './authentication-cases.ts'
+import { authorizationCases } from './authorization-cases.ts'
+import type { ConfigCase } from './case.ts'
+import { flagCases } from './flag-cases.ts'
+import { kubeconfigCases } from './kubeconfig-cases.ts'
+
+export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
+  authentication: authenticationCases,
+  authorization: authorizationCases,
+  audit: auditCases,
+  kubeconfig: kubeconfigCases,
+  flags: flagCases,
+}

@@ -1,0 +1,97 @@
+/** The files that cases refer to, made anew for each run: certificates would end. Cases and texts are put in their place. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAuthority, createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import type { ConfigCase } from './case.ts'
+import type { RawFlags } from './judge.ts'
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: c
+  cluster: {server: "https://127.0.0.1:9", insecure-skip-tls-verify: true}
+users:
+- name: u
+  user: {token: secret}
+contexts:
+- name: x
+  context: {cluster: c, user: u}
+current-context: x
+`
+
+const abacRule = (fields: object): string =>
+  `${JSON.stringify({ apiVersion: 'abac.authorization.kubernetes.io/v1beta1', kind: 'Policy', spec: fields })}\n`
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+export class CaseFiles implements Disposable {
+  readonly #root = mkdtempSync(join(tmpdir(), 'keelson-config-files-'))
+  readonly #dir = join(this.#root, 'files')
+  readonly #texts: ReadonlyMap<string, string>
+
+  constructor() {
+    const now = Date.now()
+    const [ca, client, other] = [
+      createAuthority('ca', now),
+      createSelfSigned('client', [], now),
+      createSelfSigned('other', [], now),
+    ]
+    mkdirSync(this.#dir)
+    for (const [name, text] of [
+      ['ca.pem', ca.certificatePem],
+      ['client.pem', client.certificatePem],
+      ['client.key', client.keyPem],
+      ['text', 'this is {nothing of the kind'],
+      ['token', 'secret\n'],
+      ['token.kubeconfig', kubeconfig],
+      ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
+      ['abac.jsonl', `# people\n\n${abacRule({ user: 'a', namespace: '*', resource: '*', apiGroup: '*' })}`],
+      ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
+      ['abac-kind.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n'],
+      ['abac-type.jsonl', abacRule({ user: 5 })],
+      ['abac-broken.jsonl', `#\n${abacRule({ user: 'a' })}{"user":\n`],
+    ] as const) {
+      writeFileSync(join(this.#dir, name), text)
+    }
+    this.#texts = new Map([
+      ['$CA64', base64(ca.certificatePem)],
+      ['$CERT64', base64(client.certificatePem)],
+      ['$KEY64', base64(client.keyPem)],
+      ['$OTHER64', base64(other.keyPem)],
+      ['$CA', JSON.stringify(ca.certificatePem).slice(1, -1)],
+      ['$KEY', JSON.stringify(client.keyPem).slice(1, -1)],
+      ['$DIR', this.#dir],
+    ])
+  }
+
+  /** The flags of a case, its file written. `hide` puts the places back into what was said about it. */
+  place({ id, flags, text }: ConfigCase): { readonly flags: RawFlags; readonly hide: (text: string) => string } {
+    const file = join(this.#root, `${id.replaceAll('/', '-')}.yaml`)
+    if (text !== null) writeFileSync(file, this.#filled(text))
+    const fill = (value: string): string => this.#filled(value).replaceAll('$FILE', file)
+    const placed = Object.entries(flags).map(([name, value]) => {
+      if (value === null) return [name, null]
+      return [name, typeof value === 'string' ? fill(value) : value.map(fill)]
+    })
+    const hide = (said: string): string => this.#hidden(said.replaceAll(file, '$FILE'))
+    return { flags: Object.fromEntries(placed), hide }
+  }
+
+  #filled(text: string): string {
+    let filled = text
+    for (const [name, value] of this.#texts) filled = filled.replaceAll(name, value)
+    return filled
+  }
+
+  #hidden(text: string): string {
+    return text
+      .replaceAll(this.#dir, '$DIR')
+      .replaceAll(this.#root, '$ROOT')
+      .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#root, { recursive: true })
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Judges what reads configuration files by the cases of ../shared, where it is there: `node test/config-files/shared.ts [--differences]`.
+ * Prints verdicts and messages that are the same, by type.
+ */
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkArgs } from '../../src/config/config.ts'
+import { aggregate } from '../../src/config/files/faults.ts'
+import { judge, type RawFlags, type Verdict, writeCase } from './judge.ts'
+
+const shared = join(import.meta.dirname, '../../../shared/golden-storage')
+
+type Case = {
+  readonly type: string
+  readonly name: string
+  readonly flags?: RawFlags
+  readonly yaml: string | null
+  readonly accepted: boolean
+  readonly errors?: readonly string[]
+  readonly warnings?: readonly string[]
+}
+
+const fileFlags: { readonly [type: string]: string } = {
+  AuthenticationConfiguration: 'authentication-config',
+  AuthorizationConfiguration: 'authorization-config',
+  Policy: 'audit-policy-file',
+}
+
+type Tally = { cases: number; verdicts: number; messages: number; warnings: number }
+
+function judgeFiles(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
+  const lines = readFileSync(join(shared, 'config-files.jsonl'), 'utf8').trimEnd().split('\n')
+  for (const line of lines) {
+    const one: Case = JSON.parse(line)
+    const flag = fileFlags[one.type]
+    if (flag === undefined) continue
+    const dir = join(shared, 'config-files')
+    const file = writeCase(folder, `${one.type}-${one.name}`, one.yaml?.replaceAll('$DIR', dir) ?? null)
+    const modes = one.type === 'AuthorizationConfiguration' ? {} : { 'authorization-mode': 'RBAC' }
+    const log = one.type === 'Policy' ? { 'audit-log-path': '-' } : {}
+    const base = { 'service-account-issuer': 'https://kubernetes.default.svc', ...modes, ...log, [flag]: file }
+    const flags = Object.fromEntries(
+      Object.entries({ ...base, ...one.flags }).map(([name, value]) => [name, placed(value, dir)]),
+    )
+    const hide = (text: string): string => hidden(text.replaceAll(file, '$FILE').replaceAll(dir, '$DIR'))
+    count(tallies, one.type, { name: one.name, wanted: one, got: judge(flags), hide, isVerbose })
+  }
+}
+
+function placed(value: string | readonly string[] | null, dir: string): string | readonly string[] | null {
+  if (value === null) return null
+  return typeof value === 'string' ? value.replaceAll('$DIR', dir) : value.map((one) => one.replaceAll('$DIR', dir))
+}
+
+const hidden = (text: string): string => text.replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
+
+type FlagCase = {
+  readonly name: string
+  readonly flags: RawFlags
+  readonly args?: readonly string[]
+  readonly accepted: boolean
+  readonly errors?: readonly string[]
+  readonly warnings?: readonly string[]
+}
+
+const sections = new Set(['Authentication', 'Authorization', 'Auditing'])
+/** These the server has today: what it says of them counts. */
+const served = /^(?:service-account-(?!lookup)|token-auth-file|client-ca-file|api-audiences)/
+
+function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
+  const golden: { flags: { name: string; section: string }[]; base: RawFlags; cases: FlagCase[] } = JSON.parse(
+    readFileSync(join(shared, 'flags.json'), 'utf8'),
+  )
+  const sectionOf = new Map(golden.flags.map(({ name, section }) => [name, section]))
+  const dir = join(shared, 'config-files')
+  writeCase(folder, 'policy', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
+  for (const one of golden.cases) {
+    const names = Object.keys(one.flags)
+    const isOurs =
+      names.length > 0 && names.every((name) => sections.has(sectionOf.get(name) ?? '') && !served.test(name))
+    if (!isOurs || one.args !== undefined) continue
+    const flags = Object.fromEntries(
+      Object.entries({ ...golden.base, ...one.flags }).map(([name, value]) => {
+        const policy = value === '$DIR/policy.yaml' ? join(folder, 'policy.yaml') : value
+        return [name, placed(policy, dir)]
+      }),
+    )
+    const hide = (text: string): string => hidden(text.replaceAll(dir, '$DIR'))
+    const [section = ''] = names.map((name) => sectionOf.get(name) ?? '')
+    const wanted = { ...one, errors: one.errors?.map((error) => error.replace(/^Error: /, '')) ?? [] }
+    count(tallies, `flags of ${section}`, { name: one.name, wanted, got: judge(flags), hide, isVerbose })
+  }
+}
+
+function judgeServed(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
+  const golden: { base: RawFlags; cases: FlagCase[] } = JSON.parse(readFileSync(join(shared, 'flags.json'), 'utf8'))
+  const dir = join(shared, 'config-files')
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  writeFileSync(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
+  writeFileSync(join(folder, 'two.csv'), 'a,b\n')
+  writeFileSync(join(folder, 'empty.csv'), '')
+  const fill = (value: string): string =>
+    value
+      .replaceAll('$BASE', folder)
+      .replace(/\$DIR\/(\w+\.csv)/, `${folder}/$1`)
+      .replaceAll('$DIR', dir)
+  const hide = (text: string): string => text.replace(`${folder}/two`, '$DIR/two').replaceAll(dir, '$DIR')
+  for (const one of golden.cases) {
+    const names = Object.keys(one.flags)
+    if (names.length === 0 || one.args !== undefined || !names.every((name) => served.test(name))) continue
+    const args = Object.entries({ ...golden.base, ...one.flags }).flatMap(([name, value]) =>
+      value === null ? [] : (typeof value === 'string' ? [value] : value).map((text) => `--${name}=${fill(text)}`),
+    )
+    const checked = checkArgs(args)
+    const errors = checked.kind === 'faults' ? [aggregate(checked.faults)] : []
+    const got = {
+      accepted: checked.kind === 'config',
+      errors,
+      warnings: checked.kind === 'config' ? checked.warnings : [],
+    }
+    count(tallies, 'flags that the server has', { name: one.name, wanted: one, got, hide, isVerbose })
+  }
+}
+
+type Compared = {
+  readonly name: string
+  readonly wanted: {
+    readonly accepted: boolean
+    readonly errors?: readonly string[]
+    readonly warnings?: readonly string[]
+  }
+  readonly got: Verdict
+  readonly hide: (text: string) => string
+  readonly isVerbose: boolean
+}
+
+const isSame = (one: readonly string[], other: readonly string[] = []): boolean => one.join('\n') === other.join('\n')
+
+function count(tallies: Map<string, Tally>, type: string, { name, wanted, got, hide, isVerbose }: Compared): void {
+  const tally = tallies.get(type) ?? { cases: 0, verdicts: 0, messages: 0, warnings: 0 }
+  tallies.set(type, tally)
+  const [errors, warnings] = [got.errors.map(hide), got.warnings.map(hide)]
+  const isSameVerdict = wanted.accepted === got.accepted
+  const isSameText = isSame(errors, wanted.errors)
+  tally.cases++
+  if (isSameVerdict) tally.verdicts++
+  if (isSameText) tally.messages++
+  if (isSame(warnings, wanted.warnings)) tally.warnings++
+  if (isVerbose && !(isSameVerdict && isSameText && isSame(warnings, wanted.warnings))) {
+    console.log(
+      JSON.stringify(
+        {
+          type,
+          name,
+          wanted: { accepted: wanted.accepted, errors: wanted.errors, warnings: wanted.warnings },
+          got: { ...got, errors, warnings },
+        },
+        null,
+        1,
+      ),
+    )
+  }
+}
+
+if (!existsSync(shared)) {
+  console.log('../shared is not there: nothing to judge by')
+} else {
+  const isVerbose = process.argv.includes('--differences')
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-config-files-'))
+  const tallies = new Map<string, Tally>()
+  judgeFiles(folder, tallies, isVerbose)
+  judgeFlags(folder, tallies, isVerbose)
+  judgeServed(folder, tallies, isVerbose)
+  rmSync(folder, { recursive: true })
+  for (const [type, { cases, verdicts, messages, warnings }] of tallies) {
+    console.log(
+      `${type}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same, ${warnings} warnings same`,
+    )
+  }
+}
