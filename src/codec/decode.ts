@@ -194,6 +194,7 @@ class Decoder {
     if (value === null) {
       // But not deletionTimestamp: a null that somebody wrote directly to etcd would delete the object.
       if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp') into[name] = zeroTime
+      else if (schema.type === 'string' && schema.isNullEmpty === true) into[name] = ''
       // For a field that cannot be nil in Go, null changes nothing.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {

@@ -57,10 +57,11 @@ const scalars: ReadonlyMap<string, Scalar> = new Map(
       ['IntOrString', 'intOrString', 'intstr.IntOrString'],
       ['meta.Time', 'time', 'v1.Time'],
       ['meta.MicroTime', 'microTime', 'v1.MicroTime'],
-      // Go reads the text first; whether it is a duration is for the configuration file that has it to say.
-      ['meta.Duration', 'string', 'string'],
     ] as const
-  ).map(([name, type, goName]): [string, Scalar] => [name, { type, goName }]),
+  )
+    .map(([name, type, goName]): [string, Scalar] => [name, { type, goName }])
+    // Only configuration files have durations; their readers parse them.
+    .concat([['meta.Duration', { type: 'string', goName: 'string', isNullEmpty: true }]]),
 )
 
 /** Types whose JSON has no fixed fields. */

@@ -13,6 +13,8 @@ export type Scalar = {
   readonly goName: string
   /** The enum values that are published; which values are rejected is up to the validation of each kind. */
   readonly values?: readonly string[]
+  /** The type parses its text itself, and Go passes null to it as an empty text. */
+  readonly isNullEmpty?: true
 }
 
 export type ScalarType =

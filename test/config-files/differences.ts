@@ -1,15 +1,11 @@
-/** What Keelson says otherwise than the reference, by case, and why. */
+/** Deliberate differences from the reference, by case. */
 export const differences: { readonly [id: string]: { readonly why: string; readonly errors: readonly string[] } } = {
-  'authorization/webhook/timeout-null': {
-    why: 'a duration that is null is taken for none, as every other null is',
-    errors: ['authorizers[0].timeout: Required value'],
-  },
   'authorization/webhook/in-cluster': {
-    why: 'the reference takes the file and panics',
+    why: 'the reference accepts the file and panics',
     errors: ['invalid authorization config: connectionInfo.type InClusterConfig is not supported: use KubeConfigFile'],
   },
   'kubeconfig/cluster/two-of-a-name': {
-    why: 'the reference shows the whole list; of users that would be their secrets',
+    why: 'the message of the reference contains the list, with the secrets of users',
     errors: [
       'error loading config file "$FILE": error converting *[]NamedCluster into *map[string]*api.Cluster: duplicate name "c" in list',
     ],
@@ -21,7 +17,7 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
     ],
   },
   'kubeconfig/user/exec': {
-    why: 'the server starts no programs',
+    why: 'exec plugins are not supported',
     errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],
   },
   'kubeconfig/user/exec-unchecked': {

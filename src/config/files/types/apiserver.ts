@@ -1,7 +1,7 @@
 /**
- * The kinds of apiserver.config.k8s.io that configure access, by version: `apiserver/<version>`. The form: schema/read-types.ts. No
- * field has a number, since nobody writes these files in protobuf. The versions of a kind have the same fields. Durations are
- * pointers here so that a blank one, which cannot be read, is told from none.
+ * The types of AuthenticationConfiguration and AuthorizationConfiguration, by version. Syntax: schema/read-types.ts. They have no protobuf
+ * form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's, to tell an empty string, which is invalid,
+ * from an absent field.
  */
 
 const authentication = `
