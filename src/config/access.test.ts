@@ -13,7 +13,7 @@ import { type AuditConfig, readAudit } from './audit.ts'
 import { auditFlags, type AuditFlagName } from './audit-flags.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import { type AuthorizationConfig, readAuthorization } from './authorization.ts'
-import { readAuthorizationConfiguration } from './files/authorization.ts'
+import { rereadAuthorizationConfiguration } from './files/authorization.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
 import { checkArgs } from './config.ts'
 import { isFlagName, upstreamDefault } from './flags.ts'
@@ -212,14 +212,14 @@ test('an authorization configuration is the same in all versions', () => {
   }
 })
 
-test('a file that changed must keep the authorizers that there were, webhooks aside', () => {
+test('a file that changed must keep the authorizers that there were, webhooks aside', async () => {
   const file = `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: RBAC, name: rbac}]\n`
-  const reread = (...requiredTypes: readonly string[]): string => {
-    const read = readAuthorizationConfiguration(Buffer.from(file), { gates: defaultGates, requiredTypes })
+  const reread = async (...requiredTypes: readonly string[]): Promise<string> => {
+    const read = await rereadAuthorizationConfiguration(Buffer.from(file), defaultGates, requiredTypes)
     return 'fault' in read ? read.fault : ''
   }
-  assert.equal(reread('RBAC'), '')
-  assert.equal(reread('RBAC', 'Node', 'ABAC'), 'missing required types: [ABAC Node]')
+  assert.equal(await reread('RBAC'), '')
+  assert.equal(await reread('RBAC', 'Node', 'ABAC'), 'missing required types: [ABAC Node]')
 })
 
 test('authorization modes become authorizers', () => {

@@ -1,4 +1,4 @@
-/** Flags and files of authorization to one checked configuration. Faults are in upstream's words, all of them together. */
+/** Reads and validates the authorization flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
 import type { AccessFlagName } from './access-flags.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
@@ -9,9 +9,9 @@ import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type AuthorizationConfig = {
-  /** In the order in which they are asked. */
+  /** In the order in which they are called. */
   readonly authorizers: readonly Authorizer[]
-  /** The file that they come from, which may change while the server runs; null: they come from flags. */
+  /** The file that configures them, which is reloaded; null: flags configure them. */
   readonly configPath: string | null
 }
 
@@ -36,6 +36,10 @@ export function readAuthorization(
   return { authorizers, configPath: path === '' ? null : path }
 }
 
+/** Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file it does not. */
+export const isOpenByFlags = ({ authorizers, configPath }: AuthorizationConfig): boolean =>
+  configPath === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
+
 const legacyFlags = [
   'authorization-mode',
   'authorization-webhook-config-file',
@@ -57,13 +61,13 @@ function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): r
   }
   const bytes = readFlagBytes(values, path)
   if (bytes === undefined) return []
-  const read = readAuthorizationConfiguration(bytes, { gates })
+  const read = readAuthorizationConfiguration(bytes, gates)
   if (!('fault' in read)) return read.value.authorizers
   values.fault(read.fault)
   return []
 }
 
-/** A webhook of flags: upstream gives it what the file must say. */
+/** The timeout of a webhook that flags configure, as upstream. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
 function readModes(values: Values<AccessFlagName>): readonly AuthorizerConfiguration[] {
@@ -124,7 +128,7 @@ function checkReviewVersion(values: Values<AccessFlagName>): void {
   values.fault(`invalid authorization config: ${why}`)
 }
 
-/** What an authorizer needs besides: its rules, or where it asks. */
+/** Reads the files of an authorizer: the ABAC policy, or the kubeconfig of a webhook. */
 function build(
   values: Values<AccessFlagName>,
   one: AuthorizerConfiguration,
@@ -148,7 +152,7 @@ type WebhookConfiguration = AuthorizerConfiguration & { readonly type: 'Webhook'
 
 function buildWebhook({ type, name, webhook }: WebhookConfiguration, refuse: (why: string) => void): Authorizer[] {
   if (webhook.connection.type === 'InClusterConfig') {
-    // Upstream accepts it, and crashes.
+    // Upstream accepts it and panics.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')
     return []
   }

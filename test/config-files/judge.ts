@@ -1,11 +1,11 @@
-/** What Keelson makes of the flags and files of a case: the verdict, and all that it says. */
+/** Keelson's verdict and messages for the flags and the file of a case. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { accessFlags, type AccessFlagName } from '../../src/config/access-flags.ts'
 import { readAudit } from '../../src/config/audit.ts'
 import { auditFlags, type AuditFlagName } from '../../src/config/audit-flags.ts'
 import { readAuthentication } from '../../src/config/authentication.ts'
-import { readAuthorization } from '../../src/config/authorization.ts'
+import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
 import { defaultGates, type Gates } from '../../src/api/gates.ts'
 import { aggregate } from '../../src/config/files/faults.ts'
 import { Values } from '../../src/config/values.ts'
@@ -18,7 +18,7 @@ export type Verdict = {
   readonly warnings: readonly string[]
 }
 
-/** Gates that Keelson does not act on yet are taken at their word: this judges what reads files, not what the server can do. */
+/** All gates can be set here: the judge tests parsing and validation, not what the server supports. */
 function gatesOf(text: string): Gates {
   const given = new Map(text.split(',').map((pair) => [pair.split('=')[0] ?? '', pair.endsWith('=true')] as const))
   return { isOn: (name) => given.get(name) ?? defaultGates.isOn(name) }
@@ -26,7 +26,7 @@ function gatesOf(text: string): Gates {
 
 const valuesOf = (value: string | readonly string[]): readonly string[] => (typeof value === 'string' ? [value] : value)
 
-/** Those flags that stand in the table. */
+/** The flags that are in the table. */
 export function rawOf<Name extends string>(
   flags: RawFlags,
   table: { readonly [name in Name]: unknown },
@@ -37,7 +37,7 @@ export function rawOf<Name extends string>(
   return raw
 }
 
-/** What is given where a case says nothing else of it. */
+/** The flags of every case, unless it sets them otherwise. */
 export const baseFlags: RawFlags = {
   'service-account-issuer': 'https://accounts.example.org',
   'authorization-mode': 'RBAC',
@@ -49,16 +49,14 @@ export function judge(flags: RawFlags): Verdict {
   const gates = gatesOf(String(flags['feature-gates'] ?? ''))
   const access = new Values<AccessFlagName>(accessFlags, rawOf(flags, accessFlags), [])
   const audit = new Values<AuditFlagName>(auditFlags, rawOf(flags, auditFlags), [])
-  const { authorizers } = readAuthorization(access, { gates, warn })
-  const isFromFlags = access.string('authorization-config') === ''
-  const isOpen = isFromFlags && authorizers.some(({ type }) => type === 'AlwaysAllow')
-  readAuthentication(access, { gates, warn, isOpen })
+  const authorization = readAuthorization(access, { gates, warn })
+  readAuthentication(access, { gates, warn, isOpen: isOpenByFlags(authorization) })
   readAudit(audit, warn)
   const faults = [...access.faults, ...audit.faults]
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
 }
 
-/** Writes the file of a case; undefined: it has none. */
+/** Writes the file of a case, unless it has none, and returns its path. */
 export function writeCase(folder: string, name: string, text: string | null): string {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `${name.replaceAll('/', '-')}.yaml`)

@@ -1,86 +1,93 @@
 /**
- * `--authentication-config`: which issuers of JSON Web Tokens count, how their claims become a user, and who may come without
- * credentials. apiserver.config.k8s.io, v1alpha1 and v1beta1, which have the same fields.
+ * `--authentication-config`: JWT authenticators and anonymous authentication. apiserver.config.k8s.io, v1alpha1 and v1beta1, which have
+ * the same fields.
  */
 import { duplicate, type FieldFault, forbiddenField, invalidShown, tooMany } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { goStruct } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
+import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
 import { describeFaults } from './faults.ts'
 import { issuerFaults } from './issuer.ts'
-import { type JwtAuthenticator, readJwtAuthenticator } from './jwt-authenticator.ts'
+import {
+  type JwtAuthenticator,
+  type JwtCompiler,
+  jwtCompiler,
+  prepareJwtAuthenticator,
+  readJwtAuthenticator,
+} from './jwt-authenticator.ts'
 import { authenticationScheme } from './schemes.ts'
 
-/** As upstream: each is asked for every token of its issuer. */
+/** As upstream. */
 const AUTHENTICATORS_MAX = 64
 
 export type AuthenticationConfiguration = {
   readonly jwt: readonly JwtAuthenticator[]
-  /** Null: as --anonymous-auth says. */
+  /** Null: --anonymous-auth decides. */
   readonly anonymous: AnonymousConfiguration | null
 }
 
 export type AnonymousConfiguration = {
   readonly isEnabled: boolean
-  /** The paths that are open to everybody; none: all are. */
+  /** The paths that accept anonymous requests; none: all. */
   readonly paths: readonly string[]
 }
 
 export type AuthenticationOptions = {
   readonly gates: Gates
-  /** Issuers of service account tokens, which no other may be. */
+  /** Issuers of service account tokens, which must not be configured again. */
   readonly disallowedIssuers: readonly string[]
-  /** Whether --anonymous-auth says who may come without credentials: then the file may not. */
+  /** Whether --anonymous-auth is set, which excludes `anonymous` in the file. */
   readonly hasAnonymousFlag?: boolean
 }
 
+/** At startup. */
 export function readAuthenticationConfiguration(
   bytes: Buffer,
   { disallowedIssuers, ...options }: AuthenticationOptions,
 ): FileRead<AuthenticationConfiguration> {
-  const read = readFile(bytes, { ...options, disallowedIssuers: [] }, () => [])
+  const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
-  // Upstream looks at these when it makes the authenticators, one after the other, and no longer knows their places.
+  // Upstream checks these when it creates the authenticators, one by one, without their index.
   const overlaps = read.value.jwt.map(({ issuer }) => issuerFaults(issuer, 'issuer', disallowedIssuers))
   const first = overlaps.find((faults) => faults.length > 0)
   return first === undefined ? read : { fault: describeFaults(first) }
 }
 
-/** The same of a file that changed while the server runs. Who may come without credentials stays as it was at the start. */
+/** While the server runs. `anonymous` cannot be changed. */
 export function rereadAuthenticationConfiguration(
   bytes: Buffer,
   options: AuthenticationOptions,
   initial: AuthenticationConfiguration,
-): FileRead<AuthenticationConfiguration> {
-  return readFile(bytes, options, ({ anonymous }) =>
-    isSameAnonymous(anonymous, initial.anonymous)
-      ? []
-      : [forbiddenField('anonymous', 'changed from initial configuration file')],
-  )
+): Promise<FileRead<AuthenticationConfiguration>> {
+  const changed = forbiddenField('anonymous', 'changed from initial configuration file')
+  const type = fileType(options, ({ anonymous }) => (isSameAnonymous(anonymous, initial.anonymous) ? [] : [changed]))
+  return rereadConfigFile(bytes, type)
 }
 
-function readFile(
-  bytes: Buffer,
+function fileType(
   options: AuthenticationOptions,
-  moreFaults: (value: AuthenticationConfiguration) => readonly FieldFault[],
-): FileRead<AuthenticationConfiguration> {
-  const type: ConfigFileType<AuthenticationConfiguration> = {
+  moreFaults: (value: AuthenticationConfiguration) => readonly FieldFault[] = () => [],
+): ConfigFileType<AuthenticationConfiguration> {
+  const compiler = jwtCompiler()
+  return {
     scheme: authenticationScheme,
     kind: 'AuthenticationConfiguration',
     ofEmpty: { fault: 'empty config data' },
+    prepare: async ({ jwt }) => {
+      for (const item of itemsOf(jwt).slice(0, AUTHENTICATORS_MAX)) await prepareJwtAuthenticator(item, compiler)
+    },
     read: (fields) => {
       if (options.hasAnonymousFlag === true && isFields(fields['anonymous'])) return { fault: anonymousTwice }
-      const { value, faults } = checkAuthentication(fields, options)
+      const { value, faults } = checkAuthentication(fields, options, compiler)
       const all = [...faults, ...moreFaults(value)]
       return all.length === 0 ? { value } : { fault: describeFaults(all) }
     },
   }
-  return readConfigFile(bytes, type)
 }
 
-/** The misspelt flag is upstream's. */
+/** The typo is upstream's. */
 const anonymousTwice =
   'anonymous: Forbidden: --anonynous-auth flag cannot be set when anonymous field is configured in authentication configuration file'
 
@@ -92,10 +99,11 @@ function isSameAnonymous(one: AnonymousConfiguration | null, other: AnonymousCon
 
 type Checked<T> = { readonly value: T; readonly faults: readonly FieldFault[] }
 
-/** The value counts only where there are no faults. */
+/** The value is valid only if there are no faults. */
 export function checkAuthentication(
   { jwt, anonymous }: Fields,
-  options: AuthenticationOptions,
+  { gates, disallowedIssuers }: Pick<AuthenticationOptions, 'gates' | 'disallowedIssuers'>,
+  compiler: JwtCompiler = jwtCompiler(),
 ): Checked<AuthenticationConfiguration> {
   const items = itemsOf(jwt)
   const none = { jwt: [], anonymous: null }
@@ -104,11 +112,11 @@ export function checkAuthentication(
   }
   const faults: FieldFault[] = []
   const authenticators = items.map((item, at) => {
-    const read = readJwtAuthenticator(item, `jwt[${at}]`, options.disallowedIssuers)
+    const read = readJwtAuthenticator(item, { path: `jwt[${at}]`, disallowedIssuers, compiler })
     faults.push(...read.faults, ...duplicateIssuer(items, at))
     return read.value
   })
-  const open = readAnonymous(anonymous, options.gates)
+  const open = readAnonymous(anonymous, gates)
   return { value: { jwt: authenticators, anonymous: open.value }, faults: [...faults, ...open.faults] }
 }
 

@@ -1,4 +1,4 @@
-/** An authorizer that asks others, by SubjectAccessReviews, and which requests it is asked about. */
+/** Webhook authorizers: their connection, caching, failure policy and match conditions. */
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import {
@@ -17,16 +17,16 @@ import { quote } from '../../api/quote.ts'
 import { accessReviewEnvironment } from '../../cel/access.ts'
 import { formatDuration, parseDuration } from '../../lib/duration.ts'
 import { goFileError } from './go-file-error.ts'
-import { compileExpression, type Expression, onlyBoolShown } from './expressions.ts'
+import { type Expression, ExpressionCompiler, onlyBoolShown } from './expressions.ts'
 import type { FileFault } from './decode-file.ts'
 
 const SECOND_MS = 1000
 const TIMEOUT_MS_MAX = 30 * SECOND_MS
 const AUTHORIZED_MS_DEFAULT = 300 * SECOND_MS
 const UNAUTHORIZED_MS_DEFAULT = 30 * SECOND_MS
-/** As upstream: all of them may be evaluated for every request. */
+/** As upstream: all of them may be evaluated with every request. */
 const CONDITIONS_MAX = 64
-/** Expressions in files may use all that this version has. */
+/** Expressions in configuration files may use all libraries of this version. */
 const CEL_VERSION = '1.33'
 
 export type AuthorizationWebhook = {
@@ -36,11 +36,11 @@ export type AuthorizationWebhook = {
   readonly reviewVersion: 'v1' | 'v1beta1'
   readonly failurePolicy: 'NoOpinion' | 'Deny'
   readonly connection: { readonly type: 'InClusterConfig' } | { readonly type: 'KubeConfigFile'; readonly path: string }
-  /** All must hold for a request that the webhook is asked about. */
+  /** The webhook is called only if all of them are true. */
   readonly conditions: readonly Expression[]
 }
 
-/** With defaults, before it is checked. */
+/** After defaulting, before validation. */
 export type WebhookFields = {
   readonly authorizedMs: number
   readonly unauthorizedMs: number
@@ -52,7 +52,7 @@ export type WebhookFields = {
   readonly conditions: readonly string[]
 }
 
-/** Fails on a text that is no duration, which Go cannot even read. */
+/** An invalid duration is a decoding error. */
 export function readWebhookFields(webhook: Fields): WebhookFields | FileFault {
   const [authorized, timeout, unauthorized] = ['authorizedTTL', 'timeout', 'unauthorizedTTL'].map((name) => {
     const text = webhook[name]
@@ -79,12 +79,11 @@ const msOf = (duration: ReturnType<typeof parseDuration> | undefined): number =>
 type CheckedWebhook = { readonly webhook: AuthorizationWebhook; readonly faults: readonly FieldFault[] }
 
 /**
- * The webhook counts only where there are no faults. `path`: of the authorizer; upstream leaves out that they are faults of its
- * webhook.
+ * The webhook is valid only if there are no faults. `path` is that of the authorizer: upstream's paths do not contain `webhook`.
  */
-export function checkWebhook(fields: WebhookFields, path: string, gates: Gates): CheckedWebhook {
+export function checkWebhook(fields: WebhookFields, path: string, compiler: MatchCompiler): CheckedWebhook {
   const { authorizedMs, unauthorizedMs, timeoutMs, connection } = fields
-  const conditions = compileConditions(fields.conditions, { path: `${path}.matchConditions`, gates })
+  const conditions = compileConditions(fields.conditions, `${path}.matchConditions`, compiler)
   const faults = [
     ...timeFaults(fields, path),
     ...choiceFaults(`${path}.subjectAccessReviewVersion`, fields.reviewVersion, ['v1', 'v1beta1']),
@@ -158,22 +157,31 @@ function kubeconfigFaults(file: string, path: string): FieldFault[] {
   }
 }
 
+export type MatchCompiler = ExpressionCompiler<'request'>
+
+export function matchCompiler(gates: Gates): MatchCompiler {
+  const hasSelectors = gates.isOn('AuthorizeWithSelectors')
+  return new ExpressionCompiler({ request: accessReviewEnvironment(CEL_VERSION, { hasSelectors }) })
+}
+
+/** Compiles the match conditions of a webhook without blocking the event loop. */
+export async function prepareWebhook({ matchConditions }: Fields, compiler: MatchCompiler): Promise<void> {
+  const conditions = itemsOf(matchConditions).slice(0, CONDITIONS_MAX)
+  await compiler.prepare('request', conditions.map(({ expression }) => textOf(expression)).filter(Boolean))
+}
+
 type Conditions = { readonly expressions: readonly Expression[]; readonly faults: readonly FieldFault[] }
 
-function compileConditions(
-  conditions: readonly string[],
-  { path, gates }: { readonly path: string; readonly gates: Gates },
-): Conditions {
+function compileConditions(conditions: readonly string[], path: string, compiler: MatchCompiler): Conditions {
   if (conditions.length > CONDITIONS_MAX) {
     return { expressions: [], faults: [tooMany(path, conditions.length, CONDITIONS_MAX)] }
   }
-  const environment = accessReviewEnvironment(CEL_VERSION, { hasSelectors: gates.isOn('AuthorizeWithSelectors') })
   const expressions: Expression[] = []
   const faults = conditions.flatMap((text, at) => {
-    const place = `${path}[${at}].expression`
-    if (text.trim() === '') return [required(place)]
-    if (conditions.indexOf(text) < at) return [duplicate(place, text)]
-    const compiled = compileExpression({ text, path: place }, environment, onlyBoolShown)
+    const place = { text, path: `${path}[${at}].expression` }
+    if (text.trim() === '') return [required(place.path)]
+    if (conditions.indexOf(text) < at) return [duplicate(place.path, text)]
+    const compiled = compiler.compile('request', place, onlyBoolShown)
     if ('fault' in compiled) return [compiled.fault]
     expressions.push(compiled)
     return []

@@ -1,18 +1,20 @@
 /**
- * `--authorization-config`: which authorizers there are, in their order. apiserver.config.k8s.io, v1alpha1, v1beta1 and v1, which have
- * the same fields.
+ * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1 and v1, which have the same fields.
  */
 import { duplicate, type FieldFault, invalidValue, notSupported, required } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
-import { type Fields, isFields, itemsOf, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
 import {
   type AuthorizationWebhook,
   checkWebhook,
+  type MatchCompiler,
+  matchCompiler,
+  prepareWebhook,
   readWebhookFields,
   type WebhookFields,
 } from './authorization-webhook.ts'
-import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
+import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
 import { aggregate, describeFaults } from './faults.ts'
 import { authorizationScheme } from './schemes.ts'
 
@@ -26,30 +28,39 @@ export type AuthorizerConfiguration =
 
 export type AuthorizationConfiguration = { readonly authorizers: readonly AuthorizerConfiguration[] }
 
-export type AuthorizationOptions = {
-  readonly gates: Gates
-  /** Of a file that changed while the server runs: the types that there were at the start, webhooks aside, which must all be there still. */
-  readonly requiredTypes?: readonly string[]
-}
+/** At startup. */
+export const readAuthorizationConfiguration = (bytes: Buffer, gates: Gates): FileRead<AuthorizationConfiguration> =>
+  withPrefix(readConfigFile(bytes, fileType(gates, [])))
 
-export function readAuthorizationConfiguration(
+/** While the server runs. `requiredTypes`: the types at startup without Webhook, all of which must still be there. */
+export const rereadAuthorizationConfiguration = async (
   bytes: Buffer,
-  { gates, requiredTypes = [] }: AuthorizationOptions,
-): FileRead<AuthorizationConfiguration> {
-  const type: ConfigFileType<AuthorizationConfiguration> = {
-    scheme: authorizationScheme,
-    kind: 'AuthorizationConfiguration',
-    ofEmpty: {},
-    read: (fields) => checkAuthorization(fields, gates, requiredTypes),
-  }
-  const read = readConfigFile(bytes, type)
+  gates: Gates,
+  requiredTypes: readonly string[],
+): Promise<FileRead<AuthorizationConfiguration>> =>
+  withPrefix(await rereadConfigFile(bytes, fileType(gates, requiredTypes)))
+
+function withPrefix(read: FileRead<AuthorizationConfiguration>): FileRead<AuthorizationConfiguration> {
   if (!('fault' in read) || read.stage === undefined) return read
   return { fault: `failed to load AuthorizationConfiguration from file: ${read.fault}`, stage: read.stage }
 }
 
+function fileType(gates: Gates, requiredTypes: readonly string[]): ConfigFileType<AuthorizationConfiguration> {
+  const compiler = matchCompiler(gates)
+  return {
+    scheme: authorizationScheme,
+    kind: 'AuthorizationConfiguration',
+    ofEmpty: {},
+    prepare: async ({ authorizers }) => {
+      for (const { webhook } of itemsOf(authorizers)) await prepareWebhook(fieldsOf(webhook), compiler)
+    },
+    read: (fields) => checkAuthorization(fields, compiler, requiredTypes),
+  }
+}
+
 function checkAuthorization(
   { authorizers }: Fields,
-  gates: Gates,
+  compiler: MatchCompiler,
   requiredTypes: readonly string[],
 ): FileRead<AuthorizationConfiguration> {
   const items: Item[] = []
@@ -58,7 +69,7 @@ function checkAuthorization(
     if (read !== undefined && 'fault' in read) return { fault: read.fault, stage: 'decoding' }
     items.push({ type: textOf(type), name: textOf(name), webhook: read })
   }
-  const { value, faults } = checkAuthorizers(items, gates)
+  const { value, faults } = checkAuthorizers(items, compiler)
   if (faults.length > 0) return { fault: describeFaults(faults) }
   const misnamed = [...items.flatMap(nameFaults), ...missingFaults(items, requiredTypes)]
   return misnamed.length > 0 ? { fault: aggregate(misnamed) } : { value: { authorizers: value } }
@@ -68,8 +79,8 @@ type Item = { readonly type: string; readonly name: string; readonly webhook: We
 
 type CheckedAuthorizers = { readonly value: readonly AuthorizerConfiguration[]; readonly faults: readonly FieldFault[] }
 
-/** Of an authorizer whose type is wrong nothing else is told. The value counts only where there are no faults. */
-function checkAuthorizers(items: readonly Item[], gates: Gates): CheckedAuthorizers {
+/** If the type of an authorizer is invalid, nothing else of it is validated. The value is valid only if there are no faults. */
+function checkAuthorizers(items: readonly Item[], compiler: MatchCompiler): CheckedAuthorizers {
   if (items.length === 0) {
     return { value: [], faults: [required('authorizers', 'at least one authorization mode must be defined')] }
   }
@@ -89,7 +100,7 @@ function checkAuthorizers(items: readonly Item[], gates: Gates): CheckedAuthoriz
       return [...named, invalidValue(`${path}.webhook`, 'non-null', 'may only be specified when type=Webhook')]
     }
     if (webhook === undefined) return [...named, required(`${path}.webhook`, 'required when type=Webhook')]
-    const checked = checkWebhook(webhook, path, gates)
+    const checked = checkWebhook(webhook, path, compiler)
     value.push({ type, name, webhook: checked.webhook })
     return [...named, ...checked.faults]
   })
@@ -105,7 +116,7 @@ function nameRuleFaults(name: string, path: string, names: ReadonlySet<string>):
   return whys.length === 0 ? [] : [invalidValue(path, name, `authorizer name is invalid: ${whys.join(', ')}`)]
 }
 
-/** Only webhooks have names of their own. */
+/** All types but Webhook have a fixed name. */
 function nameFaults({ type, name }: Item): string[] {
   const expected = type.toLowerCase()
   if (type === 'Webhook' || name === expected) return []

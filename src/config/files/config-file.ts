@@ -1,6 +1,6 @@
 /**
- * How a configuration file becomes a value: decoded by its scheme, then defaulted, converted to one shape whatever its version, and
- * checked. A type of file is the data below and one function.
+ * Reads a configuration file: decodes it by its scheme, then sets defaults, converts it to one internal type, whatever its version, and
+ * validates it. A type of file is a ConfigFileType.
  */
 import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../schema/object-schema.ts'
@@ -9,29 +9,55 @@ import { decodeFile, type FileFault } from './decode-file.ts'
 export type ConfigFileType<T> = {
   readonly scheme: Scheme
   readonly kind: string
-  /** What an empty file is; absent: a file like any other. */
+  /** How an empty file is read; absent: like any other. */
   readonly ofEmpty?: FileFault | Fields
-  /** Defaults, conversion and rules. The fault is one text for all that is wrong. */
+  /** Work that would block the event loop in `read`, done before it when the file is reloaded. */
+  readonly prepare?: (fields: Fields) => Promise<void>
+  /** Sets defaults, converts and validates. All errors are joined in one text. */
   readonly read: (fields: Fields) => FileRead<T>
 }
 
-/** `stage`: some files tell faults of their form and of their rules in different sentences. */
+/** `stage`: of some files upstream reports decoding and validation errors with different prefixes. */
 export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?: 'decoding' })
 
+/** At startup, when nothing else waits for the event loop. */
 export function readConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): FileRead<T> {
-  const { scheme, kind, ofEmpty } = type
+  const opened = open(bytes, type)
+  return 'fields' in opened ? finish(opened, type) : opened
+}
+
+/** The same while the server runs. */
+export async function rereadConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): Promise<FileRead<T>> {
+  const opened = open(bytes, type)
+  if (!('fields' in opened)) return opened
+  await type.prepare?.(opened.fields)
+  return finish(opened, type)
+}
+
+type Opened = {
+  readonly fields: Fields
+  readonly strictFault: string | undefined
+  /** Set if the file is of another kind. */
+  readonly otherKind: string | undefined
+}
+
+function open<T>(bytes: Buffer, { scheme, kind, ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> {
   if (bytes.length === 0 && ofEmpty !== undefined) {
-    return isFault(ofEmpty) ? { ...ofEmpty, stage: 'decoding' } : type.read(ofEmpty)
+    if (isFault(ofEmpty)) return { fault: ofEmpty.fault, stage: 'decoding' }
+    return { fields: ofEmpty, strictFault: undefined, otherKind: undefined }
   }
   const decoded = decodeFile(bytes, scheme)
   if ('fault' in decoded) return { fault: decoded.fault, stage: 'decoding' }
   const { known, fields, strictFault } = decoded
-  const isOther = !known.hubName.endsWith(`.${kind}`)
-  const read: FileRead<T> = isOther ? { fault: '' } : type.read(fields)
-  // A value that cannot be read at all is told before a field that nobody knows.
-  if ('fault' in read && read.stage === 'decoding') return read
+  return { fields, strictFault, otherKind: known.hubName.endsWith(`.${kind}`) ? undefined : known.hubName }
+}
+
+function finish<T>({ fields, strictFault, otherKind }: Opened, { kind, read }: ConfigFileType<T>): FileRead<T> {
+  const result: FileRead<T> = otherKind === undefined ? read(fields) : { fault: `expected ${kind}, got *${otherKind}` }
+  // A value that cannot be decoded is reported rather than an unknown field, and that rather than a validation error.
+  if ('fault' in result && result.stage === 'decoding') return result
   if (strictFault !== undefined) return { fault: strictFault, stage: 'decoding' }
-  return isOther ? { fault: `expected ${kind}, got *${known.hubName}`, stage: 'decoding' } : read
+  return otherKind === undefined || !('fault' in result) ? result : { fault: result.fault, stage: 'decoding' }
 }
 
 const isFault = (value: FileFault | Fields): value is FileFault => typeof value['fault'] === 'string'

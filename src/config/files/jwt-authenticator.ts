@@ -1,12 +1,12 @@
-/** One issuer of tokens, and what becomes of its claims. */
+/** A JWT authenticator: its issuer, validation rules and claim mappings. */
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { claimsEnvironment, userEnvironment } from '../../cel/access.ts'
-import { anyType, compileExpression, type Expression, onlyBool } from './expressions.ts'
+import { anyType, type Expression, ExpressionCompiler, onlyBool, type Place } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
-/** Expressions in files may use all that this version has. */
+/** Expressions in configuration files may use all libraries of this version. */
 const CEL_VERSION = '1.33'
 
 export type JwtAuthenticator = {
@@ -14,10 +14,10 @@ export type JwtAuthenticator = {
   readonly claimRules: readonly ClaimRule[]
   readonly userRules: readonly UserRule[]
   readonly username: ClaimMapping
-  /** Null: tokens say nothing of it. */
+  /** Null: not mapped. */
   readonly groups: ClaimMapping | null
   readonly uid: ClaimMapping | null
-  /** By keys in the order of the file. */
+  /** In the order of the file. */
   readonly extra: readonly { readonly key: string; readonly value: Expression }[]
 }
 
@@ -31,19 +31,39 @@ export type ClaimMapping =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: Expression }
 
-/** The value counts only where there are no faults. */
+export type JwtCompiler = ExpressionCompiler<'claims' | 'user'>
+
+export const jwtCompiler = (): JwtCompiler =>
+  new ExpressionCompiler({ claims: claimsEnvironment(CEL_VERSION), user: userEnvironment(CEL_VERSION) })
+
+/** Compiles all expressions of an authenticator without blocking the event loop. */
+export async function prepareJwtAuthenticator(authenticator: Fields, compiler: JwtCompiler): Promise<void> {
+  const { username, groups, uid, extra } = fieldsOf(authenticator['claimMappings'])
+  const mappings = [username, groups, uid].map((mapping) => fieldsOf(mapping)['expression'])
+  const values = itemsOf(extra).map(({ valueExpression }) => valueExpression)
+  const rules = itemsOf(authenticator['claimValidationRules']).map(({ expression }) => expression)
+  const userRules = itemsOf(authenticator['userValidationRules']).map(({ expression }) => expression)
+  await compiler.prepare('claims', [...mappings, ...values, ...rules].map(textOf).filter(Boolean))
+  await compiler.prepare('user', userRules.map(textOf).filter(Boolean))
+}
+
+export type JwtOptions = {
+  readonly path: string
+  readonly disallowedIssuers: readonly string[]
+  readonly compiler: JwtCompiler
+}
+
+/** The value is valid only if there are no faults. */
 export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
-  path: string,
-  disallowedIssuers: readonly string[],
+  { path, disallowedIssuers, compiler }: JwtOptions,
 ): { readonly value: JwtAuthenticator; readonly faults: readonly FieldFault[] } {
-  const reader = new Reader()
+  const reader = new AuthenticatorReader(compiler)
   const read = readIssuer(fieldsOf(issuer))
-  reader.faults.push(...issuerFaults(read, path === '' ? 'issuer' : `${path}.issuer`, disallowedIssuers))
-  const below = path === '' ? '' : `${path}.`
-  const claimRules = reader.claimRules(itemsOf(claimValidationRules), `${below}claimValidationRules`)
-  const mappings = reader.mappings(fieldsOf(claimMappings), `${below}claimMappings`)
-  const userRules = reader.userRules(itemsOf(userValidationRules), `${below}userValidationRules`)
+  reader.faults.push(...issuerFaults(read, `${path}.issuer`, disallowedIssuers))
+  const claimRules = reader.claimRules(itemsOf(claimValidationRules), `${path}.claimValidationRules`)
+  const mappings = reader.mappings(fieldsOf(claimMappings), `${path}.claimMappings`)
+  const userRules = reader.userRules(itemsOf(userValidationRules), `${path}.userValidationRules`)
   return { value: { issuer: read, claimRules, userRules, ...mappings }, faults: reader.faults }
 }
 
@@ -52,13 +72,16 @@ type Mappings = Pick<JwtAuthenticator, 'username' | 'groups' | 'uid' | 'extra'>
 const nothing: ClaimMapping = { kind: 'claim', claim: '', prefix: '' }
 const bothSet = "claim and expression can't both be set"
 
-class Reader {
+class AuthenticatorReader {
   readonly faults: FieldFault[] = []
-  readonly #claims = claimsEnvironment(CEL_VERSION)
-  readonly #user = userEnvironment(CEL_VERSION)
-  /** Whether an expression looks at whether the address of a mail is verified, and whether the user name is that address. */
+  readonly #compiler: JwtCompiler
+  /** Whether an expression reads claims.email_verified, and whether the user name is made from claims.email. */
   #isMailVerified = false
   #isMailUsed = false
+
+  constructor(compiler: JwtCompiler) {
+    this.#compiler = compiler
+  }
 
   claimRules(rules: readonly Fields[], path: string): readonly ClaimRule[] {
     const seen = { claim: new Set<string>(), expression: new Set<string>() }
@@ -157,7 +180,7 @@ class Reader {
     })
   }
 
-  /** Keys are shared by all who look at users, so they bear the domain of whoever invented them. */
+  /** Keys must be domain-prefixed, since all authenticators share them. */
   #checkKey(key: string, path: string): void {
     if (key === '') this.#refuse(required(path))
     else for (const { value, why } of checkDomainPrefixedPath(key)) this.#refuse(invalidValue(path, value, why))
@@ -180,21 +203,18 @@ class Reader {
     })
   }
 
-  #mapped(place: { readonly text: string; readonly path: string }): ClaimMapping | null {
+  #mapped(place: Place): ClaimMapping | null {
     const expression = this.#compile(place, 'mapping')
     return expression === undefined ? null : { kind: 'expression', expression }
   }
 
-  #compile(
-    place: { readonly text: string; readonly path: string },
-    use: 'rule' | 'mapping' | 'user rule',
-  ): Expression | undefined {
-    const environment = use === 'user rule' ? this.#user : this.#claims
-    const compiled = compileExpression(place, environment, use === 'mapping' ? anyType : onlyBool)
+  #compile(place: Place, use: 'rule' | 'mapping' | 'user rule'): Expression | undefined {
+    const variable = use === 'user rule' ? 'user' : 'claims'
+    const compiled = this.#compiler.compile(variable, place, use === 'mapping' ? anyType : onlyBool)
     return 'fault' in compiled ? this.#refuse(compiled.fault) : compiled
   }
 
-  /** Whether a value is there for the first time; a fault where it is not. */
+  /** Reports a duplicate; returns whether the value is new. */
   #once(seen: Set<string>, value: string, path: string): boolean {
     const isNew = !seen.has(value)
     if (!isNew) this.#refuse(duplicate(path, value))

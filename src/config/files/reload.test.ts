@@ -14,7 +14,7 @@ import { ConfigReloader } from './reload.ts'
 
 const MINUTE_MS = 60_000
 
-/** Time that passes when it is told to. */
+/** Timers and a clock that the test advances. */
 class VirtualTime {
   nowMs = 0
   #due: { atMs: number; everyMs: number; run: () => void }[] = []
@@ -100,13 +100,13 @@ function follow(): Followed {
   return whole
 }
 
-/** Until what a timer began is done. */
+/** Advances the time and waits for the checks that are due. */
 const settled = ({ reloader, time }: Followed, ms: number): Promise<void> => {
   time.pass(ms)
   return reloader.look()
 }
 
-test('a file that changed is put to use within a minute', async () => {
+test('a changed file is loaded within a minute', async () => {
   const followed = follow()
   await settled(followed, MINUTE_MS)
   assert.deepEqual(followed.used, [], 'nothing changed')
@@ -120,7 +120,7 @@ test('a file that changed is put to use within a minute', async () => {
   assert.deepEqual(followed.logged, ['info | reloaded authentication config'])
 })
 
-test('what the file system tells is looked at as soon as it has settled', async () => {
+test('a change that the file system reports is loaded at once', async () => {
   const followed = follow()
   followed.disk.text = file('second')
   followed.changed()
@@ -132,7 +132,7 @@ test('what the file system tells is looked at as soon as it has settled', async 
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('a file that is wrong is told once, and the old one stays', async () => {
+test('an invalid file is reported once, and the old one stays in use', async () => {
   const followed = follow()
   followed.disk.text = 'apiVersion: ['
   await settled(followed, MINUTE_MS)
@@ -156,7 +156,7 @@ test('a file that is wrong is told once, and the old one stays', async () => {
   assert.deepEqual(followed.used, ['second'])
 })
 
-test('what cannot be read or used yet is tried again', async () => {
+test('a file that cannot be read or used is retried', async () => {
   const followed = follow()
   followed.disk.text = Object.assign(new Error('gone'), { code: 'ENOENT' })
   await settled(followed, MINUTE_MS)
@@ -175,7 +175,7 @@ test('what cannot be read or used yet is tried again', async () => {
   assert.ok(followed.logged.includes('error | failed to update authentication config | no keys yet'))
 })
 
-test('nobody looks any more after it has ended', async () => {
+test('a disposed reloader does not read the file', async () => {
   const followed = follow()
   followed.reloader[Symbol.dispose]()
   followed.disk.text = file('second')
@@ -183,14 +183,14 @@ test('nobody looks any more after it has ended', async () => {
   assert.deepEqual(followed.used, [])
 })
 
-test('on a disk: a file that is replaced is seen', async () => {
+test('a file that is replaced on disk is loaded', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-follow-'))
   const path = join(dir, 'authn.yaml')
   await writeFile(path, file('first'))
   const options = { gates: defaultGates, disallowedIssuers: [] }
   const seen = Promise.withResolvers<string>()
   const reloader = new ConfigReloader(path, Buffer.from(file('first')), {
-    read: (bytes) => readAuthenticationConfiguration(bytes, options),
+    read: async (bytes) => readAuthenticationConfiguration(bytes, options),
     use: ({ jwt }) => seen.resolve(jwt[0]?.issuer.audiences.join() ?? 'nobody'),
     what: 'authentication config',
     log: () => undefined,
@@ -200,4 +200,23 @@ test('on a disk: a file that is replaced is seen', async () => {
   assert.equal(await seen.promise, 'second')
   reloader[Symbol.dispose]()
   await rm(dir, { recursive: true })
+})
+
+test('a large file is compiled without blocking the event loop', async () => {
+  const jwt = Array.from({ length: 64 }, (_, at) => ({
+    issuer: { url: `https://i${at}.example.org`, audiences: ['a'] },
+    claimMappings: { username: { expression: `'i${at}:' + claims.sub` } },
+    claimValidationRules: [{ expression: `claims.tenant == 't${at}' && claims.level > 3` }],
+    userValidationRules: [{ expression: "user.groups.all(group, !group.startsWith('system:'))" }],
+  }))
+  const head = 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\n'
+  const options = { gates: defaultGates, disallowedIssuers: [] }
+  const bytes = Buffer.from(`${head}jwt: ${JSON.stringify(jwt)}\n`)
+  let turns = 0
+  const counting = setInterval(() => turns++, 0)
+  const read = await rereadAuthenticationConfiguration(bytes, options, { jwt: [], anonymous: null })
+  clearInterval(counting)
+  assert.ok('value' in read)
+  assert.equal(read.value.jwt.length, 64)
+  assert.ok(turns > 5, `${turns} turns`)
 })

@@ -1,6 +1,6 @@
 /**
- * Follows a configuration file that may change while the server runs. A new file that is wrong is told once and leaves the one that is in
- * use; one that cannot be read, or cannot be put to use yet, is tried again.
+ * Reloads a configuration file that changes while the server runs. An invalid file is reported once, and the old configuration stays in
+ * use; a file that cannot be read, or a configuration that cannot be used yet, is retried.
  */
 import { readFile } from 'node:fs/promises'
 import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
 
-/** For the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by status. */
+/** The values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by status. */
 export type Reloads = {
   readonly success: ReloadCount
   readonly failure: ReloadCount
@@ -18,8 +18,8 @@ export type Reloads = {
 type ReloadCount = { readonly count: number /** 0: never. */; readonly lastSeconds: number }
 
 export type ConfigReloaderParts<T> = {
-  readonly read: (bytes: Buffer) => FileRead<T>
-  /** Puts the new configuration to use; when it fails the old one stays, and it is called again with the next look. */
+  readonly read: (bytes: Buffer) => Promise<FileRead<T>>
+  /** Uses the new configuration. If it fails, it is called again with the next check. */
   readonly use: (value: T) => Promise<void> | void
   /** What the log calls it: `authentication config`. */
   readonly what: string
@@ -33,16 +33,18 @@ export class ConfigReloader<T> implements Disposable {
   readonly #path: string
   readonly #parts: ConfigReloaderParts<T>
   readonly #looks: FileLooks
-  /** What was looked at last and need not be looked at again. */
+  /** The last content that needs no further check. */
   #seen: Buffer
   #reloads: Reloads = { success: { count: 0, lastSeconds: 0 }, failure: { count: 0, lastSeconds: 0 } }
 
-  /** `bytes`: of the file that is in use. */
+  /** `bytes`: the content that is in use. */
   constructor(path: string, bytes: Buffer, parts: ConfigReloaderParts<T>) {
     this.#path = path
     this.#seen = bytes
     this.#parts = parts
     this.#looks = new FileLooks([path], () => this.#look(), parts.looks)
+    // The file may have changed before it was watched.
+    void this.look()
   }
 
   get reloads(): Reloads {
@@ -62,7 +64,7 @@ export class ConfigReloader<T> implements Disposable {
       return this.#fail(`failed to read ${what} file`, goFileError('open', this.#path, error))
     }
     if (bytes.equals(this.#seen)) return
-    const result = read(bytes)
+    const result = await read(bytes)
     if ('fault' in result) {
       this.#seen = bytes
       return this.#fail(`failed to ${result.stage === 'decoding' ? 'load' : 'validate'} ${what}`, result.fault)
