@@ -1,5 +1,6 @@
-/** Flags and files of authentication to one checked configuration. Faults are in upstream's words, all of them together. */
+/** Reads and validates the authentication flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
+import { formatDuration } from '../lib/duration.ts'
 import type { AccessFlagName } from './access-flags.ts'
 import {
   type AnonymousConfiguration,
@@ -18,12 +19,12 @@ export type AuthenticationConfig = {
   readonly anonymous: AnonymousConfiguration
   readonly requestHeader: RequestHeaderConfig | null
   readonly hasBootstrapTokens: boolean
-  /** Whether tokens of service accounts count only while what they are bound to is there. */
+  /** Whether legacy service account tokens are valid only while their secret exists. */
   readonly looksUpServiceAccounts: boolean
   readonly jwt: readonly JwtAuthenticator[]
-  /** By which tokens of `jwt` may be signed. */
+  /** The signing algorithms that tokens of `jwt` issuers may use. */
   readonly signingAlgorithms: readonly string[]
-  /** The file that `jwt` comes from, which may change while the server runs; null: it comes from flags. */
+  /** The file that configures `jwt`, which is reloaded; null: flags configure it. */
   readonly configPath: string | null
   readonly webhook: TokenWebhook | null
 }
@@ -37,7 +38,7 @@ export type TokenWebhook = {
 export type AuthenticationParts = {
   readonly gates: Gates
   readonly warn: (text: string) => void
-  /** Whether everybody may do everything: then nobody comes without credentials. */
+  /** Whether the AlwaysAllow authorizer is enabled: then anonymous requests are disabled. */
   readonly isOpen: boolean
 }
 
@@ -56,7 +57,7 @@ export function readAuthentication(
     jwt: file?.jwt ?? oidc.jwt,
     signingAlgorithms: path === '' ? oidc.signingAlgorithms : signingAlgorithms,
     configPath: path === '' ? null : path,
-    webhook: readWebhook(values),
+    webhook: readWebhook(values, warn),
   }
 }
 
@@ -90,10 +91,17 @@ function readAnonymous(
   return file?.anonymous ?? { isEnabled: isAllowed && !isOpen, paths: [] }
 }
 
-function readWebhook(values: Values<AccessFlagName>): TokenWebhook | null {
+/** Successful token authentications are cached this long, whatever the authenticator; as upstream. */
+const TOKEN_CACHE_MS = 10_000
+
+function readWebhook(values: Values<AccessFlagName>, warn: (text: string) => void): TokenWebhook | null {
   const cacheMs = values.durationMs('authentication-token-webhook-cache-ttl')
   const path = values.string('authentication-token-webhook-config-file')
   if (path === '') return null
+  if (cacheMs > 0 && cacheMs < TOKEN_CACHE_MS) {
+    const overall = `the overall cache ttl of ${formatDuration(TOKEN_CACHE_MS)} for successful token authentication attempts`
+    warn(`the webhook cache ttl of ${formatDuration(cacheMs)} is shorter than ${overall}.`)
+  }
   const kubeconfig = readKubeconfig(path)
   if ('fault' in kubeconfig) {
     values.fault(kubeconfig.fault)

@@ -1,5 +1,5 @@
-/** Why a kubeconfig cannot be used, in client-go's words. */
-import { type Fields, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
+/** Validates kubeconfigs, with client-go's messages. */
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl } from '../../api/url.ts'
 import { aggregate } from './faults.ts'
@@ -11,7 +11,7 @@ const lists = [
   ['contexts', 'NamedContext', 'Context'],
 ] as const
 
-/** Upstream also shows the whole list, with the secrets in it. */
+/** Upstream's message contains the whole list, secrets included. */
 export function duplicateName(fields: Fields): string | undefined {
   for (const [list, item, type] of lists) {
     const names = itemsOf(fields[list]).map(({ name }) => textOf(name))
@@ -23,7 +23,7 @@ export function duplicateName(fields: Fields): string | undefined {
   return undefined
 }
 
-/** What the current context names. */
+/** The user and the cluster of the current context. */
 export type Chosen = {
   readonly userName: string
   readonly user: Fields | undefined
@@ -70,7 +70,8 @@ function userFaults(user: Fields, name: string): string[] {
     const found = `found [${methods.join(' ')}], only one is allowed`
     faults.push(`more than one authentication method found for ${name}; ${found}`)
   }
-  const isAsWhole = has('as-uid') || textsOf(user['as-groups']).length > 0 || isFields(user['as-user-extra'])
+  const isAsWhole =
+    has('as-uid') || textsOf(user['as-groups']).length > 0 || Object.keys(fieldsOf(user['as-user-extra'])).length > 0
   if (isAsWhole && !has('as')) {
     faults.push(`requesting uid, groups or user-extra for ${name} without impersonating a user`)
   }

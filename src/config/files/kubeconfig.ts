@@ -1,6 +1,6 @@
 /**
- * Kubeconfig files, which say how the server calls others: webhooks of authentication, authorization and audit. What the current context
- * names counts, as in client-go. Programs that would hand out credentials (exec) are not run.
+ * Reads kubeconfig files, which configure the connections to authentication, authorization and audit webhooks. As in client-go, the current
+ * context is used. Exec credential plugins are not supported.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
@@ -16,15 +16,15 @@ import { kubeconfigScheme } from './schemes.ts'
 import { readTextFile } from './text-file.ts'
 
 export type Kubeconfig = {
-  /** With a scheme: `https://host:port/path`. */
+  /** A URL with a scheme: `https://host:port/path`. */
   readonly server: string
-  /** '': the host of the server. */
+  /** '': the host of `server`. */
   readonly tlsServerName: string
-  /** Whether nobody looks at the server's certificate. */
+  /** Whether the server's certificate is not verified. */
   readonly isInsecure: boolean
-  /** PEM; '': the authorities of the host. */
+  /** PEM; '': the system's trust store. */
   readonly certificateAuthority: string
-  /** '': as the environment says. */
+  /** '': as the environment variables configure it. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -33,11 +33,11 @@ export type Kubeconfig = {
 
 export type KubeconfigCredentials =
   | { readonly kind: 'none' }
-  /** `path`: of a file that others renew, and that counts before the token; null: there is none. */
+  /** `path`: a file that is read again regularly and takes precedence over `token`; null: none. */
   | { readonly kind: 'token'; readonly token: string; readonly path: string | null }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
 
-/** Files are read again when they change. */
+/** Files are to be reloaded when they change. */
 export type ClientCertificate =
   | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
   | { readonly kind: 'pem'; readonly certificate: string; readonly key: string }
@@ -49,7 +49,7 @@ export type Impersonation = {
   readonly extra: { readonly [key: string]: readonly string[] }
 }
 
-/** Faults are in client-go's words. Paths in the file are relative to its folder. */
+/** Errors have client-go's messages. Paths in the file are relative to its directory. */
 export function readKubeconfig(path: string): Kubeconfig | FileFault {
   const loaded = loadFile(path)
   if ('fault' in loaded) return loaded
@@ -103,11 +103,11 @@ function withPaths(fields: Fields | undefined, folder: string, names: readonly s
 type Origin = { readonly path: string; readonly userName: string }
 
 function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | FileFault {
-  const given = textOf(cluster['server'])
-  const server = serverUrl(given)
-  if (server === undefined) return { fault: `host must be a URL or a host:port pair: ${quote(given)}` }
+  const url = serverUrl(textOf(cluster['server']))
+  if ('fault' in url) return url
+  const { server } = url
   const isTls = server.startsWith('https:')
-  // To a server without TLS client-go sends no credentials at all, and does not look at them.
+  // Without TLS, client-go sends no credentials and does not validate them.
   const identity = isTls ? identityOf(user, origin) : nobody
   if ('fault' in identity) return identity
   const authority = isTls ? authorityOf(cluster) : { text: '' }
@@ -123,12 +123,16 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | F
   }
 }
 
-/** Undefined: it is none. A host alone is spoken to without TLS. */
-function serverUrl(server: string): string | undefined {
+/** Without a scheme, it is http. */
+function serverUrl(server: string): { readonly server: string } | FileFault {
   const parsed = parseGoUrl(server)
-  if (!('fault' in parsed) && parsed.scheme !== '' && parsed.host !== '') return server
+  if (!('fault' in parsed) && parsed.scheme !== '' && parsed.host !== '') return { server }
   const url = parseGoUrl(`http://${server}`)
-  return 'fault' in url || /\/./.test(server) ? undefined : `http://${server}`
+  if ('fault' in url) return url
+  const hasPath = /\/./.test(server)
+  return hasPath
+    ? { fault: `host must be a URL or a host:port pair: ${quote(server)}` }
+    : { server: `http://${server}` }
 }
 
 type Identity = Pick<Kubeconfig, 'credentials' | 'clientCertificate'>
