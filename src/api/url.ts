@@ -1,4 +1,4 @@
-/** URLs as Go's `url.Parse` reads them, with its words for what it refuses: files and flags are told in them. */
+/** Parses URLs as Go's `url.Parse` does, with its error messages, which messages about flags and configuration files quote. */
 import { quote } from './quote.ts'
 
 export type GoUrl = {
@@ -9,7 +9,7 @@ export type GoUrl = {
   readonly fragment: string
 }
 
-/** A reference of any form: it may have no scheme and no host. */
+/** Relative references are accepted: the scheme and the host may be empty. */
 export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   const mark = text.indexOf('#')
   const before = mark === -1 ? text : text.slice(0, mark)
@@ -39,7 +39,7 @@ function authorityOf(hierarchy: string): string {
 
 function hierarchyFault(hierarchy: string, scheme: string): string | undefined {
   if (!hierarchy.startsWith('/')) {
-    // Behind a scheme it is opaque.
+    // After a scheme, it is opaque.
     if (scheme !== '') return undefined
     const [segment = ''] = hierarchy.split('/', 1)
     return segment.includes(':') ? 'first path segment in URL cannot contain colon' : escapeFault(hierarchy)

@@ -1,12 +1,12 @@
 /**
- * What expressions of authentication and authorization configurations may name: the claims of a token, the user that came of them, and
- * the request as a SubjectAccessReview describes it.
+ * The CEL variables of authentication and authorization configurations: the claims of a token, the user that they are mapped to, and
+ * the request as the spec of a SubjectAccessReview.
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
 import { any, list, map, string, struct, type StructType } from './types.ts'
 
-/** Of claims nothing is known but their names. */
+/** Claims may have any value. */
 export const claimsEnvironment = (version: KubernetesVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { claims: map(string, any) })
 
@@ -20,7 +20,7 @@ export const userType: StructType = struct('kubernetes.UserInfo', {
 export const userEnvironment = (version: KubernetesVersion): Environment =>
   withVariables(kubernetesEnvironment(version), { user: userType })
 
-/** `hasSelectors`: whether authorizers see the selectors of a request (gate AuthorizeWithSelectors). */
+/** `hasSelectors`: whether authorization attributes include field and label selectors (gate AuthorizeWithSelectors). */
 export const accessReviewEnvironment = (
   version: KubernetesVersion,
   { hasSelectors }: { readonly hasSelectors: boolean },

@@ -1,7 +1,7 @@
-/** What an object says of itself: its kind and apiVersion, found as upstream finds them before it reads the rest. */
+/** The kind and apiVersion of an object, which upstream reads before it decodes the rest. */
 import { JsonScanner } from '../api/json-scanner.ts'
 
-/** What an object says of itself. Empty where it says nothing. */
+/** Empty strings if the fields are absent. */
 export type Head = { readonly kind: string; readonly apiVersion: string }
 
 export type FoundHead = { readonly head: Head; readonly fault: string | undefined }
@@ -9,7 +9,7 @@ export type FoundHead = { readonly head: Head; readonly fault: string | undefine
 export const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** Upstream finds the kind with a decoder that does not mind the case of letters; the last one counts. */
+/** Upstream reads these two fields with a case-insensitive decoder; the last value counts. */
 export function readHead(text: string): FoundHead {
   const scanner = new JsonScanner(text)
   const head = { kind: '', apiVersion: '' }
@@ -31,7 +31,7 @@ export function readHead(text: string): FoundHead {
 
 export const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`
 
-/** Repeated keys of YAML are told together, as its library does. */
+/** Duplicate keys of YAML are reported in one message, as upstream's library does. */
 export function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {
   if (yamlDuplicates.length === 0) return strictFaults.join(', ')
   const lines = ['yaml: unmarshal errors:', ...yamlDuplicates.map((line) => `  ${line}`)]

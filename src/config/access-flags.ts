@@ -1,6 +1,6 @@
 /**
- * The flags that say who may come and what they may do, with upstream's defaults, for `readAuthentication` and `readAuthorization`.
- * Those that nothing acts on yet are refused by `keelson serve` (unsupported-flags.ts); a row moves to flags.ts with the part that does.
+ * The authentication and authorization flags, with upstream's defaults, for `readAuthentication` and `readAuthorization`. `keelson serve`
+ * rejects those that are not implemented yet (unsupported-flags.ts); a row moves to flags.ts when its feature is.
  */
 export const accessFlags = {
   'anonymous-auth': { default: 'true' },

@@ -1,4 +1,4 @@
-/** The flags of auditing, with upstream's defaults, for `readAudit`. `keelson serve` refuses them (unsupported-flags.ts) until something acts on them. */
+/** The audit flags, with upstream's defaults, for `readAudit`. `keelson serve` rejects them (unsupported-flags.ts) until auditing is implemented. */
 export const auditFlags = {
   'audit-log-batch-buffer-size': { default: '10000' },
   'audit-log-batch-max-size': { default: '1' },

@@ -1,4 +1,4 @@
-/** Flags and files of auditing to one checked configuration. Faults are in upstream's words, all of them together. */
+/** Reads and validates the audit flags and the files that they name. All errors are reported, with upstream's messages. */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
 import type { AuditFlagName } from './audit-flags.ts'
@@ -6,7 +6,7 @@ import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type AuditConfig = {
-  /** Null: nothing is written down, whatever the backends. */
+  /** Null: no events are recorded, whatever the backends. */
   readonly policy: AuditPolicy | null
   readonly log: AuditLog | null
   readonly webhook: AuditWebhook | null
@@ -14,12 +14,12 @@ export type AuditConfig = {
 
 type Backend = {
   readonly mode: AuditMode
-  /** Null: events are as large as they are. */
+  /** Null: events are not truncated. */
   readonly truncate: { readonly batchBytesMax: number; readonly eventBytesMax: number } | null
 }
 
 export type AuditMode =
-  /** The request waits for its event; strict: and fails with it. */
+  /** The request waits until its event is written; with `blocking-strict` it fails if the event cannot be written. */
   | { readonly kind: 'blocking' | 'blocking-strict' }
   | {
       readonly kind: 'batch'
@@ -33,7 +33,7 @@ export type AuditLog = Backend & {
   /** `-`: standard output. */
   readonly path: string
   readonly format: 'json' | 'legacy'
-  /** When the file is replaced by a new one, and how many old ones are kept; 0: no limit, but 100 MB for the size. */
+  /** 0: no limit, except that the size is then limited to 100 MB. */
   readonly rotation: { readonly megabytesMax: number; readonly daysMax: number; readonly backupsMax: number }
   readonly isCompressed: boolean
 }
@@ -63,7 +63,7 @@ function readPolicy(values: AuditValues, warn: (text: string) => void): AuditPol
   return null
 }
 
-/** Of a backend that is off nothing is checked but that its flags can be read. */
+/** The flags of a disabled backend are parsed, but not validated. */
 function readLog(values: AuditValues): AuditLog | null {
   const path = values.string('audit-log-path')
   const numbers = readNumbers(values, 'log')
@@ -89,11 +89,11 @@ function refuseNegative(values: AuditValues, name: string, count: number): void 
   if (count < 0) values.fault(`--audit-log-${name} ${count} can't be a negative number`)
 }
 
-/** Without a policy nobody looks at the file. */
+/** Without a policy the kubeconfig is not read. */
 function readWebhook(values: AuditValues, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
-  // The old name of the same flag.
+  // Deprecated name of the same flag.
   const hasOldName = values.isGiven('audit-webhook-batch-initial-backoff')
   const initialBackoffMs = values.durationMs(
     hasOldName ? 'audit-webhook-batch-initial-backoff' : 'audit-webhook-initial-backoff',
@@ -146,7 +146,7 @@ function checkBackend(values: AuditValues, name: BackendName, numbers: Numbers):
   return { mode, truncate: numbers.isTruncated ? numbers.truncate : null }
 }
 
-/** What is wrong first is told alone. */
+/** Reports only the first error. */
 function checkMode(values: AuditValues, name: BackendName, { batch, throttle, isThrottled }: Numbers): AuditMode {
   const mode = values.string(`audit-${name}-mode`)
   if (mode === 'blocking' || mode === 'blocking-strict') return { kind: mode }
@@ -167,7 +167,7 @@ function checkMode(values: AuditValues, name: BackendName, { batch, throttle, is
   return { kind: 'batch', ...batch, throttle: isThrottled ? throttle : null }
 }
 
-/** Even where it is off, as upstream. */
+/** Also if truncation is disabled, as upstream. */
 function checkTruncation(values: AuditValues, name: BackendName, { truncate }: Numbers): void {
   const { batchBytesMax, eventBytesMax } = truncate
   const what = `invalid audit truncate ${name}`

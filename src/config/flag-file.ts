@@ -1,4 +1,4 @@
-/** The text of a file that a flag names; undefined, and a fault in Go's words, where it cannot be read. */
+/** Reads a file that a flag names. If it cannot be read, reports Go's message and returns undefined. */
 import { readFileSync } from 'node:fs'
 import { goFileError } from './files/go-file-error.ts'
 

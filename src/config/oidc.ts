@@ -1,4 +1,4 @@
-/** `--oidc-*`: one issuer of tokens, which `--authentication-config` can say more of. */
+/** `--oidc-*`: a single JWT authenticator, configured by flags. */
 import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import type { AccessFlagName } from './access-flags.ts'
@@ -27,7 +27,7 @@ export type OidcConfig = {
   readonly signingAlgorithms: readonly string[]
 }
 
-/** `hasFile`: whether a file says which issuers there are. */
+/** `hasFile`: whether --authentication-config is set. */
 export function readOidc(
   values: Values<AccessFlagName>,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },
@@ -54,7 +54,7 @@ function refuseOverlaps(values: Values<AccessFlagName>, jwt: readonly JwtAuthent
   if (faults.length > 0) values.fault(describeFaults(faults))
 }
 
-/** As the file would have it. Undefined: it cannot be read. */
+/** The flags as an authenticator of an AuthenticationConfiguration. Undefined if they are invalid. */
 function readIssuerFields(values: Values<AccessFlagName>): Fields | undefined {
   const caPath = values.string('oidc-ca-file')
   const certificateAuthority = caPath === '' ? '' : readFlagFile(values, caPath)
@@ -75,7 +75,7 @@ function readIssuerFields(values: Values<AccessFlagName>): Fields | undefined {
   }
 }
 
-/** Without one, names of other issuers than the first are told apart by the issuer; `-`: there is to be none. */
+/** By default the issuer URL is the prefix, except for email addresses; `-` disables it. */
 function usernamePrefix(values: Values<AccessFlagName>): string {
   const prefix = values.string('oidc-username-prefix')
   if (prefix === '-') return ''

@@ -1,4 +1,4 @@
-/** `--requestheader-*`: who may come through a proxy that has authenticated them, and by which headers it names them. */
+/** `--requestheader-*`: authentication by a front proxy, which passes the user in headers. */
 import type { Gates } from '../api/gates.ts'
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import type { AccessFlagName } from './access-flags.ts'
@@ -6,10 +6,10 @@ import { readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 export type RequestHeaderConfig = {
-  /** The authorities of the proxy's certificate, PEM, and the file that they come from. */
+  /** The CA bundle that verifies the proxy's client certificate, and its file. */
   readonly caPem: string
   readonly caPath: string
-  /** Common names that the proxy's certificate may have; none: any. */
+  /** The allowed common names of the proxy's certificate; none: any. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
@@ -17,7 +17,7 @@ export type RequestHeaderConfig = {
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-/** Null: nobody comes so. */
+/** Null if it is not enabled. */
 export function readRequestHeader(
   values: Values<AccessFlagName>,
   gates: Gates,
@@ -50,14 +50,14 @@ function refuseBlank(values: Values<AccessFlagName>, flag: AccessFlagName, list:
 const has = (list: readonly string[], header: string): boolean =>
   list.some((one) => one.toLowerCase() === header.toLowerCase())
 
-/** `standard`: the header's name, and what it is. */
+/** `standard`: the name of the standard header, then what it is. */
 function warnOfMissing(flag: string, list: readonly string[], standard: string, warn: (text: string) => void): void {
   const [name = ''] = standard.split(' ')
   if (list.length === 0 || has(list, name)) return
   warn(`--${flag} is set without specifying the standard ${standard} - API aggregation will not work`)
 }
 
-/** Unlike the others, which came before it, this one must have the standard name. */
+/** For this flag upstream reports an error, not a warning, if the standard header is missing. */
 function checkUidHeaders(values: Values<AccessFlagName>, gates: Gates, list: readonly string[]): void {
   if (list.length === 0) return
   if (!gates.isOn('RemoteRequestHeaderUID')) {

@@ -1,4 +1,4 @@
-/** By which tokens of other issuers may be signed: RFC 7518, section 3.1, all that have a public key. */
+/** The signing algorithms of JWT authenticators: the asymmetric ones of RFC 7518, section 3.1. */
 export const signingAlgorithms: readonly string[] = [
   'RS256',
   'RS384',

@@ -1,13 +1,13 @@
 /**
- * `--authorization-policy-file`: a line is a rule of attribute-based access control, abac.authorization.kubernetes.io/v1beta1, or of the
- * form that had no version yet.
+ * `--authorization-policy-file`: each line is an ABAC policy, abac.authorization.kubernetes.io/v1beta1, or unversioned, which upstream
+ * calls v0.
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { abacScheme } from './schemes.ts'
 
-/** `*` stands for everything; what is empty fits nothing, but that a rule without a user is for all of its group. */
+/** `*` matches everything. An empty field matches nothing, except that an empty user or group is not checked if the other is set. */
 export type AbacRule = {
   readonly user: string
   readonly group: string
@@ -20,7 +20,7 @@ export type AbacRule = {
 
 export type AbacPolicy = { readonly rules: readonly AbacRule[]; readonly warnings: readonly string[] }
 
-/** Blank lines and lines that begin with `#` are passed over. The first line that is wrong is told. */
+/** Blank lines and lines that begin with `#` are skipped. Only the first error is reported. */
 export function readAbacPolicy(text: string, path: string): AbacPolicy | FileFault {
   const rules: AbacRule[] = []
   let hasOld = false
@@ -35,7 +35,7 @@ export function readAbacPolicy(text: string, path: string): AbacPolicy | FileFau
   return { rules, warnings: hasOld ? [`Policy file ${path} contained unversioned rules. ${where}`] : [] }
 }
 
-/** What does not say what it is has no version. */
+/** Without kind and apiVersion, a line is unversioned. */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {
     byDefault: { kind: 'Policy', apiVersion: 'abac.authorization.kubernetes.io/v0' },
@@ -59,11 +59,11 @@ const specOf = (spec: Fields): AbacRule => ({
   nonResourcePath: textOf(spec['nonResourcePath']),
 })
 
-/** Anybody is anybody who has been authenticated. */
+/** `*` as user or group stands for all authenticated users. */
 const forEverybody = (rule: AbacRule): AbacRule =>
   rule.user === '*' || rule.group === '*' ? { ...rule, user: '', group: authenticatedGroup } : rule
 
-/** Without a version, what is absent stands for everything. */
+/** In an unversioned policy, an absent field matches everything. */
 function oldRule(fields: Fields): AbacRule {
   const rule = specOf(fields)
   const isForAll = rule.user === '' && rule.group === ''

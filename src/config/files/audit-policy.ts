@@ -1,6 +1,6 @@
 /**
- * `--audit-policy-file`: which requests are written down, and how much of each. audit.k8s.io/v1. Fields that are unknown or given twice
- * are told as warnings, and the kind may be left out.
+ * `--audit-policy-file`: which requests are recorded, and at which level. audit.k8s.io/v1. Unknown and duplicate fields cause warnings,
+ * not errors, and the kind may be omitted.
  */
 import { type FieldFault, invalidShown, invalidValue, notSupported, required } from '../../api/field-fault.ts'
 import { goStrings } from '../../api/go-value.ts'
@@ -18,13 +18,13 @@ export type AuditLevel = (typeof levels)[number]
 export type AuditStage = (typeof stages)[number]
 
 export type AuditPolicy = {
-  /** The first that fits a request decides. */
+  /** The first rule that matches a request decides. */
   readonly rules: readonly AuditRule[]
   readonly omitStages: readonly AuditStage[]
   readonly omitsManagedFields: boolean
 }
 
-/** Empty lists stand for everything. */
+/** Empty lists match everything. */
 export type AuditRule = {
   readonly level: AuditLevel
   readonly users: readonly string[]
@@ -34,7 +34,7 @@ export type AuditRule = {
   readonly namespaces: readonly string[]
   readonly nonResourceUrls: readonly string[]
   readonly omitStages: readonly AuditStage[]
-  /** Null: as the policy says. */
+  /** Null: as in the policy. */
   readonly omitsManagedFields: boolean | null
 }
 
@@ -48,7 +48,7 @@ export type ReadPolicy =
   | { readonly value: AuditPolicy; readonly warnings: readonly string[] }
   | (FileFault & { readonly warnings: readonly string[] })
 
-/** `path`: for messages. */
+/** `path` is for messages only. */
 export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
   const refuse = (fault: string, warnings: readonly string[] = []): ReadPolicy => ({
     fault: `${fault}: from file ${path}`,
@@ -73,7 +73,7 @@ export function readAuditPolicy(bytes: Buffer, path: string): ReadPolicy {
 const lenient = (strictFault: string): string =>
   `Audit policy contains errors, falling back to lenient decoding: ${strictFault}`
 
-/** A file without a version is read as one of upstream's internal version, which has other names for all fields. */
+/** Upstream decodes a file without apiVersion as its internal version, whose fields have other names, and then rejects it. */
 function internalFault(bytes: Buffer): { readonly fault: string; readonly warnings: readonly string[] } | undefined {
   const read = readText(bytes)
   const head = 'fault' in read ? read : headOf(read.json)
@@ -131,7 +131,7 @@ function urlFaults(url: string, path: string): FieldFault[] {
   return whys.map((why) => invalidValue(path, url, why))
 }
 
-/** Upstream does not say which of the resources it is. */
+/** As upstream, without the index of the item. */
 function resourceFaults({ group: given, resources, resourceNames }: Fields, path: string): FieldFault[] {
   const group = textOf(given)
   const whys = group === '' ? [] : checkDnsSubdomain(group)

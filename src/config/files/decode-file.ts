@@ -1,6 +1,6 @@
 /**
- * The text of a configuration file, YAML or JSON, to the fields of the kind that it names: read strictly, by the engine that reads the
- * bodies of requests, and refused in the words in which kube-apiserver refuses it. Only the first document of a file counts.
+ * Decodes a configuration file, YAML or JSON, by its apiVersion and kind, with the decoder of request bodies and kube-apiserver's error
+ * messages. Only the first YAML document is read.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { JsonNumberError, readAny } from '../../api/json-value.ts'
@@ -14,18 +14,18 @@ import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
 
 export type DecodedFile = {
   readonly fields: Fields
-  /** What the file turned out to be. */
+  /** The kind of the file. */
   readonly known: KnownKind
-  /** Fields that are unknown or given twice; undefined: there are none. */
+  /** The error for unknown and duplicate fields; undefined: there are none. */
   readonly strictFault: string | undefined
 }
 
 export type FileFault = { readonly fault: string }
 
 export type DecodeOptions = {
-  /** What a file is that does not say it. */
+  /** Used if the file has no kind or apiVersion. */
   readonly byDefault?: Partial<Head>
-  /** Whether a text that begins with a brace is YAML as well. */
+  /** Whether JSON, too, is parsed as YAML. */
   readonly isYamlOnly?: boolean
 }
 
@@ -52,7 +52,7 @@ export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions
 
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
-/** A text that begins with a brace is JSON, and no YAML even if it is wrong. */
+/** As upstream, a text that begins with a brace is parsed as JSON only. */
 export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText | FileFault {
   const text = bytes.toString('utf8')
   if (!isYamlOnly && /^\s*\{/.test(text)) return { json: text, duplicates: [] }
@@ -65,7 +65,7 @@ export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText |
   }
 }
 
-/** Empty where the file does not say it. */
+/** Empty strings if the fields are absent. */
 export function headOf(json: string): Head | FileFault {
   try {
     const scanner = new JsonScanner(json)
@@ -94,7 +94,7 @@ function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefi
 const notRegistered = ({ kind, apiVersion }: Head, scheme: Scheme): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
 
-/** Of a kind that is known by its name alone nothing is read. */
+/** Kinds without a schema are not decoded. */
 function decodeFields(json: string, { struct }: KnownKind): Decoding {
   const nothing = { value: {}, fault: undefined, strictFaults: [] }
   if (struct === undefined || json === 'null') return nothing
@@ -106,7 +106,7 @@ function decodeFields(json: string, { struct }: KnownKind): Decoding {
   }
 }
 
-/** The names of the fields of a file, besides those that say what it is. */
+/** The names of the top-level fields, without kind and apiVersion. */
 export function fieldNames(json: string): readonly string[] {
   const value = readAny(new JsonScanner(json))
   const names = isFields(value) ? Object.keys(value) : []

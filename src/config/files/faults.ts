@@ -1,4 +1,4 @@
-/** Faults of a file as one text, as upstream tells them: `a`, or `[a, b]`. What is said twice is told once. */
+/** Joins errors as upstream's aggregates do: `a`, or `[a, b]`, without duplicates. */
 import type { FieldFault } from '../../api/field-fault.ts'
 
 export function aggregate(faults: readonly string[]): string {

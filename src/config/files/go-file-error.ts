@@ -1,4 +1,4 @@
-/** Why a file cannot be read, in Go's words: `open /x: no such file or directory`. */
+/** Go's message for a file that cannot be read: `open /x: no such file or directory`. */
 const words: { readonly [code: string]: string } = {
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',
@@ -11,7 +11,7 @@ const words: { readonly [code: string]: string } = {
 
 export function goFileError(call: 'open' | 'stat' | 'read', path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
-  // Go opens a folder like a file and finds out when it reads.
+  // Go can open a directory; reading it fails.
   const named = code === 'EISDIR' ? 'read' : call
   return `${named} ${path}: ${words[code] ?? (error instanceof Error ? error.message : String(error))}`
 }

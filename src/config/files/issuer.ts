@@ -1,4 +1,4 @@
-/** Who issues tokens, and where its keys are found. */
+/** The issuer of a JWT authenticator. */
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { type Fields, textOf, textsOf } from '../../api/object.ts'
 import { parseGoUrl } from '../../api/url.ts'
@@ -6,11 +6,11 @@ import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
 
 export type Issuer = {
   readonly url: string
-  /** '': below the url. */
+  /** '': the well-known path below `url`. */
   readonly discoveryUrl: string
-  /** PEM; '': the authorities of the host. */
+  /** PEM; '': the system's trust store. */
   readonly certificateAuthority: string
-  /** A token must be for one of them. */
+  /** A token must have one of them. */
   readonly audiences: readonly string[]
   readonly audienceMatchPolicy: string
 }
@@ -70,7 +70,7 @@ function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issu
   return [...faults, invalidValue(`${issuerPath}.audienceMatchPolicy`, policy, `audienceMatchPolicy must ${wanted}`)]
 }
 
-/** The text is not shown: an operator may have put a key there. */
+/** The value is not part of the message, as upstream. */
 function authorityFaults(pem: string, path: string): FieldFault[] {
   if (pem === '') return []
   try {

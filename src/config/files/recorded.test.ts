@@ -1,4 +1,4 @@
-/** Each case as the reference took it. Those that are otherwise on purpose are listed, with why. */
+/** Replays the recorded cases. Deliberate differences are listed in differences.ts. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const files = new CaseFiles()
 after(() => files[Symbol.dispose]())
 
 for (const [name, cases] of Object.entries(caseSets)) {
-  test(`${name}: every case is taken and refused as by the reference, in its words`, () => {
+  test(`${name}: verdicts and messages are those of the reference`, () => {
     const path = join(import.meta.dirname, '../../../test/config-files/recorded', `${name}.json`)
     const recorded: { readonly [id: string]: Verdict } = JSON.parse(readFileSync(path, 'utf8'))
     assert.deepEqual(

@@ -1,7 +1,6 @@
 /**
- * Which kinds of configuration files there are, by apiVersion, as upstream's schemes have them: one more type of file is one more
- * table in types/ and a row here. A kind without a package is known by its name alone: a file of it is told from one that nobody
- * knows.
+ * The kinds of configuration files by apiVersion, as in upstream's schemes. A new type of file needs a table in types/ and a row here. Kinds
+ * without a package are not implemented; their names are known because error messages differ from those for unknown kinds.
  */
 import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../schema/read-types.ts'
@@ -18,9 +17,9 @@ const catalogue = new TypeCatalogue(
 
 type Row = {
   readonly apiVersion: string
-  /** Where the catalogue has the types; '': nowhere. */
+  /** The package of the types in the catalogue; '': none. */
   readonly packageName: string
-  /** What errors call the form common to all versions. */
+  /** The package name of the internal version, for messages. */
   readonly hub: string
   readonly kinds: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** The text of a file, or why it cannot be read, in Go's words. */
+/** Reads a text file; errors have Go's messages. */
 import { readFileSync } from 'node:fs'
 import type { FileFault } from './decode-file.ts'
 import { goFileError } from './go-file-error.ts'

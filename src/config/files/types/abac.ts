@@ -1,4 +1,4 @@
-/** The lines of `--authorization-policy-file`. The form: schema/read-types.ts. */
+/** The types of ABAC policies. Syntax: schema/read-types.ts. */
 export const abacTypes = `
 package abac/v1beta1
 

@@ -1,4 +1,4 @@
-/** The policy file of audit.k8s.io. The form: schema/read-types.ts. */
+/** The types of audit policies. Syntax: schema/read-types.ts. */
 export const auditTypes = `
 package audit/v1
 

@@ -1,4 +1,4 @@
-/** Kubeconfig files, as client-go reads them. The form: schema/read-types.ts. */
+/** The types of kubeconfig files. Syntax: schema/read-types.ts. */
 export const kubeconfigTypes = `
 package kubeconfig/v1
 

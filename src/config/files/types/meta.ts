@@ -1,4 +1,4 @@
-/** The metadata that configuration files may have, as registry/catalogue/meta.ts has it. The form: schema/read-types.ts. */
+/** The metadata types of configuration files, a subset of registry/catalogue/meta.ts. Syntax: schema/read-types.ts. */
 export const metaTypes = `
 package meta/v1
 
