@@ -1,4 +1,4 @@
-/** All cases, by the file in recorded/ that has what the reference says of them. */
+/** All cases, by the name of their file in recorded/. */
 import { auditCases } from './audit-cases.ts'
 import { authenticationCases } from './authentication-cases.ts'
 import { authorizationCases } from './authorization-cases.ts'

@@ -1,24 +1,22 @@
-/** A case: flags and a file. `$FILE` stands for the file, `$DIR` for the folder of the files that cases refer to (files.ts). */
-import type { Json } from '../../src/api/object.ts'
+/** A case: flags and a file. `$FILE` is the path of the file, `$DIR` the directory of the files that cases refer to (files.ts). */
+import type { Fields } from '../../src/api/object.ts'
 import type { RawFlags } from './judge.ts'
 
 export type ConfigCase = {
-  /** Says what is the matter: `authentication/issuer/url-http`. */
+  /** Describes the input: `authentication/issuer/url-http`. */
   readonly id: string
   readonly flags: RawFlags
-  /** Null: there is no such file. */
+  /** Null: the file does not exist. */
   readonly text: string | null
 }
 
-type Fields = { readonly [field: string]: Json }
-
-/** YAML whose top is as people write it and whose values are JSON, which is YAML too. */
+/** Block style at the top level, JSON below. */
 export const yamlOf = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('')
 
-/** Files by what is the matter with them. A pair has flags of its own. */
+/** Files by name of the case; with additional flags in a pair. */
 export type FileTable = { readonly [name: string]: string | readonly [string | null, RawFlags] }
 
 export function casesOf(type: string, flags: RawFlags, table: FileTable): ConfigCase[] {
@@ -28,7 +26,7 @@ export function casesOf(type: string, flags: RawFlags, table: FileTable): Config
   })
 }
 
-/** What every kind of file can get wrong before anybody looks at its fields; `valid` is a file that is taken. */
+/** Decoding errors that are possible with every kind of file. `rest` is the valid content after apiVersion and kind. */
 export function formCases(apiVersion: string, kind: string, rest: string): FileTable {
   const head = `apiVersion: ${apiVersion}\nkind: ${kind}\n`
   const [group = ''] = apiVersion.split('/')

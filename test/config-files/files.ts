@@ -1,4 +1,4 @@
-/** The files that cases refer to, made anew for each run: certificates would end. Cases and texts are put in their place. */
+/** The files that cases refer to, created for each run, since certificates expire. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ export class CaseFiles implements Disposable {
     ])
   }
 
-  /** The flags of a case, its file written. `hide` puts the places back into what was said about it. */
+  /** Writes the file of a case and returns its flags. `hide` replaces paths in messages by placeholders. */
   place({ id, flags, text }: ConfigCase): { readonly flags: RawFlags; readonly hide: (text: string) => string } {
     const file = join(this.#root, `${id.replaceAll('/', '-')}.yaml`)
     if (text !== null) writeFileSync(file, this.#filled(text))

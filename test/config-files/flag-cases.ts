@@ -1,4 +1,4 @@
-/** Cases of flags alone. */
+/** Cases without a file of their own. */
 import type { ConfigCase } from './case.ts'
 import type { RawFlags } from './judge.ts'
 

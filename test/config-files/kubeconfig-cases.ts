@@ -1,4 +1,4 @@
-/** Cases of kubeconfig files, as the webhook for tokens reads them: `--authentication-token-webhook-config-file`. */
+/** Cases of kubeconfig files, read for `--authentication-token-webhook-config-file`. */
 import type { Json } from '../../src/api/object.ts'
 import { casesOf, type ConfigCase, type FileTable, formCases, yamlOf } from './case.ts'
 

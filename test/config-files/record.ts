@@ -1,7 +1,7 @@
 /**
- * Records what the reference says of the cases: `node test/config-files/record.ts --reference [--only authentication]`. It is started
- * with the flags and the file of each; taken are those with which it comes past all configuration, to the line `Using reconciler`,
- * without any etcd. What would fail later is not seen.
+ * Records the reference's verdicts and messages: `node test/config-files/record.ts --reference [--only authentication]`. The reference is
+ * started without an etcd for each case. A case is accepted if the log contains the line `Using reconciler`, which comes after all
+ * configuration is validated; later errors are not recorded.
  */
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -14,7 +14,7 @@ import type { ConfigCase } from './case.ts'
 import { CaseFiles } from './files.ts'
 import { baseFlags, type RawFlags, type Verdict } from './judge.ts'
 
-/** How long it may take to come past its configuration; it takes half a second on an idle machine. */
+/** How long the reference may take to validate its configuration: half a second on an idle machine. */
 const START_MS_MAX = 60_000
 
 const only = process.argv[process.argv.indexOf('--only') + 1]
@@ -33,7 +33,7 @@ const escapes: { readonly [letter: string]: string } = {
   v: '\v',
 }
 
-/** Of a string as Go quotes it. */
+/** Reverses Go's quoting. */
 const unquoted = (text: string): string =>
   text.replaceAll(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g, (_, x, u, wide, letter) => {
     const code: unknown = x ?? u ?? wide
@@ -105,7 +105,7 @@ function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly te
   })
 }
 
-/** klog quotes a text, but writes one of several lines as it is, each behind a tab. Flags that cannot be read come before it. */
+/** klog quotes the error, or writes it unquoted, indented by a tab, if it has several lines. Errors of flag parsing are not logged by klog. */
 function errorsIn(text: string): string[] {
   const block = /"command failed" err=<\n([\s\S]*?)\n >/.exec(text)?.[1]
   if (block !== undefined) return [block.replaceAll(/^\t/gm, '')]
@@ -117,7 +117,7 @@ function errorsIn(text: string): string[] {
   return flag === undefined ? [] : [flag]
 }
 
-/** Those of connections to an etcd that is not there are not about the configuration, nor are those of issuers that nobody reaches. */
+/** Without those of gRPC about the missing etcd. */
 function warningsIn(text: string): string[] {
   const lines = text.matchAll(/^W\d{4} \S+ +\d+ (\S+)\] (.*(?:\n(?![IWEF]\d{4} ).*)*)/gm)
   return [...lines].filter(([, place = '']) => !place.startsWith('logging.go')).map(([, , said = '']) => said.trimEnd())

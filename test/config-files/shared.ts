@@ -1,6 +1,6 @@
 /**
- * Judges what reads configuration files by the cases of ../shared, where it is there: `node test/config-files/shared.ts [--differences]`.
- * Prints verdicts and messages that are the same, by type.
+ * Runs the cases of ../shared, if it is there: `node test/config-files/shared.ts [--differences]`. Prints how many verdicts, messages and
+ * warnings are the same as the reference's, by type.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ type FlagCase = {
 }
 
 const sections = new Set(['Authentication', 'Authorization', 'Auditing'])
-/** These the server has today: what it says of them counts. */
+/** Flags that the server supports: these cases go through `checkArgs`. */
 const served = /^(?:service-account-(?!lookup)|token-auth-file|client-ca-file|api-audiences)/
 
 function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
