@@ -87,6 +87,15 @@ const table: { readonly [name: string]: RawFlags } = {
     'authentication-token-webhook-version': 'v2',
   },
   'token-webhook/version-alone': { 'authentication-token-webhook-version': 'v2' },
+  'token-webhook/ttl-short': {
+    'authentication-token-webhook-config-file': '$DIR/token.kubeconfig',
+    'authentication-token-webhook-cache-ttl': '1500ms',
+  },
+  'token-webhook/ttl-short-alone': { 'authentication-token-webhook-cache-ttl': '1s' },
+  'token-webhook/ttl-off': {
+    'authentication-token-webhook-config-file': '$DIR/token.kubeconfig',
+    'authentication-token-webhook-cache-ttl': '0s',
+  },
   'token-webhook/ttl-wrong': { 'authentication-token-webhook-cache-ttl': 'soon' },
   'anonymous/wrong': { 'anonymous-auth': 'yes' },
   'bootstrap/wrong': { 'enable-bootstrap-token-auth': '2' },
