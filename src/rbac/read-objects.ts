@@ -1,0 +1,51 @@
+/** Roles and bindings, from the objects that say so to what the index holds of them. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../api/object.ts'
+import type { Subject } from './binding.ts'
+import type { BindingContent } from './role-index.ts'
+import type { Rule } from './rule.ts'
+import { ownText, type SharedLists } from './shared-lists.ts'
+
+/** In the form that rules have everywhere in here, without copying anything. */
+export const readRules = (list: KubeObject[string]): Rule[] => itemsOf(list).map(readRule)
+
+const readRule = (rule: Fields): Rule => ({
+  verbs: textsOf(rule['verbs']),
+  apiGroups: textsOf(rule['apiGroups']),
+  resources: textsOf(rule['resources']),
+  resourceNames: textsOf(rule['resourceNames']),
+  nonResourceURLs: textsOf(rule['nonResourceURLs']),
+})
+
+/** What is kept of the rules of a role. */
+export const keptRules = (role: KubeObject, shared: SharedLists): Rule[] =>
+  readRules(role['rules']).map(({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
+    verbs: shared.list(verbs),
+    apiGroups: shared.list(apiGroups),
+    resources: shared.list(resources),
+    // Of most roles these are nobody else's.
+    resourceNames: resourceNames.length === 0 ? shared.list(resourceNames) : resourceNames.map(ownText),
+    nonResourceURLs: shared.list(nonResourceURLs),
+  }))
+
+/** What is kept of a binding. */
+export function keptBinding(binding: KubeObject, shared: SharedLists): BindingContent {
+  const roleRef = fieldsOf(binding['roleRef'])
+  const { namespace = '' } = binding.metadata
+  return {
+    roleKind: shared.text(textOf(roleRef['kind'])),
+    roleName: shared.text(textOf(roleRef['name'])),
+    subjects: itemsOf(binding['subjects']).flatMap((subject) => readSubject(subject, namespace, shared) ?? []),
+  }
+}
+
+/** Undefined: nobody can be it. */
+function readSubject(subject: Fields, bindingNamespace: string, shared: SharedLists): Subject | undefined {
+  const kind = textOf(subject['kind'])
+  const name = shared.text(textOf(subject['name']))
+  if (kind === 'User' || kind === 'Group') return { kind, name, namespace: '', matches: name }
+  if (kind !== 'ServiceAccount') return undefined
+  // One without a namespace is of that of its binding; there is none in that of a ClusterRoleBinding.
+  const namespace = shared.text(textOf(subject['namespace']) || bindingNamespace)
+  if (namespace === '') return undefined
+  return { kind, name, namespace, matches: shared.text(`system:serviceaccount:${namespace}:${name}`) }
+}

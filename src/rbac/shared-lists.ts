@@ -1,0 +1,46 @@
+/**
+ * Lists and texts that many roles have in common (`[get, list, watch]`, names of groups) are held once. What was not seen lately is not
+ * found again and held twice, so that nobody can make this grow by writing roles.
+ */
+
+/** Far more than there are kinds, groups and habits in a cluster. */
+const ENTRIES_MAX = 16_384
+/** What is longer is nobody's habit. */
+const CHARACTERS_MAX = 256
+/** V8 makes a slice of a text of at least this length a view, which keeps all of the text: that of a whole object. */
+const SLICE_CHARACTERS_MIN = 13
+
+const none: readonly string[] = []
+
+export class SharedLists {
+  readonly #texts = new Map<string, string>()
+  readonly #lists = new Map<string, readonly string[]>()
+
+  text(text: string): string {
+    const known = this.#texts.get(text)
+    if (known !== undefined) return known
+    const own = ownText(text)
+    if (text.length <= CHARACTERS_MAX) put(this.#texts, own, own)
+    return own
+  }
+
+  list(list: readonly string[]): readonly string[] {
+    if (list.length === 0) return none
+    // Quoted: no two lists have the same.
+    const key = JSON.stringify(list)
+    const known = this.#lists.get(key)
+    if (known !== undefined) return known
+    const own = list.map((text) => this.text(text))
+    if (key.length <= CHARACTERS_MAX) put(this.#lists, key, own)
+    return own
+  }
+}
+
+/** The text in memory of its own. */
+export const ownText = (text: string): string =>
+  text.length < SLICE_CHARACTERS_MIN ? text : Buffer.from(text).toString()
+
+function put<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.size >= ENTRIES_MAX) map.clear()
+  map.set(key, value)
+}
