@@ -62,6 +62,14 @@ export class RoleIndex {
     return namespace !== '' && visitFor(this.#byNamespace.get(namespace), user, see)
   }
 
+  /** Of all that is there: of the cluster (empty namespace), or of all namespaces. */
+  *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<Place> {
+    for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
+      const namespace = key.slice(0, key.indexOf('/'))
+      if ((namespace === '') === isOfCluster) yield { namespace, name: value.name }
+    }
+  }
+
   /** For operators and tests. */
   get size(): { readonly roles: number; readonly bindings: number; readonly namespaces: number } {
     return { roles: this.#roles.size, bindings: this.#bindings.size, namespaces: this.#byNamespace.size }

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type KubeObject, textOf } from '../api/object.ts'
+import type { WatchEvent } from '../cache/event.ts'
+import { Item } from '../cache/item.ts'
+import type { WatchOptions } from '../cache/reader.ts'
+import type { EventSource } from '../cache/watch.ts'
+import { silent } from '../lib/log.ts'
+import { StorageError } from '../storage/errors.ts'
+import { FollowedResource } from './followed-resource.ts'
+
+const range = { from: '/r/', to: '/r0' }
+
+/** A watch that a test feeds. */
+class Fed implements EventSource {
+  readonly start: WatchOptions['start']
+  state: EventSource['state'] = 'live'
+  readonly hasNews = true
+  #events: WatchEvent[] = []
+  #onReady: (() => void) | undefined
+
+  constructor(start: WatchOptions['start']) {
+    this.start = start
+  }
+
+  /** `isQuiet`: it is there to be taken, but nobody is woken yet. */
+  feed(events: readonly WatchEvent[], { isQuiet = false } = {}): void {
+    this.#events.push(...events)
+    if (!isQuiet) this.#wake()
+  }
+
+  take(): readonly WatchEvent[] {
+    return this.#events.splice(0, 2)
+  }
+
+  onReady(ready: () => void): void {
+    this.#onReady = ready
+    if (this.#events.length > 0 || this.state === 'closed') setImmediate(() => this.#wake())
+  }
+
+  requestBookmark(): void {}
+
+  close(): void {
+    this.state = 'closed'
+    this.#wake()
+  }
+
+  #wake(): void {
+    const ready = this.#onReady
+    this.#onReady = undefined
+    ready?.()
+  }
+}
+
+const itemOf = (name: string, value: string, revision: number): Item => {
+  const object: KubeObject = { apiVersion: 'v1', kind: 'Plain', metadata: { name }, value }
+  const decode = (): KubeObject => {
+    if (value === 'unreadable') throw new StorageError('corrupt', 'no object')
+    return object
+  }
+  const home = {
+    form: { decode, print: () => assert.fail() },
+    put: () => undefined,
+    view: () => Buffer.alloc(0),
+    keep: () => undefined,
+  }
+  return new Item(home, { key: `/r/${name}`, revision, createRevision: 1 })
+}
+
+const shown = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, value: string, revision: number): WatchEvent => ({
+  type,
+  revision,
+  item: itemOf(name, value, revision),
+  isShared: false,
+  frame: () => assert.fail(),
+})
+const listEnd = (revision: number): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd: true })
+
+function follow() {
+  const values = new Map<string, string>()
+  const sources: Fed[] = []
+  const opened: (() => void)[] = []
+  let seen = 0
+  const fault: { next: StorageError | undefined } = { next: undefined }
+  const followed = new FollowedResource({
+    name: 'things',
+    reader: {
+      list: async () => ({ revision: 0, items: [], more: false, remaining: 0 }),
+      watch: async ({ start }) => {
+        const { next } = fault
+        fault.next = undefined
+        if (next !== undefined) throw next
+        const source = new Fed(start)
+        sources.push(source)
+        opened.shift()?.()
+        return source
+      },
+    },
+    range,
+    set: (key, object) => {
+      if (object === undefined) values.delete(key)
+      else values.set(key, textOf(object['value']))
+    },
+    known: () => values.keys(),
+    log: silent,
+  })
+  const next = async (): Promise<Fed> => {
+    const at = seen++
+    if (sources.length <= at) await new Promise<void>((resolve) => opened.push(resolve))
+    return sources[at] ?? assert.fail()
+  }
+  return { followed, values, sources, fault, next }
+}
+
+test('what is there is told before the start comes back, then each change', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'a', '1', 5), shown('ADDED', 'b', '2', 3), listEnd(7)])
+  await starting
+  assert.deepEqual(
+    [...values],
+    [
+      ['/r/a', '1'],
+      ['/r/b', '2'],
+    ],
+  )
+  source.feed([shown('MODIFIED', 'a', '3', 8), shown('DELETED', 'b', '2', 9)])
+  await followed.reach(9)
+  assert.deepEqual([...values], [['/r/a', '3']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('who waits for a revision is not told of it by a list that has not ended', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'b', '2', 30)])
+  let isReached = false
+  const reaching = followed.reach(20).then(() => {
+    isReached = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(!isReached)
+  source.feed([shown('ADDED', 'c', '4', 20), listEnd(31)])
+  await Promise.all([starting, reaching])
+  assert.equal(values.get('/r/c'), '4')
+  await followed[Symbol.asyncDispose]()
+})
+
+test('what the cache has is told at once to who asks for the latest', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([listEnd(1)])
+  await starting
+  source.feed(
+    Array.from({ length: 9 }, (_, at) => shown('ADDED', `x${at}`, '1', at + 2)),
+    { isQuiet: true },
+  )
+  await followed.latest()
+  assert.equal(values.size, 9)
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a watch that ended goes on from where it was', async () => {
+  const { followed, values, sources, next } = follow()
+  const starting = followed.start()
+  const first = await next()
+  first.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
+  await starting
+  first.feed([shown('MODIFIED', 'a', '2', 8)])
+  await followed.reach(8)
+  first.close()
+  const second = await next()
+  assert.deepEqual(second.start, { after: 8 })
+  second.feed([shown('MODIFIED', 'a', '3', 9)])
+  await followed.reach(9)
+  assert.deepEqual([...values], [['/r/a', '3']])
+  assert.equal(sources.length, 2)
+  await followed[Symbol.asyncDispose]()
+})
+
+test('after a gap all is listed again, and what is gone is told', async () => {
+  const { followed, values, fault, next } = follow()
+  const starting = followed.start()
+  const first = await next()
+  first.feed([shown('ADDED', 'a', '1', 5), shown('ADDED', 'b', '1', 6), listEnd(7)])
+  await starting
+  fault.next = new StorageError('compacted', 'too old')
+  first.close()
+  const second = await next()
+  assert.ok('initial' in second.start)
+  // While the list is under way, the old state holds.
+  second.feed([shown('ADDED', 'b', '2', 3)])
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(values.get('/r/a'), '1')
+  // The database may be an older one, with revisions below those that were known.
+  second.feed([listEnd(4)])
+  await followed.reach(4)
+  assert.deepEqual([...values], [['/r/b', '2']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('what cannot be read does not count', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'a', '1', 5), listEnd(7), shown('MODIFIED', 'a', 'unreadable', 8)])
+  await starting
+  await followed.reach(8)
+  assert.equal(values.size, 0)
+  await followed[Symbol.asyncDispose]()
+})
+
+test('who waits is let go by his own signal and by the end', async () => {
+  const { followed, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([listEnd(7)])
+  await starting
+  await assert.rejects(followed.reach(9, AbortSignal.timeout(10)), /timeout/)
+  const reaching = followed.reach(9)
+  await followed[Symbol.asyncDispose]()
+  await reaching
+})
