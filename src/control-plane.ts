@@ -21,7 +21,7 @@ import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
 import { createAuthenticate } from './gate/authenticate.ts'
-import { type Authorize, authorizers, refusal } from './gate/authorize.ts'
+import { type Authorize, createAuthorizer, refusal } from './gate/authorize.ts'
 import { createVerifyCertificate } from './gate/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
@@ -32,6 +32,9 @@ import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { LookUp } from './lib/look-up.ts'
+import { confirmGrant } from './rbac/confirm-grant.ts'
+import { FollowedRoles, rbacGroup, type RoleResource, roleResources } from './rbac/followed-roles.ts'
+import { RoleIndex } from './rbac/role-index.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
@@ -72,6 +75,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly handle: Handle
   /** To be started before the first request is accepted. */
   readonly definitions: Definitions | undefined
+  /** The same. Undefined: nothing is decided by roles. */
+  readonly roles: FollowedRoles | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** The resources that may be loaded into the cache before they are requested. */
@@ -87,7 +92,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
-  const authorizer = authorizers[config.authorization]
+  const roles = createRoles(config, { registry, accessOf: (resource) => access.of(resource), log })
+  const authorizer = createAuthorizer(config.authorization, roles?.index ?? new RoleIndex())
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
@@ -99,13 +105,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     config,
     registry,
     cache,
-    store,
+    storeOf: (resource) => (isOfRoles(resource) ? (roles?.followed(resource.plural, store) ?? store) : store),
     metrics,
     admission: createAdmission(config, { authorize, objects, surroundings }),
     authorizeCreate: createAuthorizeCreate(authorize),
     authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
       ? createAuthorizeUnsafeDelete(authorize)
       : undefined,
+    confirmGrantOf: (resource) =>
+      roles !== undefined && isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
     allocator: allocation.allocator,
     yaml,
     patterns,
@@ -139,7 +147,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       handlers: createHandlers({
         askAboutToken: async (token, wanted) => lookUpToken(token, wanted),
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
-        askAboutRights: async (user) => authorizer.rightsOf(user),
+        askAboutRights: async (user, namespace) => authorizer.rightsOf(user, namespace),
         requestToken: accounts?.requestToken,
       }),
       subresourceAccess: ({ resource }) => ({
@@ -186,6 +194,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     allocation,
     definitions,
+    roles,
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: dispose,
   }
@@ -219,6 +228,31 @@ function createAdmission(
   const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo, gates: featureGates })
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
 }
+
+type RolesParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }
+
+function createRoles({ authorization }: Config, { registry, accessOf, log }: RolesParts): FollowedRoles | undefined {
+  if (!authorization.includes('RBAC')) return undefined
+  return new FollowedRoles({
+    accessOf: (plural) => {
+      const resource = registry.find({ group: rbacGroup, version: 'v1', plural })
+      return resource && accessOf(resource)
+    },
+    log,
+  })
+}
+
+const isOfRoles = <T extends Resource>(resource: T): resource is T & { readonly plural: RoleResource } =>
+  resource.group === rbacGroup && roleResources.some((plural) => plural === resource.plural)
+
+const createConfirmGrant =
+  (roles: FollowedRoles, plural: RoleResource, authorize: Authorize): NonNullable<WriteAccess['confirmGrant']> =>
+  ({ user, namespace, context }, object, current) => {
+    const { info, signal } = context
+    assert(info.kind === 'resource', 'objects are written by paths of resources')
+    const parts = { index: roles.index, latest: (until?: AbortSignal) => roles.latest(until), authorize }
+    return confirmGrant(parts, { user, resource: plural, namespace, name: info.name, object, current, signal })
+  }
 
 const createAuthorizeCreate =
   (authorize: Authorize): WriteAccess['authorizeCreate'] =>

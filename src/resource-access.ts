@@ -24,7 +24,7 @@ import { apiVersionOf, type Resource } from './registry/resource.ts'
 import type { Key, Revision } from './storage/engine.ts'
 import { StorageError } from './storage/errors.ts'
 import { rangeOf, ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
-import type { Store } from './storage/store.ts'
+import type { ObjectStore } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WatchAccess, WriteAccess } from './verbs/access.ts'
 import { convertedAccess } from './verbs/converting/converted-access.ts'
@@ -44,11 +44,13 @@ export type ResourceAccessParts = {
   readonly config: Config
   readonly registry: Registry
   readonly cache: Cache
-  readonly store: Store
+  /** Where the objects of a resource are written. */
+  readonly storeOf: (resource: Resource) => ObjectStore
   readonly metrics: RequestMetrics
   readonly admission: Admission
   readonly authorizeCreate: WriteAccess['authorizeCreate']
   readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
+  readonly confirmGrantOf: (resource: Resource) => WriteAccess['confirmGrant']
   /** Allocates addresses and node ports of Services. */
   readonly allocator: Allocator
   readonly yaml: YamlConverter
@@ -171,8 +173,8 @@ export class ResourceAccess {
   }
 
   #make(resource: Resource): Access {
-    const { config, registry, cache, store, metrics, yaml, patterns, clock } = this.#parts
-    const { admission, authorizeCreate, authorizeUnsafeDelete, allocator, ids, random } = this.#parts
+    const { config, registry, cache, storeOf, metrics, yaml, patterns, clock } = this.#parts
+    const { admission, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
@@ -195,7 +197,7 @@ export class ResourceAccess {
         written: this.#written,
         nowMs: clock.wallMs,
       }),
-      store,
+      store: storeOf(resource),
       decode: ({ value, key, revision }) => decode(value, key, revision),
       ids,
       now: this.#now,
@@ -203,6 +205,7 @@ export class ResourceAccess {
       admission,
       authorizeCreate,
       authorizeUnsafeDelete,
+      confirmGrant: confirmGrantOf(resource),
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       answerPattern: (question) => patterns.answer(question),

@@ -13,6 +13,7 @@ import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { addClientCa } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
@@ -159,6 +160,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
+  if (plane.roles !== undefined) await parts.use(plane.roles).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const cluster = {
     registry: plane.registry,
@@ -177,7 +179,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     now: createNow(clock.wallMs),
     log,
   })
+  const hasRoles =
+    plane.registry.find({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
+    if (hasRoles) await ensureRoles(handle, signal)
     await serviceRange.check(signal)
     await plane.allocation.repair.prepare()
   }

@@ -54,7 +54,7 @@ test('flags become one frozen configuration', () => {
     clientCaPem: null,
     clientCaPath: null,
     allowsAnonymous: true,
-    authorization: 'roles',
+    authorization: ['Node', 'RBAC'],
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,

@@ -56,7 +56,7 @@ export type Config = {
   /** The file of the client CAs. */
   readonly clientCaPath: string | null
   readonly allowsAnonymous: boolean
-  readonly authorization: 'roles' | 'always-allow' | 'always-deny'
+  readonly authorization: readonly AuthorizationMode[]
   readonly requestTimeoutMs: number
   /** The maximum of requests in flight; 0: unlimited. */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
@@ -96,7 +96,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   const bindAddress = values.address('bind-address')
   const advertiseAddress = values.address('advertise-address') || bindAddress
   const authorization = readAuthorization(values)
-  const isOpen = authorization === 'always-allow'
+  const isOpen = authorization.includes('AlwaysAllow')
   const isAnonymousAllowed = values.boolean('anonymous-auth')
   if (isOpen && isAnonymousAllowed) warn(anonymousOff)
   return {
@@ -245,21 +245,25 @@ function readClientCa(values: Values): string | null {
   }
 }
 
-const supportedModes: ReadonlySet<string> = new Set(['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'])
+const supportedModes = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
+
+/** Who decides what users may do. */
+export type AuthorizationMode = (typeof supportedModes)[number]
+
+const isSupported = (mode: string): mode is AuthorizationMode => supportedModes.some((one) => one === mode)
 const otherModes: ReadonlySet<string> = new Set(['ABAC', 'Webhook'])
 
 function readAuthorization(values: Values): Config['authorization'] {
   const modes = values.list('authorization-mode')
   for (const mode of modes) {
     if (otherModes.has(mode)) values.fault(`--authorization-mode ${mode} is not supported yet: use Node,RBAC`)
-    else if (!supportedModes.has(mode)) values.fault(`authorization-mode ${JSON.stringify(mode)} is not a valid mode`)
+    else if (!isSupported(mode)) values.fault(`authorization-mode ${JSON.stringify(mode)} is not a valid mode`)
   }
   if (new Set(modes).size < modes.length) {
     const shown = modes.map((mode) => JSON.stringify(mode)).join(' ')
     values.fault(`authorization-mode [${shown}] has mode specified more than once`)
   }
-  if (modes.includes('AlwaysAllow')) return 'always-allow'
-  return modes.includes('AlwaysDeny') && modes.length === 1 ? 'always-deny' : 'roles'
+  return modes.filter(isSupported)
 }
 
 function readGates(values: Values, warn: (text: string) => void): FeatureGates {

@@ -129,7 +129,7 @@ const flagTable = {
     section: authorization,
     type: 'list',
     default: 'Node,RBAC',
-    help: 'Authorizers in order: Node, RBAC, AlwaysAllow, AlwaysDeny. Until Node and RBAC are there, members of system:masters may do everything and others what every new cluster grants them.',
+    help: 'Authorizers in order: Node, RBAC, AlwaysAllow, AlwaysDeny. Node has no opinion yet: kubelets need roles.',
   },
 
   'advertise-address': {

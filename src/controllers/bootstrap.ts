@@ -70,7 +70,7 @@ export class Bootstrap implements AsyncDisposable {
       await prepare(this.#stopping.signal)
       return true
     } catch (error) {
-      log('warn', 'the range of service addresses, or what is taken of it, could not be written; trying again', {
+      log('warn', 'what a cluster begins with could not be written; trying again', {
         error: String(error),
       })
       return false

@@ -1,136 +1,128 @@
 /**
- * Authorization. Authorizers are tried in turn and the first that has an opinion decides; members of system:masters may do everything,
- * whatever the mode. `authorizeByBootstrapRoles` knows the default roles of every cluster: `bootstrapRoles`.
+ * Whether the user may do it. Members of system:masters may do everything; then the authorizers of `--authorization-mode` are asked in
+ * turn, and the first that has an opinion decides. All of them answer from memory, at once.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
 import { type ApiError, escapeHtml, forbidden } from '../api/errors.ts'
-import type { Fields } from '../api/object.ts'
+import { type Fields, present } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { authenticatedGroup, mastersGroup, unauthenticatedGroup, type User } from '../api/user.ts'
+import { mastersGroup, type User } from '../api/user.ts'
+import { authorizeByRoles, heldRules, joined } from '../rbac/authorizer.ts'
+import type { RoleIndex } from '../rbac/role-index.ts'
 
 export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 
-/** How an authorization mode decides, and all that it allows to a user, as a SelfSubjectRulesReview lists it. */
-export type Authorizer = { readonly authorize: Authorize; readonly rightsOf: (user: User) => Rights }
+export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC'
 
-type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
-
-/** A default ClusterRole, and the groups to which the ClusterRoleBinding of the same name grants it. */
-type BootstrapRole = {
-  readonly name: string
-  readonly groups: readonly string[]
-  readonly resourceRules?: readonly ResourceRule[]
-  readonly paths?: readonly string[]
+/** All that a user may do in a namespace, as a SelfSubjectRulesReview tells it. */
+export type Rights = {
+  readonly resourceRules: readonly Fields[]
+  readonly nonResourceRules: readonly Fields[]
+  /** There is more that cannot be told. */
+  readonly incomplete: boolean
+  readonly evaluationError?: string
 }
-type ResourceRule = { readonly verbs: readonly string[]; readonly group: string; readonly resources: readonly string[] }
 
-const publicPaths: readonly string[] = ['/healthz', '/livez', '/readyz', '/version', '/version/']
-const discoveryPaths: readonly string[] = [
-  ...['/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz'],
-  ...['/version', '/version/'],
-]
-const issuerPaths: readonly string[] = [
-  ...['/.well-known/openid-configuration', '/.well-known/openid-configuration/'],
-  ...['/openid/v1/jwks', '/openid/v1/jwks/'],
-]
-
-/** Sorted by name: the first role that allows the request gives the reason. */
-const bootstrapRoles: readonly BootstrapRole[] = [
-  {
-    name: 'system:basic-user',
-    groups: [authenticatedGroup],
-    resourceRules: [
-      {
-        verbs: ['create'],
-        group: 'authorization.k8s.io',
-        resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
-      },
-      { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
-    ],
-  },
-  { name: 'system:discovery', groups: [authenticatedGroup], paths: discoveryPaths },
-  {
-    name: 'system:public-info-viewer',
-    groups: [authenticatedGroup, unauthenticatedGroup],
-    paths: publicPaths,
-  },
-  { name: 'system:service-account-issuer-discovery', groups: ['system:serviceaccounts'], paths: issuerPaths },
-]
+export type Authorizer = {
+  readonly authorize: Authorize
+  readonly rightsOf: (user: User, namespace: string) => Rights
+}
 
 /** Decides synchronously, from memory. */
 type AuthorizeNow = (user: User, attributes: AccessAttributes) => AccessDecision
 
+/** How one mode decides, and what it knows of a user's rights. */
+type ModeAuthorizer = {
+  readonly authorize: AuthorizeNow
+  readonly rightsOf: (user: User, namespace: string) => Rights
+}
+
 const allowed: AccessDecision = { verdict: 'allow', reason: '' }
 const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
-
-const allowMasters: AuthorizeNow = ({ groups }) => (groups.includes(mastersGroup) ? allowed : noOpinion)
-
-/** The decision of the first authorizer that has an opinion; if none has, that of the last one. */
-const firstOpinion =
-  (...authorizers: readonly AuthorizeNow[]): AuthorizeNow =>
-  (user, attributes) => {
-    let decision = noOpinion
-    for (const authorize of authorizers) {
-      decision = authorize(user, attributes)
-      if (decision.verdict !== 'no-opinion') break
-    }
-    return decision
-  }
-
-const authorizeByBootstrapRoles: AuthorizeNow = ({ groups }, attributes) => {
-  for (const role of bootstrapRoles) {
-    const group = role.groups.find((one) => groups.includes(one))
-    if (group === undefined || !allows(role, attributes)) continue
-    const { name } = role
-    const reason = `RBAC: allowed by ClusterRoleBinding ${quote(name)} of ClusterRole ${quote(name)} to Group ${quote(group)}`
-    return { verdict: 'allow', reason }
-  }
-  return noOpinion
-}
-
-function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: AccessAttributes): boolean {
-  const { verb } = attributes
-  if (attributes.kind === 'path') return verb === 'get' && paths.some((one) => matchesPath(one, attributes.path))
-  const { group, plural, subresource } = attributes
-  return resourceRules.some(
-    (rule) =>
-      subresource === '' && rule.group === group && rule.verbs.includes(verb) && rule.resources.includes(plural),
-  )
-}
-
-const matchesPath = (pattern: string, path: string): boolean =>
-  pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern
 
 const everything: Rights = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
 }
-const nothing: Rights = { resourceRules: [], nonResourceRules: [] }
+const nothing: Rights = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
-function rightsByBootstrapRoles({ groups }: User): Rights {
-  const { resourceRules, nonResourceRules } = groups.includes(mastersGroup) ? everything : nothing
-  const roles = bootstrapRoles.filter((role) => role.groups.some((group) => groups.includes(group)))
+/** `index`: the roles that RBAC decides by. */
+export function createAuthorizer(modes: readonly AuthorizationMode[], index: RoleIndex): Authorizer {
+  const chain = modes.map((mode) => authorizerOf(mode, index))
   return {
-    resourceRules: [
-      ...resourceRules,
-      ...roles.flatMap(({ resourceRules: rules = [] }) =>
-        rules.map(({ verbs, group, resources }) => ({ verbs, apiGroups: [group], resources })),
-      ),
-    ],
-    nonResourceRules: [
-      ...nonResourceRules,
-      ...roles.flatMap(({ paths }) => (paths === undefined ? [] : [{ verbs: ['get'], nonResourceURLs: paths }])),
-    ],
+    authorize: (user, attributes) =>
+      user.groups.includes(mastersGroup) ? allowed : firstOpinion(chain, user, attributes),
+    rightsOf: (user, namespace) => joinRights(chain.map(({ rightsOf }) => rightsOf(user, namespace))),
   }
 }
 
-const denyAll: AuthorizeNow = () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' })
+function authorizerOf(mode: AuthorizationMode, index: RoleIndex): ModeAuthorizer {
+  switch (mode) {
+    case 'AlwaysAllow':
+      return { authorize: () => allowed, rightsOf: () => everything }
+    case 'AlwaysDeny':
+      return {
+        authorize: () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' }),
+        rightsOf: () => nothing,
+      }
+    case 'RBAC':
+      return {
+        authorize: (user, attributes) => authorizeByRoles(index, user, attributes),
+        rightsOf: (user, namespace) => rightsByRoles(index, user, namespace),
+      }
+    case 'Node':
+      // TODO(#16): what a kubelet may do with the objects of its pods. Until then it has no more than its roles give.
+      return { authorize: () => noOpinion, rightsOf: (user) => (isNode(user) ? unknownOfNodes : nothing) }
+  }
+}
 
-export const authorizers: { readonly [mode in 'roles' | 'always-allow' | 'always-deny']: Authorizer } = {
-  roles: { authorize: firstOpinion(allowMasters, authorizeByBootstrapRoles), rightsOf: rightsByBootstrapRoles },
-  'always-allow': { authorize: () => allowed, rightsOf: () => everything },
-  'always-deny': { authorize: firstOpinion(allowMasters, denyAll), rightsOf: () => nothing },
+/** The decision of the first that has an opinion; without one, all that they said. */
+function firstOpinion(chain: readonly ModeAuthorizer[], user: User, attributes: AccessAttributes): AccessDecision {
+  const reasons: string[] = []
+  for (const { authorize } of chain) {
+    const decision = authorize(user, attributes)
+    if (decision.verdict !== 'no-opinion') return decision
+    if (decision.reason !== '') reasons.push(decision.reason)
+  }
+  return reasons.length === 0 ? noOpinion : { verdict: 'no-opinion', reason: reasons.join('\n') }
+}
+
+function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights {
+  const { rules, errors } = heldRules(index, user, { namespace, names: 'singular' })
+  return {
+    resourceRules: rules
+      .filter(({ resources }) => resources.length > 0)
+      .map(({ verbs, apiGroups, resources, resourceNames }) =>
+        present({ verbs, apiGroups: orNone(apiGroups), resources, resourceNames: orNone(resourceNames) }),
+      ),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: false,
+    ...(errors.size === 0 ? {} : { evaluationError: joined(errors) }),
+  }
+}
+
+const orNone = (list: readonly string[]): readonly string[] | undefined => (list.length === 0 ? undefined : list)
+
+const isNode = ({ name, groups }: User): boolean => name.startsWith('system:node:') && groups.includes('system:nodes')
+
+const unknownOfNodes: Rights = {
+  ...nothing,
+  incomplete: true,
+  evaluationError: 'node authorizer does not support user rule resolution',
+}
+
+function joinRights(all: readonly Rights[]): Rights {
+  const errors = new Set(all.flatMap(({ evaluationError }) => evaluationError ?? []))
+  return {
+    resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+    nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+    incomplete: all.some(({ incomplete }) => incomplete),
+    ...(errors.size === 0 ? {} : { evaluationError: joined(errors) }),
+  }
 }
 
 /** The 403, with upstream's text. */

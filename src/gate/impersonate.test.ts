@@ -2,13 +2,18 @@ import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { ApiRequest } from '../api/request.ts'
-import { type Authorize, authorizers } from './authorize.ts'
+import { RoleIndex } from '../rbac/role-index.ts'
+import { type Authorize, createAuthorizer } from './authorize.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 const admin = { name: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] }
 const bob = { name: 'bob', uid: '2', groups: ['system:authenticated'] }
 
-function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize = authorizers.roles.authorize) {
+function become(
+  headers: IncomingHttpHeaders,
+  by = admin,
+  authorize: Authorize = createAuthorizer(['RBAC'], new RoleIndex()).authorize,
+) {
   const request: ApiRequest = {
     method: 'GET',
     path: '/version',

@@ -43,6 +43,10 @@ export type WriteAccess = ReadAccess & {
   readonly admission: Admission
   /** Fails with Forbidden if the user may not create the object: an update that creates needs that permission, too. */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
+  /** Fails with Forbidden if the object grants more than the user has. Undefined where objects of the resource grant nothing. */
+  readonly confirmGrant:
+    | ((request: ResourceRequest, object: KubeObject, current: KubeObject | undefined) => Promise<void>)
+    | undefined
   /** Fails with Forbidden if the user may not delete unreadable objects. Undefined: nobody can. */
   readonly authorizeUnsafeDelete: ((request: ResourceRequest) => Promise<void>) | undefined
   /** Fails with a YamlError. */

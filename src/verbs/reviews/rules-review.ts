@@ -5,7 +5,12 @@ import type { User } from '../../api/user.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
 import { readReview, type Review } from './question.ts'
 
-type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
+type Rights = {
+  readonly resourceRules: readonly Fields[]
+  readonly nonResourceRules: readonly Fields[]
+  readonly incomplete: boolean
+  readonly evaluationError?: string
+}
 
 export type AskAboutRights = (user: User, namespace: string) => Promise<Rights>
 
@@ -16,6 +21,6 @@ export const createRulesReview =
     const { object, respond } = await readReview(request, access)
     const namespace = textOf(fieldsOf(object['spec'])['namespace'])
     if (namespace === '') throw badRequest('no namespace on request')
-    const status = { ...(await askAboutRights(user, namespace)), incomplete: false }
+    const status = await askAboutRights(user, namespace)
     return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {}, spec: {}, status })
   }

@@ -1,6 +1,6 @@
 /**
  * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
- * (admission), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is the
+ * (admission), check escalation (RBAC), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is the
  * stored object; undefined if the object is new. After a step that took long, as each does with an object of megabytes, the event loop gets
  * a turn. create-object.ts and update-object.ts run the steps and store the result; an update runs all of them again when another writer
  * was first.
@@ -25,7 +25,9 @@ export async function mutate(write: Write, given: KubeObject, current: CurrentOb
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const attributes = attributesOf(request, { operation, options, object, oldObject })
-  return (await access.admission.mutate(attributes)) ?? object
+  const mutated = (await access.admission.mutate(attributes)) ?? object
+  await access.confirmGrant?.(request, mutated, current?.object)
+  return mutated
 }
 
 /** Returns the object to store. These steps run again with each generated name. */

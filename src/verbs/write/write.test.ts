@@ -89,6 +89,7 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
       steps.push('authorize')
       throw forbidden(resource, 'l', 'no')
     },
+    confirmGrant: undefined,
     convertYaml: refused,
     allocator: undefined,
     inVersion: () => resource,

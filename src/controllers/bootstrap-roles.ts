@@ -1,0 +1,77 @@
+/**
+ * The roles and bindings that every cluster begins with: made where they are not there, and given what they lack where they are, whenever a
+ * server starts, as kube-apiserver does. Another server may do the same at the same time: who comes second looks again.
+ */
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
+import { type PolicyObject, readPolicy } from '../rbac/read-policy.ts'
+import { reconcile } from '../rbac/reconcile.ts'
+
+const root = '/apis/rbac.authorization.k8s.io/v1'
+/** Written side by side: few enough that the server answers others meanwhile. */
+const WRITERS = 16
+/** Each time somebody else was first. */
+const TRIES = 5
+
+/** Fails when something could not be written, after it has written all the rest. */
+export async function ensureRoles(handle: HandleAs, signal: AbortSignal): Promise<void> {
+  const queue = readPolicy(bootstrapPolicy).values()
+  const faults: string[] = []
+  const work = async (): Promise<void> => {
+    for (const wanted of queue) {
+      if (signal.aborted) return
+      const fault = await ensureOne({ handle, signal }, wanted)
+      if (fault !== undefined) faults.push(fault)
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, work))
+  if (faults.length > 0) throw new Error(faults.join('; '))
+}
+
+type Caller = { readonly handle: HandleAs; readonly signal: AbortSignal }
+
+/** What went wrong; undefined: it is as it should be. */
+async function ensureOne(caller: Caller, { resource, object }: PolicyObject): Promise<string | undefined> {
+  const { namespace, name = '' } = object.metadata
+  const collection = namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  let status = 0
+  for (let tries = 0; tries < TRIES; tries++) {
+    status = await attempt(caller, { collection, path: `${collection}/${name}`, object, isFirst: tries === 0 })
+    if (status < ERROR) return undefined
+    if (status !== CONFLICT && status !== NOT_FOUND) break
+  }
+  return `${collection}/${name} could not be written: status ${status}`
+}
+
+type Place = {
+  readonly collection: string
+  readonly path: string
+  readonly object: KubeObject
+  readonly isFirst: boolean
+}
+
+async function attempt({ handle, signal }: Caller, { collection, path, object, isFirst }: Place): Promise<number> {
+  // What memory has is mostly the latest; a write that begins with less is refused.
+  const query = isFirst ? { resourceVersion: '0' } : {}
+  const found = await request(handle, { method: 'GET', path, query, signal })
+  const create = async (): Promise<number> =>
+    (await request(handle, { method: 'POST', path: collection, body: object, signal })).status
+  if (found.status === NOT_FOUND) return create()
+  if (found.status !== OK) return found.status
+  const current = fieldsOf(objectOf(found))
+  const reconciled = await reconcile(current, object)
+  if (reconciled.operation === 'none') return OK
+  if (reconciled.operation === 'update') {
+    return (await request(handle, { method: 'PUT', path, body: reconciled.object, signal })).status
+  }
+  const preconditions = { uid: textOf(fieldsOf(current['metadata'])['uid']) }
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+  const { status } = await request(handle, { method: 'DELETE', path, body, signal })
+  return status === OK || status === NOT_FOUND ? create() : status
+}
+
+const OK = 200
+const ERROR = 400
+const NOT_FOUND = 404
+const CONFLICT = 409

@@ -1,0 +1,245 @@
+/** Roles on whole servers: what a client wrote counts for its next request, through restarts and on replicas; and attacks that must fail. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+
+const flags = ['--authorization-mode=Node,RBAC']
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const group = 'rbac.authorization.k8s.io'
+const parts = new AsyncDisposableStack()
+const servers: TestServer[] = []
+const all: Client[] = []
+
+before(async () => {
+  const first = await startTestServer(flags)
+  servers.push(first, await startReplica(first, flags))
+  for (const server of servers) {
+    const client = clients['HTTP/2']?.(server.url)
+    assert.ok(client)
+    all.push(client)
+    parts.defer(() => client[Symbol.asyncDispose]())
+  }
+})
+
+after(async () => {
+  await parts.disposeAsync()
+  for (const server of servers.toReversed()) await server[Symbol.asyncDispose]()
+  for (const { complaints } of servers) assert.deepEqual(complaints, [])
+})
+
+type Sent = { readonly method?: string; readonly body?: unknown; readonly type?: string; readonly as?: string }
+
+/** As admin, unless somebody else is named. */
+async function call(path: string, { method = 'GET', body, type, as }: Sent = {}, at = 0) {
+  const client = all[at]
+  assert.ok(client)
+  const headers = {
+    ...(type === undefined ? {} : { 'content-type': type }),
+    ...(as === undefined ? {} : { 'impersonate-user': as }),
+  }
+  const sent = { method, path, token: adminToken, headers, ...(body === undefined ? {} : { body }) }
+  const { status, text } = await client.call(sent)
+  return { status, body: JSON.parse(text) }
+}
+
+const post = (path: string, body: unknown, as?: string) =>
+  call(path, { method: 'POST', body, ...(as === undefined ? {} : { as }) })
+
+const may = (verbs: string, resources: string, more: object = {}): object => ({
+  verbs: verbs.split(','),
+  resources: resources.split(','),
+  apiGroups: [''],
+  ...more,
+})
+const role = (name: string, ...rules: readonly object[]): object => ({ metadata: { name }, rules })
+const binding = (name: string, to: string, user: string): object => {
+  const [kind = '', roleName = ''] = to.split('/')
+  return {
+    metadata: { name },
+    roleRef: { apiGroup: group, kind, name: roleName },
+    subjects: [{ apiGroup: group, kind: 'User', name: user }],
+  }
+}
+
+async function namespace(name: string): Promise<string> {
+  assert.equal((await post('/api/v1/namespaces', { metadata: { name } })).status, 201)
+  return `${rbac}/namespaces/${name}`
+}
+
+test('a grant counts for the next request, and so does its end, 200 times', async () => {
+  const path = await namespace('quick')
+  await post(`${path}/roles`, role('r', may('get', 'configmaps')))
+  const target = '/api/v1/namespaces/quick/configmaps/none'
+  for (let round = 0; round < 200; round++) {
+    assert.equal((await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))).status, 201)
+    assert.equal((await call(target, { as: 'alice' })).status, 404, `granted in round ${round}`)
+    assert.equal((await call(`${path}/rolebindings/b`, { method: 'DELETE' })).status, 200)
+    assert.equal((await call(target, { as: 'alice' })).status, 403, `taken back in round ${round}`)
+  }
+})
+
+test('the same of changes of a role by patch, update and apply, and of a collection that is deleted', async () => {
+  const path = await namespace('changes')
+  const target = '/api/v1/namespaces/changes/secrets/none'
+  await post(`${path}/roles`, role('r'))
+  await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
+  const merge = 'application/merge-patch+json'
+  const apply = 'application/apply-patch+yaml'
+  for (let round = 0; round < 50; round++) {
+    await call(`${path}/roles/r`, { method: 'PATCH', type: merge, body: role('r', may('get', 'secrets')) })
+    assert.equal((await call(target, { as: 'alice' })).status, 404)
+    await call(`${path}/roles/r`, { method: 'PUT', body: role('r') })
+    assert.equal((await call(target, { as: 'alice' })).status, 403)
+    const body = { apiVersion: `${group}/v1`, kind: 'Role', ...role('r', may('*', 'secrets')) }
+    await call(`${path}/roles/r?fieldManager=m&force=true`, { method: 'PATCH', type: apply, body })
+    assert.equal((await call(target, { as: 'alice' })).status, 404)
+    await call(`${path}/roles`, { method: 'DELETE' })
+    const { status, body: refused } = await call(target, { as: 'alice' })
+    assert.equal(status, 403)
+    assert.match(refused.message, /RBAC: role.rbac.authorization.k8s.io "r" not found$/)
+    await post(`${path}/roles`, role('r'))
+  }
+})
+
+test('what is written through one server counts on the other soon', async () => {
+  const path = await namespace('replicas')
+  await post(`${path}/roles`, role('r', may('get', 'configmaps')))
+  await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
+  const target = '/api/v1/namespaces/replicas/configmaps/none'
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await call(target, { as: 'alice' }, 1)).status === 404) return
+    await sleep(10)
+  }
+  assert.fail('not within a second')
+})
+
+test('what is taken back through one server cannot be granted through the other', async () => {
+  const path = await namespace('late')
+  const writes = may('create', 'roles', { apiGroups: [group] })
+  for (let round = 0; round < 50; round++) {
+    const bound = `b${round}`
+    await post(`${path}/roles`, role(`w${round}`, writes, may('get', 'secrets')))
+    await post(`${path}/rolebindings`, binding(bound, `Role/w${round}`, 'mallory'))
+    await post(`${path}/rolebindings`, binding(`k${round}`, 'Role/keep', 'mallory'))
+    if (round === 0) await post(`${path}/roles`, role('keep', writes))
+    await call(`${path}/rolebindings/${bound}`, { method: 'DELETE' })
+    const sent = { method: 'POST', body: role(`g${round}`, may('get', 'secrets')), as: 'mallory' }
+    assert.equal((await call(`${path}/roles`, sent, 1)).status, 403)
+  }
+})
+
+test('the cluster begins with its roles, and a server that starts mends them', async () => {
+  const protectedRole = `${rbac}/clusterroles/system:monitoring`
+  const mended = `${rbac}/clusterroles/system:discovery`
+  const rebound = `${rbac}/clusterrolebindings/system:basic-user`
+  const merge = 'application/merge-patch+json'
+  const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
+  await call(protectedRole, { method: 'PATCH', type: merge, body: { metadata: { annotations }, rules: [] } })
+  await call(mended, { method: 'PATCH', type: merge, body: { rules: [may('get', 'pods')] } })
+  await call(rebound, { method: 'DELETE' })
+  await post(`${rbac}/clusterrolebindings`, binding('system:basic-user', 'ClusterRole/cluster-admin', 'mallory'))
+  assert.equal((await call('/apis', { as: 'alice' })).status, 403)
+  const [first] = servers
+  assert.ok(first)
+  await using third = await startReplica(first, flags)
+  assert.deepEqual(third.complaints, [])
+  assert.deepEqual((await call(protectedRole)).body.rules ?? [], [])
+  const { rules } = (await call(mended)).body
+  assert.deepEqual(rules[0], may('get', 'pods'))
+  assert.ok(rules.length > 5)
+  assert.equal((await call('/apis', { as: 'alice' })).status, 200)
+  const { roleRef, subjects } = (await call(rebound)).body
+  assert.equal(roleRef.name, 'system:basic-user')
+  assert.deepEqual(
+    subjects.map(({ name }: { name: string }) => name),
+    ['system:authenticated'],
+  )
+  assert.equal((await call('/api/v1/nodes', { as: 'mallory' })).status, 403)
+})
+
+test('attacks: more rights by every way of writing', async () => {
+  const path = await namespace('attacks')
+  const writes = may('*', 'roles,rolebindings', { apiGroups: [group], verbs: ['create', 'update', 'patch', 'get'] })
+  await post(`${path}/roles`, role('own', writes))
+  await post(`${path}/rolebindings`, binding('own', 'Role/own', 'mallory'))
+  const more = role('own', writes, may('*', '*'))
+  const fresh = role('fresh', may('get', 'secrets'))
+  const full = { apiVersion: `${group}/v1`, kind: 'Role' }
+  const admin = binding('b', 'ClusterRole/cluster-admin', 'mallory')
+  const merge = 'application/merge-patch+json'
+  const attacks: readonly (readonly [string, string, Sent])[] = [
+    ['create', `${path}/roles`, { method: 'POST', body: fresh }],
+    ['dry run', `${path}/roles?dryRun=All`, { method: 'POST', body: fresh }],
+    ['update', `${path}/roles/own`, { method: 'PUT', body: more }],
+    ['update that creates', `${path}/roles/fresh`, { method: 'PUT', body: fresh }],
+    ['merge patch', `${path}/roles/own`, { method: 'PATCH', type: merge, body: more }],
+    [
+      'JSON patch',
+      `${path}/roles/own`,
+      {
+        method: 'PATCH',
+        type: 'application/json-patch+json',
+        body: [{ op: 'add', path: '/rules/-', value: may('*', '*') }],
+      },
+    ],
+    [
+      'strategic patch',
+      `${path}/roles/own`,
+      { method: 'PATCH', type: 'application/strategic-merge-patch+json', body: more },
+    ],
+    [
+      'apply that creates',
+      `${path}/roles/fresh?fieldManager=m`,
+      { method: 'PATCH', type: 'application/apply-patch+yaml', body: { ...full, ...fresh } },
+    ],
+    [
+      'apply',
+      `${path}/roles/own?fieldManager=m&force=true`,
+      { method: 'PATCH', type: 'application/apply-patch+yaml', body: { ...full, ...more } },
+    ],
+    ['bind', `${path}/rolebindings`, { method: 'POST', body: admin }],
+    ['bind by an update that creates', `${path}/rolebindings/b`, { method: 'PUT', body: admin }],
+    ['bind in the cluster', `${rbac}/clusterrolebindings`, { method: 'POST', body: admin }],
+    ['a cluster role', `${rbac}/clusterroles`, { method: 'POST', body: fresh }],
+    [
+      'a label that admin aggregates',
+      `${rbac}/clusterroles/system:aggregate-to-view`,
+      { method: 'PATCH', type: merge, body: { metadata: { labels: { [`${group}/aggregate-to-edit`]: 'true' } } } },
+    ],
+  ]
+  for (const [name, target, sent] of attacks) {
+    const { status, body } = await call(target, { ...sent, as: 'mallory' })
+    assert.equal(status, 403, `${name}: ${JSON.stringify(body)}`)
+  }
+  assert.equal((await call('/api/v1/namespaces/attacks/secrets', { as: 'mallory' })).status, 403)
+})
+
+test('attacks: to be somebody else, and parts of what one may get', async () => {
+  const path = await namespace('others')
+  await post(`${path}/roles`, role('own', may('get,list', 'pods'), may('impersonate', 'serviceaccounts')))
+  await post(`${path}/rolebindings`, binding('own', 'Role/own', 'bob'))
+  const client = all[0]
+  assert.ok(client)
+  const bob = async (target: string, headers: { readonly [name: string]: string } = {}): Promise<number> =>
+    (await client.call({ path: target, token: 'bob-token', headers })).status
+  const pods = '/api/v1/namespaces/others/pods'
+  assert.equal(await bob(pods), 200)
+  for (const part of ['log', 'exec', 'attach', 'portforward', 'proxy', 'status', 'ephemeralcontainers']) {
+    assert.equal(await bob(`${pods}/p/${part}`), 403, part)
+  }
+  const account = 'system:serviceaccount:others:sa'
+  assert.equal(await bob('/apis', { 'impersonate-user': account }), 200)
+  for (const headers of [
+    { 'impersonate-user': 'admin' },
+    { 'impersonate-user': 'system:serviceaccount:kube-system:sa' },
+    { 'impersonate-user': account, 'impersonate-group': 'system:masters' },
+    { 'impersonate-user': account, 'impersonate-uid': 'u' },
+    { 'impersonate-user': account, 'impersonate-extra-scopes': 's' },
+    { 'impersonate-user': 'system:serviceaccount:others:sa:x' },
+  ]) {
+    assert.equal(await bob('/apis', headers), 403, JSON.stringify(headers))
+  }
+  assert.equal(await bob('/api/v1/namespaces/others/../kube-system/pods'), 403)
+  assert.equal(await bob('/api/v1/pods'), 403)
+})
