@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   registry: ['codec', 'schema', 'cel'],
   storage: ['codec', 'etcd'],
   cache: ['codec', 'storage'],
-  rbac: ['schema', 'cache', 'storage'],
+  rbac: ['codec', 'schema', 'cache', 'storage'],
   gate: ['codec', 'cel', 'rbac', 'registry', 'cache'],
   discovery: ['codec', 'registry', 'schema'],
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],

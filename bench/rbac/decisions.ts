@@ -98,8 +98,13 @@ function build(): { readonly index: RoleIndex; readonly ms: number } {
   const index = new RoleIndex()
   const before = performance.now()
   for (const object of allRoles) index.setRole(placeOf(object), keptRules(object, shared))
-  for (const object of allBindings) index.setBinding(placeOf(object), keptBinding(object, shared))
+  for (const object of allBindings) addBinding(index, object, shared)
   return { index, ms: performance.now() - before }
+}
+
+function addBinding(index: RoleIndex, object: KubeObject, shared: SharedLists): void {
+  const place = placeOf(object)
+  index.setBinding(place, keptBinding(object, place.namespace, shared))
 }
 
 const placeOf = ({ metadata: { name = '', namespace = '' } }: KubeObject) => ({ name, namespace })
@@ -113,7 +118,7 @@ function weigh(): number {
   const shared = new SharedLists()
   const index = new RoleIndex()
   for (const object of roles()) index.setRole(placeOf(object), keptRules(object, shared))
-  for (const object of bindings()) index.setBinding(placeOf(object), keptBinding(object, shared))
+  for (const object of bindings()) addBinding(index, object, shared)
   collect()
   const { heapUsed } = process.memoryUsage()
   if (index.size.bindings === 0) throw new Error('there are no bindings')

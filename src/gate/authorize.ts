@@ -1,6 +1,6 @@
 /**
- * Whether the user may do it. Members of system:masters may do everything; then the authorizers of `--authorization-mode` are asked in
- * turn, and the first that has an opinion decides. All of them answer from memory, at once.
+ * Authorization. Members of system:masters may do everything; for others the authorizers of `--authorization-mode` are tried in turn, and the
+ * first that has an opinion decides. All of them decide synchronously, from memory.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
@@ -8,18 +8,18 @@ import { type ApiError, escapeHtml, forbidden } from '../api/errors.ts'
 import { type Fields, present } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
-import { authorizeByRoles, heldRules, joined } from '../rbac/authorizer.ts'
+import { authorizeByRoles, heldRules } from '../rbac/authorizer.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 
 export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC'
 
-/** All that a user may do in a namespace, as a SelfSubjectRulesReview tells it. */
+/** All that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */
 export type Rights = {
   readonly resourceRules: readonly Fields[]
   readonly nonResourceRules: readonly Fields[]
-  /** There is more that cannot be told. */
+  /** True if an authorizer may allow more than it can list. */
   readonly incomplete: boolean
   readonly evaluationError?: string
 }
@@ -32,7 +32,7 @@ export type Authorizer = {
 /** Decides synchronously, from memory. */
 type AuthorizeNow = (user: User, attributes: AccessAttributes) => AccessDecision
 
-/** How one mode decides, and what it knows of a user's rights. */
+/** The authorizer of one mode. */
 type ModeAuthorizer = {
   readonly authorize: AuthorizeNow
   readonly rightsOf: (user: User, namespace: string) => Rights
@@ -73,12 +73,12 @@ function authorizerOf(mode: AuthorizationMode, index: RoleIndex): ModeAuthorizer
         rightsOf: (user, namespace) => rightsByRoles(index, user, namespace),
       }
     case 'Node':
-      // TODO(#16): what a kubelet may do with the objects of its pods. Until then it has no more than its roles give.
+      // TODO(#16): the node authorizer. Until then a kubelet may do what its roles allow.
       return { authorize: () => noOpinion, rightsOf: (user) => (isNode(user) ? unknownOfNodes : nothing) }
   }
 }
 
-/** The decision of the first that has an opinion; without one, all that they said. */
+/** The decision of the first authorizer that has an opinion; if none has, the reasons of all. */
 function firstOpinion(chain: readonly ModeAuthorizer[], user: User, attributes: AccessAttributes): AccessDecision {
   const reasons: string[] = []
   for (const { authorize } of chain) {
@@ -90,7 +90,8 @@ function firstOpinion(chain: readonly ModeAuthorizer[], user: User, attributes: 
 }
 
 function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights {
-  const { rules, errors } = heldRules(index, user, { namespace, names: 'singular' })
+  const { rules, isComplete, error } = heldRules(index, user, { namespace, each: 'binding' })
+  const errors = [error, isComplete ? '' : 'the user has too many rules to list all of them'].filter(Boolean)
   return {
     resourceRules: rules
       .filter(({ resources }) => resources.length > 0)
@@ -100,8 +101,8 @@ function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights 
     nonResourceRules: rules
       .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
       .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
-    incomplete: false,
-    ...(errors.size === 0 ? {} : { evaluationError: joined(errors) }),
+    incomplete: !isComplete,
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
   }
 }
 
@@ -116,12 +117,12 @@ const unknownOfNodes: Rights = {
 }
 
 function joinRights(all: readonly Rights[]): Rights {
-  const errors = new Set(all.flatMap(({ evaluationError }) => evaluationError ?? []))
+  const errors = all.flatMap(({ evaluationError }) => evaluationError ?? [])
   return {
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: all.some(({ incomplete }) => incomplete),
-    ...(errors.size === 0 ? {} : { evaluationError: joined(errors) }),
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
   }
 }
 

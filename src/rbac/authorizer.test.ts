@@ -27,7 +27,7 @@ function bind(index: RoleIndex, place: string, roleRef: string, ...subjects: rea
     roleRef: { kind, name: roleName },
     subjects,
   }
-  index.setBinding({ namespace, name }, keptBinding(object, shared))
+  index.setBinding({ namespace, name }, keptBinding(object, namespace, shared))
 }
 
 const may = (verbs: string, resources: string, more: Fields = {}): Fields => ({
@@ -207,10 +207,54 @@ test('all rules of a user, each binding once', () => {
   bind(index, 'm/b', 'ClusterRole/r', person())
   bind(index, 'n/c', 'Role/none', person())
   const twice = { ...alice, groups: ['dev', 'dev', 'alice'] }
-  const { rules, errors } = heldRules(index, twice, { namespace: 'n', names: 'plural' })
+  const { rules, error } = heldRules(index, twice, { namespace: 'n', each: 'binding' })
   assert.deepEqual(
     rules.map(({ verbs }) => verbs.join()),
     ['get', 'list', 'get', 'list'],
   )
-  assert.deepEqual([...errors], ['roles.rbac.authorization.k8s.io "none" not found'])
+  assert.equal(error, 'role.rbac.authorization.k8s.io "none" not found')
+  const once = heldRules(index, twice, { namespace: 'n', each: 'role' })
+  assert.equal(once.rules.length, 2)
+  assert.equal(once.error, 'roles.rbac.authorization.k8s.io "none" not found')
+})
+
+test('a role of many bindings is asked once, and its rules are collected up to a limit', () => {
+  const index = new RoleIndex()
+  role(index, '/long', ...Array.from({ length: 20_000 }, (_, at) => may('get', 'pods', { resourceNames: [`p${at}`] })))
+  for (let at = 0; at < 300; at++) bind(index, `/b${at}`, 'ClusterRole/long', person())
+  const beforeMs = performance.now()
+  for (let round = 0; round < 10; round++) {
+    assert.equal(authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict, 'no-opinion')
+  }
+  assert.ok(performance.now() - beforeMs < 1000)
+  const { rules, isComplete } = heldRules(index, alice, { namespace: '', each: 'binding' })
+  assert.deepEqual([rules.length, isComplete], [100_000, false])
+  assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)
+})
+
+test('at most a hundred missing roles are named', () => {
+  const index = new RoleIndex()
+  for (let at = 0; at < 150; at++) bind(index, `/b${at}`, `ClusterRole/gone${at}`, person())
+  const { reason } = authorizeByRoles(index, alice, asks('get', 'pods'))
+  assert.equal(reason.split('not found').length, 101)
+  assert.match(reason, /, and 50 more\]$/)
+})
+
+test('a ClusterRoleBinding to a Role, as only etcd can hold it, leaves the ClusterRole of that name alone', () => {
+  const index = new RoleIndex()
+  role(index, '/r', may('get', 'pods'))
+  bind(index, '/good', 'ClusterRole/r', person())
+  bind(index, '/odd', 'Role/r', group('dev'))
+  index.setBinding({ namespace: '', name: 'odd' }, undefined)
+  assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
+  index.setRole({ namespace: '', name: 'r' }, undefined)
+  role(index, '/r', may('get', 'pods'))
+  assert.equal(authorizeByRoles(index, alice, asks('get', 'pods')).verdict, 'allow')
+})
+
+test('of the roles only those that exist have a place', () => {
+  const index = new RoleIndex()
+  bind(index, '/b', 'ClusterRole/missing', person())
+  role(index, '/there')
+  assert.deepEqual([...index.places('roles', true)], [{ namespace: '', name: 'there' }])
 })

@@ -1,6 +1,6 @@
 /**
- * Decides by roles: RBAC. What no rule covers nobody has an opinion on, and another authorizer may allow it. Decisions are made at once,
- * from memory.
+ * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything else, so that another authorizer
+ * may still allow it. Decisions are synchronous, from memory.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { quote } from '../api/quote.ts'
@@ -10,16 +10,22 @@ import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
 
+/** Rules that are collected for one user, at the most; a list of more is larger than an object can be. */
+const RULES_MAX = 100_000
+/** Unresolved references that are listed in one text. */
+const ERRORS_MAX = 100
+
 const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
 
 export function authorizeByRoles(index: RoleIndex, user: User, attributes: AccessAttributes): AccessDecision {
   const question = questionOf(attributes)
   let reason = ''
-  let errors: Set<string> | undefined
-  const isAllowed = index.visit(user, namespaceOf(attributes), (binding, subject) => {
+  let errors: ResolutionErrors | undefined
+  const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+  const isAllowed = index.visit(user, namespace, (binding, subject) => {
     const { role } = binding
     if (!(role instanceof Role) || role.rules === undefined) {
-      errors ??= new Set()
+      errors ??= new ResolutionErrors()
       errors.add(unresolved(binding, 'singular'))
       return false
     }
@@ -28,46 +34,62 @@ export function authorizeByRoles(index: RoleIndex, user: User, attributes: Acces
     return true
   })
   if (isAllowed) return { verdict: 'allow', reason }
-  return errors === undefined ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${joined(errors)}` }
+  return errors === undefined ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
 }
 
-/** All that the user has in a namespace (empty: in the cluster), binding by binding. */
 export type HeldRules = {
   readonly rules: readonly Rule[]
-  /** Why there may be more; empty: there is not. */
-  readonly errors: ReadonlySet<string>
+  /** False: the user has more than RULES_MAX rules; the others are missing. */
+  readonly isComplete: boolean
+  /** The references of the user's bindings that could not be resolved, as one text; empty if there are none. */
+  readonly error: string
 }
 
-/**
- * `names`: how a role that is missing is told. kube-apiserver's authorizer asks a lister, which names it in the singular; what looks at
- * escalation asks its storage.
- */
-export function heldRules(
-  index: RoleIndex,
-  user: User,
-  { namespace, names }: { readonly namespace: string; readonly names: 'singular' | 'plural' },
-): HeldRules {
+export type HeldOptions = {
+  /** Empty: the rules that apply cluster-wide. */
+  readonly namespace: string
+  /** Whether a role that several bindings reference counts once, or once for each, as a SelfSubjectRulesReview lists it. */
+  readonly each: 'role' | 'binding'
+}
+
+/** All rules that apply to the user in a namespace. */
+export function heldRules(index: RoleIndex, user: User, { namespace, each }: HeldOptions): HeldRules {
   const rules: Rule[] = []
-  const errors = new Set<string>()
-  const seen = new Set<Binding>()
+  const errors = new ResolutionErrors()
+  const seen = new Set<Binding | Role>()
+  let isComplete = true
   index.visit(user, namespace, (binding) => {
-    if (seen.has(binding)) return false
-    seen.add(binding)
     const { role } = binding
-    if (role instanceof Role && role.rules !== undefined) for (const rule of role.rules) rules.push(rule)
-    else errors.add(unresolved(binding, names))
-    return false
+    const counted = each === 'role' && role instanceof Role ? role : binding
+    if (seen.has(counted)) return false
+    seen.add(counted)
+    if (!(role instanceof Role) || role.rules === undefined) {
+      // The text of kube-apiserver's lister, or of its storage, which the escalation check reads.
+      errors.add(unresolved(binding, each === 'binding' ? 'singular' : 'plural'))
+      return false
+    }
+    isComplete = rules.length + role.rules.length <= RULES_MAX
+    if (isComplete) for (const rule of role.rules) rules.push(rule)
+    return !isComplete
   })
-  return { rules, errors }
+  return { rules, isComplete, error: errors.text() }
 }
 
-/** As Go prints several errors as one. */
-export function joined(errors: ReadonlySet<string>): string {
-  const all = [...errors]
-  return all.length === 1 ? (all[0] ?? '') : `[${all.join(', ')}]`
-}
+class ResolutionErrors {
+  readonly #texts = new Set<string>()
+  #more = 0
 
-const namespaceOf = (attributes: AccessAttributes): string => (attributes.kind === 'path' ? '' : attributes.namespace)
+  add(text: string): void {
+    if (this.#texts.size < ERRORS_MAX || this.#texts.has(text)) this.#texts.add(text)
+    else this.#more++
+  }
+
+  /** As Go prints an aggregate of errors; empty if there are none. */
+  text(): string {
+    const all = this.#more === 0 ? [...this.#texts] : [...this.#texts, `and ${this.#more} more`]
+    return all.length <= 1 ? (all[0] ?? '') : `[${all.join(', ')}]`
+  }
+}
 
 function allowedBy({ name, namespace }: Binding, role: Role, subject: Subject): string {
   const binding =

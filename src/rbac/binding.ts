@@ -1,47 +1,46 @@
-/** Who a binding gives a role to. */
+/** A binding: a role, and the subjects that it is granted to. */
 import type { User } from '../api/user.ts'
 import type { Role } from './role.ts'
 
-/** A longer list of subjects is not gone through for each request. */
+/** A longer list of subjects is looked up in a map rather than scanned for each request. */
 const SCAN_MAX = 16
 
 export type Subject = {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
-  /** Of a service account. */
+  /** Of a ServiceAccount; empty for the others. */
   readonly namespace: string
-  /** The name of the user or of the group that it is. */
+  /** The user name or the group that the subject stands for. */
   readonly matches: string
 }
 
 export type Binding = {
   readonly name: string
-  /** Empty: a ClusterRoleBinding. */
+  /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
-  /** A kind that there is none of can only be stored by who writes to etcd. */
+  /** Validation refuses an unknown kind; only a direct write to etcd can store one. */
   readonly role: Role | { readonly unknownKind: string }
-  /** Those that can be somebody; one alone stands without a list, as in most bindings. */
+  /** Without subjects of unknown kinds. Most bindings have one subject, stored without a list. */
   readonly subjects: Subject | SubjectList
 }
 
 export class SubjectList {
   readonly all: readonly Subject[]
-  /** Where a long list first has a name: of a user, of a group. */
-  readonly #users: ReadonlyMap<string, number> | undefined
-  readonly #groups: ReadonlyMap<string, number> | undefined
+  /** The first position of each user name, and of each group. Built on the first lookup in a long list. */
+  #users: ReadonlyMap<string, number> | undefined
+  #groups: ReadonlyMap<string, number> | undefined
 
   constructor(all: readonly Subject[]) {
     this.all = all
-    if (all.length <= SCAN_MAX) return
-    this.#users = positions(all, (kind) => kind !== 'Group')
-    this.#groups = positions(all, (kind) => kind === 'Group')
   }
 
-  /** Reasons name it. */
+  /** The first subject that matches the user: the reason of a decision names it. */
   firstFor(user: User): Subject | undefined {
-    if (this.#users === undefined || this.#groups === undefined) return this.all.find((one) => isUser(one, user))
-    let first = this.#users.get(user.name) ?? Infinity
-    for (const group of user.groups) first = Math.min(first, this.#groups.get(group) ?? Infinity)
+    if (this.all.length <= SCAN_MAX) return this.all.find((one) => isUser(one, user))
+    const users = (this.#users ??= positions(this.all, (kind) => kind !== 'Group'))
+    const groups = (this.#groups ??= positions(this.all, (kind) => kind === 'Group'))
+    let first = users.get(user.name) ?? Infinity
+    for (const group of user.groups) first = Math.min(first, groups.get(group) ?? Infinity)
     return this.all[first]
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Nobody grants what he does not have: who writes a role needs all of its rights, and who binds one those of the role, unless he has the
- * verb `escalate` on the role or `bind` on the role that is bound. Looked at before the object is validated, as kube-apiserver does, and on
- * the latest state of all roles and bindings.
+ * The escalation check. Users that write a role need all of its permissions, and users that write a binding need those of the role,
+ * unless they have the verb `escalate` on the role, or `bind` on the role of the binding. As in kube-apiserver the check precedes validation.
+ * It is made on the latest state of all roles and bindings.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { forbidden, notFound, unclassified } from '../api/errors.ts'
@@ -10,46 +10,48 @@ import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import { inSlices } from '../lib/slices.ts'
 import { isSame } from '../schema/equal.ts'
-import { heldRules, joined } from './authorizer.ts'
+import { heldRules } from './authorizer.ts'
 import { describeRule, joinVerbs, missingRights, quoteList } from './covers.ts'
 import { rbacGroup, type RoleResource } from './followed-roles.ts'
 import { readRules } from './read-objects.ts'
 import type { RoleIndex } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
+/** Of the list of missing permissions in a message; names in it may be long. */
+const LIST_CHARACTERS_MAX = 64 * 1024
+
 export type Grant = {
   readonly user: User
   readonly resource: RoleResource
-  /** Of the path; empty: of the cluster. */
+  /** From the path; empty for cluster-scoped resources. */
   readonly namespace: string
-  /** In the path: a create has none. */
+  /** From the path; empty for a create. */
   readonly name: string
   readonly object: KubeObject
-  /** Undefined: the object is new. */
+  /** Undefined if the object is new. */
   readonly current: KubeObject | undefined
   readonly signal: AbortSignal
 }
 
 export type GrantParts = {
   readonly index: RoleIndex
-  /** Comes back when the index has everything that was written before. */
+  /** Resolves when the index has everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
-  /** The whole chain of authorizers. */
+  /** All authorizers. */
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 }
 
-/** Fails with Forbidden; with NotFound where the role to bind is not there. */
+/** Fails with Forbidden; with NotFound if the role of a binding does not exist. */
 export async function confirmGrant(parts: GrantParts, grant: Grant): Promise<void> {
-  if (grant.user.groups.includes(mastersGroup)) return
+  if (grant.user.groups.includes(mastersGroup) || isHousekeeping(grant.object, grant.current)) return
+  await parts.latest(grant.signal)
   const isBinding = grant.resource === 'rolebindings' || grant.resource === 'clusterrolebindings'
   await (isBinding ? confirmBinding(parts, grant) : confirmRole(parts, grant))
 }
 
 async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
-  const { user, resource, namespace, name, object, current, signal } = grant
+  const { user, resource, namespace, name, object, current } = grant
   if (await isAuthorized(parts, user, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name })) return
-  if (isHousekeeping(object, current)) return
-  await parts.latest(signal)
   await confirmHeld(parts, grant, readRules(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
   const { rights } = await lacking(parts, grant, fullAuthority)
@@ -57,8 +59,7 @@ async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
 }
 
 async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
-  const { user, resource, namespace, object, current, signal } = grant
-  if (isHousekeeping(object, current)) return
+  const { user, resource, namespace, object } = grant
   const { apiGroup, kind, name } = fieldsOf(object['roleRef'])
   const roleKind = textOf(kind)
   const roleName = textOf(name)
@@ -68,9 +69,8 @@ async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
   const plural = roleKind === 'Role' ? 'roles' : 'clusterroles'
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
   if (await isAuthorized(parts, user, bind)) return
-  await parts.latest(signal)
   const rules = parts.index.rulesOf(roleKind, { namespace, name: roleName })
-  // Told as if the binding were missing.
+  // Upstream's error names the resource of the request, with the name of the role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
   await confirmHeld(parts, grant, rules)
 }
@@ -92,25 +92,38 @@ const aggregates = (role: KubeObject | undefined): boolean =>
 
 async function confirmHeld(parts: GrantParts, grant: Grant, wanted: readonly Rule[]): Promise<void> {
   const { user } = grant
-  const { rights, isAll, errors } = await lacking(parts, grant, wanted)
+  const { rights, isAll, error } = await lacking(parts, grant, wanted)
   if (isAll && rights.length === 0) return
-  const lines = [...new Set(joinVerbs(rights).map(describeRule))].toSorted()
-  if (!isAll) lines.push('more than can be checked at once: write roles with fewer rights each')
   const who = `user ${quote(user.name)} (groups=${quoteList(user.groups)})`
-  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}`
-  throw refused(grant, errors.size === 0 ? why : `${why}; resolution errors: [${joined(errors)}]`)
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${listOf(rights, isAll)}`
+  throw refused(grant, error === '' ? why : `${why}; resolution errors: [${error}]`)
 }
 
-async function lacking({ index }: GrantParts, { user, namespace }: Grant, wanted: readonly Rule[]) {
-  // The rules stay as they are, whatever becomes of the index while they are looked at.
-  const { rules, errors } = heldRules(index, user, { namespace, names: 'plural' })
-  return { ...(await inSlices(missingRights(rules, wanted))), errors }
+function listOf(rights: readonly Rule[], isAll: boolean): string {
+  const lines = [...new Set(joinVerbs(rights).map(describeRule))].toSorted()
+  const shown: string[] = []
+  let characters = 0
+  for (const line of lines) {
+    characters += line.length
+    if (characters > LIST_CHARACTERS_MAX) break
+    shown.push(line)
+  }
+  if (!isAll || shown.length < lines.length) shown.push('and more: write roles with fewer permissions each')
+  return shown.join('\n')
+}
+
+type Lacking = { readonly rights: readonly Rule[]; readonly isAll: boolean; readonly error: string }
+
+/** A user with too many rules is taken to have only the first of them: the check may refuse more, never less. */
+async function lacking({ index }: GrantParts, { user, namespace }: Grant, wanted: readonly Rule[]): Promise<Lacking> {
+  const { rules, error } = heldRules(index, user, { namespace, each: 'role' })
+  return { ...(await inSlices(missingRights(rules, wanted))), error }
 }
 
 const refused = ({ resource, object }: Grant, why: string): Error =>
   forbidden({ group: rbacGroup, plural: resource }, object.metadata.name ?? '', why)
 
-/** Nothing but what garbage collection needs is changed, or nothing at all. */
+/** Whether an update changes only what garbage collection needs, or nothing. */
 function isHousekeeping(object: KubeObject, current: KubeObject | undefined): boolean {
   if (current === undefined) return false
   return isSame(withoutHousekeeping(object), withoutHousekeeping(current))

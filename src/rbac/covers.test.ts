@@ -91,3 +91,30 @@ test('lists that multiply to billions are given up on', async () => {
   assert.ok(!isAll)
   assert.ok(performance.now() - beforeMs < 20_000)
 })
+
+test('many rules are compared in short steps', () => {
+  const held = Array.from({ length: 6_000 }, (_, at) => may('get', `x${at}`))
+  const steps = missingRights(held, [...held.toReversed(), may('get', 'y')])
+  let longestMs = 0
+  for (;;) {
+    const beforeMs = performance.now()
+    const { done } = steps.next()
+    longestMs = Math.max(longestMs, performance.now() - beforeMs)
+    if (done === true) break
+  }
+  // All of it takes a second or two; a busy machine makes any step longer.
+  assert.ok(longestMs < 500, `${longestMs} ms`)
+})
+
+test('a thousand missing permissions are enough', async () => {
+  const many = Array.from({ length: 50 }, (_, at) => `x${at}`)
+  const { rights, isAll } = await inSlices(
+    missingRights([], [may('get', 'x', { verbs: many, resources: many, apiGroups: many })]),
+  )
+  assert.deepEqual([rights.length, isAll], [1_000, false])
+})
+
+test('a rule without verbs grants nothing, however long its lists are', async () => {
+  const many = Array.from({ length: 20_000 }, (_, at) => `x${at}`)
+  assert.deepEqual(await lacks([], may('get', 'x', { verbs: [], resources: many, apiGroups: many })), [])
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type KubeObject, textOf } from '../api/object.ts'
 import type { WatchEvent } from '../cache/event.ts'
-import { Item } from '../cache/item.ts'
+import { Item, type ItemHome } from '../cache/item.ts'
 import type { WatchOptions } from '../cache/reader.ts'
 import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
@@ -58,10 +58,18 @@ const itemOf = (name: string, value: string, revision: number): Item => {
     if (value === 'unreadable') throw new StorageError('corrupt', 'no object')
     return object
   }
-  const home = {
-    form: { decode, print: () => assert.fail() },
-    put: () => undefined,
-    view: () => Buffer.alloc(0),
+  const head = '{"apiVersion":"v1","kind":"Plain",'
+  let stored = Buffer.from('stored')
+  const home: ItemHome = {
+    codec: {
+      decode,
+      print: () => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: head.length, versionAt: 1 }),
+    },
+    put: (item, bytes) => {
+      stored = Buffer.from(bytes)
+      item.length = bytes.length
+    },
+    view: (_item, start = 0, end = stored.length) => stored.subarray(start, end),
     keep: () => undefined,
   }
   return new Item(home, { key: `/r/${name}`, revision, createRevision: 1 })
@@ -81,15 +89,18 @@ function follow() {
   const sources: Fed[] = []
   const opened: (() => void)[] = []
   let seen = 0
-  const fault: { next: StorageError | undefined } = { next: undefined }
+  const reader = { isBehind: false }
   const followed = new FollowedResource({
     name: 'things',
     reader: {
-      list: async () => ({ revision: 0, items: [], more: false, remaining: 0 }),
+      list: async () => ({
+        revision: 0,
+        items: [],
+        more: false,
+        remaining: 0,
+        ...(reader.isBehind ? {} : { state: 's' }),
+      }),
       watch: async ({ start }) => {
-        const { next } = fault
-        fault.next = undefined
-        if (next !== undefined) throw next
         const source = new Fed(start)
         sources.push(source)
         opened.shift()?.()
@@ -98,6 +109,7 @@ function follow() {
     },
     range,
     set: (key, object) => {
+      if (object?.['value'] === 'refused') throw new Error('refused')
       if (object === undefined) values.delete(key)
       else values.set(key, textOf(object['value']))
     },
@@ -109,7 +121,7 @@ function follow() {
     if (sources.length <= at) await new Promise<void>((resolve) => opened.push(resolve))
     return sources[at] ?? assert.fail()
   }
-  return { followed, values, sources, fault, next }
+  return { followed, values, sources, reader, next }
 }
 
 test('what is there is told before the start comes back, then each change', async () => {
@@ -163,31 +175,12 @@ test('what the cache has is told at once to who asks for the latest', async () =
   await followed[Symbol.asyncDispose]()
 })
 
-test('a watch that ended goes on from where it was', async () => {
-  const { followed, values, sources, next } = follow()
-  const starting = followed.start()
-  const first = await next()
-  first.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
-  await starting
-  first.feed([shown('MODIFIED', 'a', '2', 8)])
-  await followed.reach(8)
-  first.close()
-  const second = await next()
-  assert.deepEqual(second.start, { after: 8 })
-  second.feed([shown('MODIFIED', 'a', '3', 9)])
-  await followed.reach(9)
-  assert.deepEqual([...values], [['/r/a', '3']])
-  assert.equal(sources.length, 2)
-  await followed[Symbol.asyncDispose]()
-})
-
-test('after a gap all is listed again, and what is gone is told', async () => {
-  const { followed, values, fault, next } = follow()
+test('after the end of a watch all is listed again, and what is gone is told', async () => {
+  const { followed, values, next } = follow()
   const starting = followed.start()
   const first = await next()
   first.feed([shown('ADDED', 'a', '1', 5), shown('ADDED', 'b', '1', 6), listEnd(7)])
   await starting
-  fault.next = new StorageError('compacted', 'too old')
   first.close()
   const second = await next()
   assert.ok('initial' in second.start)
@@ -219,8 +212,33 @@ test('who waits is let go by his own signal and by the end', async () => {
   const source = await next()
   source.feed([listEnd(7)])
   await starting
-  await assert.rejects(followed.reach(9, AbortSignal.timeout(10)), /timeout/)
+  await assert.rejects(followed.reach(9, AbortSignal.timeout(10)), { name: 'StorageError', code: 'cancelled' })
   const reaching = followed.reach(9)
   await followed[Symbol.asyncDispose]()
   await reaching
+})
+
+test('the latest state cannot be had while the cache is far behind', async () => {
+  const { followed, reader, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([listEnd(7)])
+  await starting
+  reader.isBehind = true
+  await assert.rejects(followed.latest(), { name: 'StorageError', code: 'unavailable' })
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a change that could not be taken is listed again', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const first = await next()
+  first.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
+  await starting
+  first.feed([shown('MODIFIED', 'a', 'refused', 8)])
+  const second = await next()
+  second.feed([shown('ADDED', 'a', '2', 9), listEnd(9)])
+  await followed.reach(9)
+  assert.deepEqual([...values], [['/r/a', '2']])
+  await followed[Symbol.asyncDispose]()
 })

@@ -1,12 +1,15 @@
 /**
- * The index, kept by the events of the cache. It is never older than what the server has acknowledged: a write of a role or a binding
- * is answered only when the index has it (`followed`), so that a client's next request is decided on what it wrote. A check that
- * must not be made on less than the latest state, whoever wrote it through whichever server, waits for that first (`latest`).
+ * The index of roles and bindings, kept current by watches of the cache. A write of a role or a binding is answered only when the index
+ * has it (`followed`), so that the next request of the client is decided on what it wrote. The escalation check waits for the
+ * latest state first, through whichever server it was written (`latest`).
  */
-import type { KubeObject } from '../api/object.ts'
+import { ApiError } from '../api/errors.ts'
+import type { Fields } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { Log } from '../lib/log.ts'
 import type { Time } from '../lib/timers.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import { isCode } from '../storage/errors.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { FollowedResource } from './followed-resource.ts'
@@ -22,7 +25,7 @@ export type RoleResource = (typeof roleResources)[number]
 export type RoleAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
 export type FollowedRolesParts = {
-  /** Undefined: the resource is not served, and there are no objects of it. */
+  /** Undefined: the resource is not served. */
   readonly accessOf: (resource: RoleResource) => RoleAccess | undefined
   readonly log: Log
   readonly time?: Time
@@ -38,7 +41,7 @@ export class FollowedRoles implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** Comes back when all roles and bindings are known. To be awaited before the first request is taken. */
+  /** Resolves when all roles and bindings are in the index. To be awaited before the first request is accepted. */
   async start(): Promise<void> {
     for (const resource of roleResources) {
       const access = this.#parts.accessOf(resource)
@@ -47,33 +50,36 @@ export class FollowedRoles implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
   }
 
-  /** Comes back when the index has everything that was acknowledged to anybody before the call. */
+  /** Resolves when the index has everything that was acknowledged to any client of any server before the call. Fails with a StorageError. */
   async latest(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#resources.values()].map((followed) => followed.latest(signal)))
-    // While one was waited for, others may have moved on: what was written before the call is in all of them.
   }
 
-  /** The store of a resource whose writes come back when the index has them. */
+  /** A store for a resource whose writes return when the index has them. */
   followed(resource: RoleResource, store: ObjectStore): ObjectStore {
-    const reach = (revision: number, signal?: AbortSignal): Promise<void> | undefined =>
-      this.#resources.get(resource)?.reach(revision, signal)
+    const write = <T>(change: Change<T>): Promise<T> => followedWrite(this.#resources.get(resource), change)
     return {
       get: (key, options) => store.get(key, options),
-      create: async (key, value, options) => {
-        const revision = await store.create(key, value, options)
-        await reach(revision, options?.signal)
-        return revision
-      },
-      update: async (key, options, decide) => {
-        const result = await store.update(key, options, decide)
-        if (result.outcome !== 'unchanged') await reach(result.revision, options.signal)
-        return result
-      },
-      deleteUnreadable: async (key, decode, options) => {
-        const isDeleted = await store.deleteUnreadable(key, decode, options)
-        if (isDeleted) await this.#resources.get(resource)?.latest(options?.signal)
-        return isDeleted
-      },
+      create: (key, value, options) =>
+        write({
+          run: () => store.create(key, value, options),
+          revisionOf: (revision) => revision,
+          signal: options?.signal,
+        }),
+      update: (key, options, decide) =>
+        write({
+          run: () => store.update(key, options, decide),
+          // Without an object there is no revision of the resource.
+          revisionOf: ({ outcome, revision, previous }) =>
+            outcome === 'unchanged' && previous === undefined ? undefined : revision,
+          signal: options.signal,
+        }),
+      deleteUnreadable: (key, decode, options) =>
+        write({
+          run: () => store.deleteUnreadable(key, decode, options),
+          revisionOf: () => 0,
+          signal: options?.signal,
+        }),
     }
   }
 
@@ -94,17 +100,47 @@ export class FollowedRoles implements AsyncDisposable {
         const { namespace = '', name } = place
         this.#set(what, { namespace: this.#shared.text(namespace), name: ownText(name) }, object)
       },
-      known: () => {
-        const places = [...this.index.places(what, resource.startsWith('cluster'))]
-        return places.map(({ namespace, name }) => keys.key(namespace, name))
-      },
+      known: () => this.#known(what, keys),
       log,
       ...(time === undefined ? {} : { time }),
     })
   }
 
-  #set(what: 'roles' | 'bindings', place: Place, object: KubeObject | undefined): void {
+  *#known(what: 'roles' | 'bindings', keys: ResourceKeys): Generator<Key> {
+    for (const { namespace, name } of this.index.places(what, !keys.isNamespaced)) yield keys.key(namespace, name)
+  }
+
+  #set(what: 'roles' | 'bindings', place: Place, object: Fields | undefined): void {
     if (what === 'roles') this.index.setRole(place, object && keptRules(object, this.#shared))
-    else this.index.setBinding(place, object && keptBinding(object, this.#shared))
+    else this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
   }
 }
+
+type Change<T> = {
+  readonly run: () => Promise<T>
+  /** The revision of the change; undefined: nothing was changed. */
+  readonly revisionOf: (result: T) => Revision | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+async function followedWrite<T>(
+  followed: FollowedResource | undefined,
+  { run, revisionOf, signal }: Change<T>,
+): Promise<T> {
+  if (followed === undefined) return run()
+  const before = followed.revision
+  try {
+    const result = await run()
+    const revision = revisionOf(result)
+    // A revision that is not above the one before the write is not new: nothing had to be written, or etcd was restored from a backup.
+    if (revision !== undefined) await (revision > before ? followed.reach(revision, signal) : followed.latest(signal))
+    return result
+  } catch (error) {
+    // The object exists already, or is gone already: perhaps by a write of this client that timed out.
+    if (isOutdatedWrite(error)) await followed.latest(signal).catch(() => undefined)
+    throw error
+  }
+}
+
+const isOutdatedWrite = (error: unknown): boolean =>
+  isCode(error, 'exists') || isCode(error, 'missing') || (error instanceof ApiError && error.reason === 'NotFound')

@@ -1,5 +1,5 @@
 /** Roles and bindings, from the objects that say so to what the index holds of them. */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
@@ -17,7 +17,7 @@ const readRule = (rule: Fields): Rule => ({
 })
 
 /** What is kept of the rules of a role. */
-export const keptRules = (role: KubeObject, shared: SharedLists): Rule[] =>
+export const keptRules = (role: Fields, shared: SharedLists): Rule[] =>
   readRules(role['rules']).map(({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => ({
     verbs: shared.list(verbs),
     apiGroups: shared.list(apiGroups),
@@ -28,9 +28,8 @@ export const keptRules = (role: KubeObject, shared: SharedLists): Rule[] =>
   }))
 
 /** What is kept of a binding. */
-export function keptBinding(binding: KubeObject, shared: SharedLists): BindingContent {
+export function keptBinding(binding: Fields, namespace: string, shared: SharedLists): BindingContent {
   const roleRef = fieldsOf(binding['roleRef'])
-  const { namespace = '' } = binding.metadata
   return {
     roleKind: shared.text(textOf(roleRef['kind'])),
     roleName: shared.text(textOf(roleRef['name'])),

@@ -1,7 +1,7 @@
 /**
- * What becomes of a role or a binding of the cluster itself that is there already: it gets what it lacks, and keeps what somebody
- * added. `rbac.authorization.kubernetes.io/autoupdate: "false"` leaves it as it is. A binding to another role is made anew, since
- * the role of a binding cannot change.
+ * Reconciliation of a default role or binding that exists: missing rules, subjects, labels and annotations are added, and what users
+ * added is kept. `rbac.authorization.kubernetes.io/autoupdate: "false"` protects an object. A binding with another roleRef is
+ * recreated, since a roleRef cannot change.
  */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../api/object.ts'
 import { inSlices } from '../lib/slices.ts'
@@ -20,7 +20,7 @@ const none: Reconciled = { operation: 'none' }
 export async function reconcile(current: Fields, wanted: Fields): Promise<Reconciled> {
   if (fieldsOf(fieldsOf(current['metadata'])['annotations'])[autoUpdate] === 'false') return none
   const isBinding = 'roleRef' in wanted
-  // Without the subjects that it had: they were given another role.
+  // Without the subjects of the existing binding: they were granted another role.
   if (isBinding && !isSame(current['roleRef'], wanted['roleRef'])) return { operation: 'recreate', object: wanted }
   const content = isBinding ? { subjects: allSubjects(current, wanted) } : await roleContent(current, wanted)
   const metadata = merged(fieldsOf(current['metadata']), fieldsOf(wanted['metadata']))
@@ -41,12 +41,14 @@ function allSubjects(current: Fields, wanted: Fields): Json {
 }
 
 async function roleContent(current: Fields, wanted: Fields): Promise<Fields> {
-  const { rights } = await inSlices(missingRights(readRules(current['rules']), readRules(wanted['rules'])))
+  // Default roles are short: no limit is needed.
+  const noLimits = { looksMax: Infinity, missingMax: Infinity }
+  const { rights } = await inSlices(missingRights(readRules(current['rules']), readRules(wanted['rules']), noLimits))
   const lacking = rights.map((right) => Object.fromEntries(Object.entries(right).filter(([, list]) => list.length > 0)))
   return { rules: [...itemsOf(current['rules']), ...lacking], ...aggregation(current, wanted) }
 }
 
-/** One that is not to aggregate any more does not; otherwise selectors are added. */
+/** Removes the aggregationRule of a role that no longer aggregates; otherwise adds missing selectors. */
 function aggregation({ aggregationRule: own }: Fields, { aggregationRule: wanted }: Fields): Fields {
   if (wanted === undefined) return { aggregationRule: undefined }
   const selectors = itemsOf(fieldsOf(own)['clusterRoleSelectors'])

@@ -1,13 +1,13 @@
 /**
- * All roles and bindings in memory, by who they are given to. What a user may do is found by the user's name and groups alone, so that
- * a decision does not grow with the number of bindings in the cluster. Kept by keep-index.ts; nothing in here waits for anything.
+ * All roles and bindings in memory, by subject. The bindings of a user are found by the user's name and groups, so that the cost of a decision
+ * does not depend on the number of bindings in the cluster. FollowedRoles keeps the index current; all methods are synchronous.
  */
 import type { User } from '../api/user.ts'
 import { type Binding, type Subject, SubjectList } from './binding.ts'
 import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
 
-/** Where an object is; the namespace of cluster-wide ones is empty. */
+/** Namespace and name of an object; the namespace of cluster-scoped objects is empty. */
 export type Place = { readonly namespace: string; readonly name: string }
 
 export type BindingContent = {
@@ -16,36 +16,35 @@ export type BindingContent = {
   readonly subjects: readonly Subject[]
 }
 
-/** Called with each binding that applies; true: enough. */
+/** Called with each binding that applies to the user; returns true to stop. */
 export type Visit = (binding: Binding, subject: Subject) => boolean
 
-/** The bindings of one namespace, or those of the cluster: by the names of their users and groups. One alone stands without a list. */
-type Bindings = Map<string, Binding | Binding[]>
+/** The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A single binding is stored without a Set. */
+type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
-  /** Neither a name nor a namespace has a slash in it: `namespace/name`. */
+  /** By `namespace/name`: neither may contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()
   readonly #byNamespace = new Map<string, Bindings>()
 
-  /** Undefined: there is no such role any more. */
+  /** Undefined rules: the role was deleted. */
   setRole({ namespace, name }: Place, rules: readonly Rule[] | undefined): void {
     const role = this.#roleAt(namespace, name)
     role.rules = rules
     this.#dropUnused(role, namespace)
   }
 
-  /** Undefined: there is no such binding any more. */
+  /** Undefined content: the binding was deleted. */
   setBinding(place: Place, content: BindingContent | undefined): void {
-    const { namespace, name } = place
-    const key = keyOf(namespace, name)
+    const key = keyOf(place.namespace, place.name)
     const before = this.#bindings.get(key)
+    if (before !== undefined && content !== undefined && isSameBinding(before, content)) return
     const after = content && this.#bindingOf(place, content)
-    // The new one first: a role that both name and that is not there must not be forgotten in between.
-    if (after !== undefined) this.#bind(after)
-    if (before !== undefined) this.#unbind(before)
     if (after === undefined) this.#bindings.delete(key)
     else this.#bindings.set(key, after)
+    this.#replaceRole(before, after)
+    this.#replaceNames(place.namespace, before, after)
   }
 
   /** Undefined: there is no such role. */
@@ -54,23 +53,25 @@ export class RoleIndex {
   }
 
   /**
-   * Those of the cluster first, then those of the namespace (empty: none), as kube-apiserver looks; where it goes by chance, the user comes before
-   * the groups. A binding can be visited again only if one name stands twice among those of the user. True: somebody had enough.
+   * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as kube-apiserver does; within each, where
+   * kube-apiserver's order is random, the bindings of the user before those of the groups. A binding is visited twice only if the user has
+   * a group of the user's own name, or the same group twice. Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     if (visitFor(this.#byNamespace.get(''), user, see)) return true
     return namespace !== '' && visitFor(this.#byNamespace.get(namespace), user, see)
   }
 
-  /** Of all that is there: of the cluster (empty namespace), or of all namespaces. */
+  /** The objects that exist: the cluster-scoped ones, or those of all namespaces. */
   *places(what: 'roles' | 'bindings', isOfCluster: boolean): Generator<Place> {
     for (const [key, value] of what === 'roles' ? this.#roles : this.#bindings) {
+      // A role without rules is only referenced by bindings.
+      if (value instanceof Role && value.rules === undefined) continue
       const namespace = key.slice(0, key.indexOf('/'))
       if ((namespace === '') === isOfCluster) yield { namespace, name: value.name }
     }
   }
 
-  /** For operators and tests. */
   get size(): { readonly roles: number; readonly bindings: number; readonly namespaces: number } {
     return { roles: this.#roles.size, bindings: this.#bindings.size, namespaces: this.#byNamespace.size }
   }
@@ -85,7 +86,9 @@ export class RoleIndex {
   }
 
   #dropUnused(role: Role, namespace: string): void {
-    if (role.rules === undefined && role.bindings === 0) this.#roles.delete(keyOf(namespace, role.name))
+    const key = keyOf(namespace, role.name)
+    // The role of a ClusterRoleBinding to a Role is not in the map; a ClusterRole of the same name may be.
+    if (role.rules === undefined && role.bindings === 0 && this.#roles.get(key) === role) this.#roles.delete(key)
   }
 
   #bindingOf({ namespace, name }: Place, { roleKind, roleName, subjects }: BindingContent): Binding {
@@ -100,51 +103,65 @@ export class RoleIndex {
 
   #namedRole(kind: string, name: string, namespace: string): Binding['role'] {
     if (kind === 'ClusterRole') return this.#roleAt('', name)
-    // A ClusterRoleBinding names no Role, unless somebody wrote it to etcd: there is none outside of namespaces.
+    // Validation refuses a ClusterRoleBinding to a Role. Written to etcd directly, it references a role that cannot exist.
     if (kind === 'Role') return namespace === '' ? new Role('Role', name) : this.#roleAt(namespace, name)
     return { unknownKind: kind }
   }
 
-  #bind(binding: Binding): void {
-    const { namespace, role } = binding
-    if (role instanceof Role) role.bindings++
-    let bindings = this.#byNamespace.get(namespace)
-    if (bindings === undefined) {
-      bindings = new Map()
-      this.#byNamespace.set(namespace, bindings)
-    }
-    for (const name of namesIn(binding)) {
-      const known = bindings.get(name)
-      if (known === undefined) bindings.set(name, binding)
-      else if (Array.isArray(known)) known.push(binding)
-      else bindings.set(name, [known, binding])
-    }
+  /** Counts the new reference first: a missing role that both bindings reference must stay known. */
+  #replaceRole(before: Binding | undefined, after: Binding | undefined): void {
+    if (after?.role instanceof Role) after.role.bindings++
+    if (!(before?.role instanceof Role)) return
+    before.role.bindings--
+    this.#dropUnused(before.role, before.role.kind === 'Role' ? before.namespace : '')
   }
 
-  #unbind(binding: Binding): void {
-    const { namespace, role } = binding
-    if (role instanceof Role) {
-      role.bindings--
-      this.#dropUnused(role, role.kind === 'Role' ? namespace : '')
-    }
-    const bindings = this.#byNamespace.get(namespace)
-    if (bindings === undefined) return
-    for (const name of namesIn(binding)) {
-      const known = bindings.get(name)
-      const rest = Array.isArray(known) ? known.filter((one) => one !== binding) : []
-      const [first] = rest
-      if (first === undefined) bindings.delete(name)
-      else bindings.set(name, rest.length === 1 ? first : rest)
-    }
+  #replaceNames(namespace: string, before: Binding | undefined, after: Binding | undefined): void {
+    const bindings = this.#byNamespace.get(namespace) ?? new Map<string, Binding | Set<Binding>>()
+    const names = after === undefined ? noNames : namesIn(after)
+    if (before !== undefined) for (const name of namesIn(before)) if (!names.has(name)) remove(bindings, name, before)
+    if (after !== undefined) for (const name of names) replace(bindings, name, { before, after })
     if (bindings.size === 0) this.#byNamespace.delete(namespace)
+    else this.#byNamespace.set(namespace, bindings)
   }
 }
 
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`
 
-/** A user and a group of one name share an entry: whoever looks there asks the subject itself. */
-const namesIn = ({ subjects }: Binding): Iterable<string> =>
-  subjects instanceof SubjectList ? new Set(subjects.all.map(({ matches }) => matches)) : [subjects.matches]
+function isSameBinding({ role, subjects }: Binding, { roleKind, roleName, subjects: others }: BindingContent): boolean {
+  if (!(role instanceof Role) || role.kind !== roleKind || role.name !== roleName) return false
+  const all = subjects instanceof SubjectList ? subjects.all : [subjects]
+  return (
+    all.length === others.length &&
+    all.every((one, at) => one.kind === others[at]?.kind && one.matches === others[at].matches)
+  )
+}
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** A user and a group of the same name share an entry of the map; visits check the kind of the subject. */
+const namesIn = ({ subjects }: Binding): ReadonlySet<string> =>
+  new Set(subjects instanceof SubjectList ? subjects.all.map(({ matches }) => matches) : [subjects.matches])
+
+function remove(bindings: Bindings, name: string, binding: Binding): void {
+  const known = bindings.get(name)
+  if (known === binding) bindings.delete(name)
+  if (!(known instanceof Set)) return
+  known.delete(binding)
+  const [only] = known
+  if (known.size === 1 && only !== undefined) bindings.set(name, only)
+}
+
+type Replacement = { readonly before: Binding | undefined; readonly after: Binding }
+
+function replace(bindings: Bindings, name: string, { before, after }: Replacement): void {
+  const known = bindings.get(name)
+  if (known instanceof Set) {
+    if (before !== undefined) known.delete(before)
+    known.add(after)
+  } else if (known === undefined || known === before) bindings.set(name, after)
+  else bindings.set(name, new Set([known, after]))
+}
 
 function visitFor(bindings: Bindings | undefined, user: User, see: Visit): boolean {
   if (bindings === undefined) return false
@@ -153,17 +170,17 @@ function visitFor(bindings: Bindings | undefined, user: User, see: Visit): boole
   return false
 }
 
-/** One name of the user. */
+/** One of the names that identify the user. */
 type Visiting = { readonly name: string; readonly isGroup: boolean; readonly see: Visit }
 
-function visitAt(found: Binding | Binding[] | undefined, user: User, visiting: Visiting): boolean {
+function visitAt(found: Binding | Set<Binding> | undefined, user: User, visiting: Visiting): boolean {
   if (found === undefined) return false
-  if (!Array.isArray(found)) return visitOne(found, user, visiting)
+  if (!(found instanceof Set)) return visitOne(found, user, visiting)
   for (const binding of found) if (visitOne(binding, user, visiting)) return true
   return false
 }
 
-/** One that is given to the user by several names is seen at the first subject that is the user. */
+/** A binding with several subjects that match the user is visited for the first of them. */
 function visitOne(binding: Binding, user: User, { name, isGroup, see }: Visiting): boolean {
   const { subjects } = binding
   const subject = subjects instanceof SubjectList ? subjects.firstFor(user) : subjects

@@ -1,14 +1,14 @@
-/** A role that is there, or that a binding names. */
+/** A role that exists, or that a binding references. */
 import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
 
-/** Entries in the lists of a role, above which its rules are looked up by resource rather than gone through. */
+/** Entries in the lists of all rules. A longer role is looked up by resource rather than scanned. */
 const SCAN_MAX = 64
 
 export type RoleKind = 'Role' | 'ClusterRole'
 
 type ResourceQuestion = Extract<Question, { kind: 'resource' }>
 
-/** What a rule says of one of its resources. Undefined: all names. */
+/** What a rule grants on one of its resources. Undefined names: all. */
 type Grant = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -18,21 +18,23 @@ type Grant = {
 export class Role {
   readonly kind: RoleKind
   readonly name: string
-  /** How many bindings name it: one that is not there is known for as long as there are any. */
+  /** The number of bindings that reference the role. A missing role stays known while there are any. */
   bindings = 0
   #rules: readonly Rule[] | undefined
-  /** Those of paths, which most roles have none of. */
+  /** The rules with nonResourceURLs; most roles have none. */
   #pathRules: readonly Rule[] = none
-  /** Made when a long role is first asked. */
+  /** By resource; built when a long role is first asked. */
   #grants: ReadonlyMap<string, readonly Grant[]> | undefined
   #isLong = false
+  /** The last question that no rule covers: many bindings of one user may reference the same role. */
+  #refused: Question | undefined
 
   constructor(kind: RoleKind, name: string) {
     this.kind = kind
     this.name = name
   }
 
-  /** Undefined: there is no such role. */
+  /** Undefined: the role does not exist. */
   get rules(): readonly Rule[] | undefined {
     return this.#rules
   }
@@ -40,13 +42,19 @@ export class Role {
   set rules(rules: readonly Rule[] | undefined) {
     this.#rules = rules
     this.#grants = undefined
+    this.#refused = undefined
     this.#pathRules = rules?.some(isOfPaths) === true ? rules.filter(isOfPaths) : none
     this.#isLong = rules !== undefined && entriesOf(rules) > SCAN_MAX
   }
 
   covers(question: Question): boolean {
-    const rules = this.#rules
-    if (rules === undefined) return false
+    if (this.#rules === undefined || question === this.#refused) return false
+    if (this.#coversBy(this.#rules, question)) return true
+    this.#refused = question
+    return false
+  }
+
+  #coversBy(rules: readonly Rule[], question: Question): boolean {
     if (question.kind === 'path') return anyCovers(this.#pathRules, question)
     if (!this.#isLong) return anyCovers(rules, question)
     const grants = (this.#grants ??= grantsOf(rules))
