@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../src/api/object.ts'
+import type { ApiServerProcess } from '../test/harness/api-server.ts'
 import { startEtcd } from '../test/harness/etcd.ts'
 import { startReference } from '../test/harness/reference.ts'
 
@@ -22,26 +23,103 @@ const header = `/**
  *     verbs | groups | resources | names                   a rule; - is the core group
  *     verbs | paths                                        a rule for paths
  *   ClusterRoleBinding name = Kind/role: Kind/subject …    a binding; accounts as ServiceAccount/namespace/name
+ *   … ? Gate,!Other                                        what is there only with these feature gates; of a first line: all of it
  */
 export const bootstrapPolicy = \``
 
-await using etcd = await startEtcd()
-await using server = await startReference({ etcdUrl: etcd.clientUrl })
-const lines = [
-  ...(await list('clusterroles')).flatMap((role) => roleLines('ClusterRole', role)),
-  ...(await list('roles')).flatMap((role) => roleLines('Role', role)),
-  ...(await list('clusterrolebindings')).map((binding) => bindingLine('ClusterRoleBinding', binding)),
-  ...(await list('rolebindings')).map((binding) => bindingLine('RoleBinding', binding)),
+/** The gates that roles depend on, and whether they are on by default; `with`: those that must be on besides. */
+const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly with?: string }[] = [
+  { gate: 'DynamicResourceAllocation', isOn: false },
+  { gate: 'DRADeviceTaints', isOn: false, with: 'DynamicResourceAllocation' },
+  { gate: 'VolumeAttributesClass', isOn: false },
+  { gate: 'ClusterTrustBundle', isOn: false },
+  { gate: 'StorageVersionMigrator', isOn: false },
+  { gate: 'MultiCIDRServiceAllocator', isOn: true },
+  { gate: 'SELinuxChangePolicy', isOn: true },
 ]
-writeFileSync(file, `${header}\n${lines.join('\n')}\n\`\n`)
-console.log(`${lines.length} lines written to ${file}`)
 
-async function list(plural: string): Promise<readonly KubeObject[]> {
-  const body = await get(`/apis/rbac.authorization.k8s.io/v1/${plural}`)
+/** What is said of one object: its first line, then its own. With the gates that a line depends on (`!`: that must be off). */
+type Line = { readonly text: string; readonly gates: readonly string[] }
+type Policy = Map<string, Line[]>
+
+const recorded = new Map<string, Policy>()
+const base = await record([])
+const merged: Policy = new Map([...base].map(([head, own]) => [head, [...own]]))
+for (const { gate, isOn, with: other } of probes) {
+  const besides = other === undefined ? [] : [`${other}=true`]
+  const [before, after] = [await record(besides), await record([...besides, `${gate}=${!isOn}`])]
+  const [off, on] = isOn ? [after, before] : [before, after]
+  markDifferences({ gates: other === undefined ? [gate] : [other, gate], off, on })
+}
+const kinds = ['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding']
+const lines = [...merged]
+  .toSorted(([one], [other]) => kindAt(one) - kindAt(other))
+  .flatMap(([, own]) => own)
+  .map(({ text, gates }) => (gates.length === 0 ? text : `${text} ? ${gates.join()}`))
+writeFileSync(file, `${header}\n${lines.join('\n')}\n\`\n`)
+console.log(`${base.size} objects, ${lines.length} lines written to ${file}`)
+
+function kindAt(head: string): number {
+  return kinds.indexOf(head.slice(0, head.indexOf(' ')))
+}
+
+/** What only one of two has depends on the gates, or on the last of them being off. */
+function markDifferences({ gates, off, on }: { gates: readonly string[]; off: Policy; on: Policy }): void {
+  const negated = [...gates.slice(0, -1), `!${gates.at(-1)}`]
+  for (const head of new Set([...off.keys(), ...on.keys()])) {
+    markOnly(head, { from: on.get(head), without: off.get(head), gates })
+    markOnly(head, { from: off.get(head), without: on.get(head), gates: negated })
+  }
+}
+
+type Marking = {
+  readonly from: readonly Line[] | undefined
+  readonly without: readonly Line[] | undefined
+  readonly gates: readonly string[]
+}
+
+function markOnly(head: string, { from = [], without = [], gates }: Marking): void {
+  const known = merged.get(head) ?? []
+  merged.set(head, known)
+  let at = 0
+  for (const { text } of from) {
+    const found = known.findIndex((line) => line.text === text)
+    const isOnlyHere = !without.some((line) => line.text === text)
+    if (found === -1) known.splice(at, 0, { text, gates })
+    else if (isOnlyHere && base.get(head)?.some((line) => line.text === text)) known[found] = { text, gates }
+    at = (found === -1 ? at : found) + 1
+  }
+}
+
+async function record(gates: readonly string[]): Promise<Policy> {
+  const key = gates.join()
+  const known = recorded.get(key)
+  if (known !== undefined) return known
+  await using etcd = await startEtcd()
+  const args = gates.length === 0 ? [] : [`--feature-gates=${key}`, '--runtime-config=api/all=true']
+  await using server = await startReference({ etcdUrl: etcd.clientUrl, args })
+  const policy: Policy = new Map()
+  const put = (texts: readonly string[]): void => {
+    const [head = ''] = texts
+    policy.set(
+      head,
+      texts.map((text) => ({ text, gates: [] })),
+    )
+  }
+  for (const role of await list(server, 'clusterroles')) put(roleLines('ClusterRole', role))
+  for (const role of await list(server, 'roles')) put(roleLines('Role', role))
+  for (const binding of await list(server, 'clusterrolebindings')) put([bindingLine('ClusterRoleBinding', binding)])
+  for (const binding of await list(server, 'rolebindings')) put([bindingLine('RoleBinding', binding)])
+  recorded.set(key, policy)
+  return policy
+}
+
+async function list(server: ApiServerProcess, plural: string): Promise<readonly KubeObject[]> {
+  const body = await get(server, `/apis/rbac.authorization.k8s.io/v1/${plural}`)
   return itemsOf(fieldsOf(body)['items']).map(checked)
 }
 
-function get(path: string): Promise<Json> {
+function get(server: ApiServerProcess, path: string): Promise<Json> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${server.token}` }
     request(`${server.url}${path}`, { headers, rejectUnauthorized: false }, (response) => {

@@ -182,7 +182,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const hasRoles =
     plane.registry.find({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    if (hasRoles) await ensureRoles(handle, signal)
+    if (hasRoles) await ensureRoles(handle, config.featureGates, signal)
     await serviceRange.check(signal)
     await plane.allocation.repair.prepare()
   }

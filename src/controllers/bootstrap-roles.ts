@@ -2,6 +2,7 @@
  * The roles and bindings that every cluster begins with: made where they are not there, and given what they lack where they are, whenever a
  * server starts, as kube-apiserver does. Another server may do the same at the same time: who comes second looks again.
  */
+import type { Gates } from '../api/gates.ts'
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
@@ -15,8 +16,8 @@ const WRITERS = 16
 const TRIES = 5
 
 /** Fails when something could not be written, after it has written all the rest. */
-export async function ensureRoles(handle: HandleAs, signal: AbortSignal): Promise<void> {
-  const queue = readPolicy(bootstrapPolicy).values()
+export async function ensureRoles(handle: HandleAs, gates: Gates, signal: AbortSignal): Promise<void> {
+  const queue = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate)).values()
   const faults: string[] = []
   const work = async (): Promise<void> => {
     for (const wanted of queue) {

@@ -7,6 +7,7 @@
  *     verbs | groups | resources | names                   a rule; - is the core group
  *     verbs | paths                                        a rule for paths
  *   ClusterRoleBinding name = Kind/role: Kind/subject …    a binding; accounts as ServiceAccount/namespace/name
+ *   … ? Gate,!Other                                        what is there only with these feature gates; of a first line: all of it
  */
 export const bootstrapPolicy = `
 ClusterRole admin
@@ -36,6 +37,7 @@ ClusterRole system:aggregate-to-edit
   create,delete,deletecollection,patch,update | policy | poddisruptionbudgets
   create,delete,deletecollection,patch,update | networking.k8s.io | ingresses,networkpolicies
   create,delete,deletecollection,get,list,patch,update,watch | coordination.k8s.io | leases
+  create,delete,deletecollection,patch,update | resource.k8s.io | resourceclaims,resourceclaimtemplates ? DynamicResourceAllocation
 ClusterRole system:aggregate-to-view
   label rbac.authorization.k8s.io/aggregate-to-view=true
   get,list,watch | - | configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status
@@ -48,6 +50,7 @@ ClusterRole system:aggregate-to-view
   get,list,watch | extensions | daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,ingresses,ingresses/status,networkpolicies,replicasets,replicasets/scale,replicasets/status,replicationcontrollers/scale
   get,list,watch | policy | poddisruptionbudgets,poddisruptionbudgets/status
   get,list,watch | networking.k8s.io | ingresses,ingresses/status,networkpolicies
+  get,list,watch | resource.k8s.io | resourceclaims,resourceclaims/status,resourceclaimtemplates ? DynamicResourceAllocation
 ClusterRole system:auth-delegator
   create | authentication.k8s.io | tokenreviews
   create | authorization.k8s.io | subjectaccessreviews
@@ -220,21 +223,21 @@ ClusterRole system:controller:route-controller
   list,watch | - | nodes
   patch | - | nodes/status
   create,patch,update | -,events.k8s.io | events
-ClusterRole system:controller:selinux-warning-controller
-  create,patch,update | -,events.k8s.io | events
-  get,list,watch | - | persistentvolumes
-  get,list,watch | - | persistentvolumeclaims
-  get,list,watch | - | pods
-  get,list,watch | storage.k8s.io | csidrivers
+ClusterRole system:controller:selinux-warning-controller ? SELinuxChangePolicy
+  create,patch,update | -,events.k8s.io | events ? SELinuxChangePolicy
+  get,list,watch | - | persistentvolumes ? SELinuxChangePolicy
+  get,list,watch | - | persistentvolumeclaims ? SELinuxChangePolicy
+  get,list,watch | - | pods ? SELinuxChangePolicy
+  get,list,watch | storage.k8s.io | csidrivers ? SELinuxChangePolicy
 ClusterRole system:controller:service-account-controller
   create | - | serviceaccounts
   create,patch,update | -,events.k8s.io | events
-ClusterRole system:controller:service-cidrs-controller
-  get,list,patch,update,watch | networking.k8s.io | servicecidrs
-  patch,update | networking.k8s.io | servicecidrs/finalizers
-  patch,update | networking.k8s.io | servicecidrs/status
-  get,list,watch | networking.k8s.io | ipaddresses
-  create,patch,update | -,events.k8s.io | events
+ClusterRole system:controller:service-cidrs-controller ? MultiCIDRServiceAllocator
+  get,list,patch,update,watch | networking.k8s.io | servicecidrs ? MultiCIDRServiceAllocator
+  patch,update | networking.k8s.io | servicecidrs/finalizers ? MultiCIDRServiceAllocator
+  patch,update | networking.k8s.io | servicecidrs/status ? MultiCIDRServiceAllocator
+  get,list,watch | networking.k8s.io | ipaddresses ? MultiCIDRServiceAllocator
+  create,patch,update | -,events.k8s.io | events ? MultiCIDRServiceAllocator
 ClusterRole system:controller:service-controller
   get,list,watch | - | services
   patch,update | - | services/status
@@ -303,6 +306,12 @@ ClusterRole system:kube-scheduler
   get,list,watch | - | namespaces
   get,list,watch | storage.k8s.io | csidrivers
   get,list,watch | storage.k8s.io | csistoragecapacities
+  get,list,watch | resource.k8s.io | deviceclasses ? DynamicResourceAllocation
+  get,list,patch,update,watch | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
+  get,list,patch,update,watch | resource.k8s.io | resourceclaims/status ? DynamicResourceAllocation
+  get,list,patch,update,watch | - | pods/finalizers ? DynamicResourceAllocation
+  get,list,watch | resource.k8s.io | resourceslices ? DynamicResourceAllocation
+  get,list,watch | resource.k8s.io | devicetaintrules ? DynamicResourceAllocation
 ClusterRole system:kubelet-api-admin
   get,list,watch | - | nodes
   proxy | - | nodes
@@ -333,6 +342,9 @@ ClusterRole system:node
   get,list,watch | storage.k8s.io | csidrivers
   create,delete,get,patch,update | storage.k8s.io | csinodes
   get,list,watch | node.k8s.io | runtimeclasses
+  get,list,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
+  get | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
+  deletecollection | resource.k8s.io | resourceslices ? DynamicResourceAllocation
 ClusterRole system:node-bootstrapper
   create,get,list,watch | certificates.k8s.io | certificatesigningrequests
 ClusterRole system:node-problem-detector
@@ -343,7 +355,7 @@ ClusterRole system:node-proxier
   list,watch | - | endpoints,services
   get,list,watch | - | nodes
   create,patch,update | -,events.k8s.io | events
-  list,watch | networking.k8s.io | servicecidrs
+  list,watch | networking.k8s.io | servicecidrs ? MultiCIDRServiceAllocator
   list,watch | discovery.k8s.io | endpointslices
 ClusterRole system:persistent-volume-provisioner
   create,delete,get,list,watch | - | persistentvolumes
@@ -362,6 +374,35 @@ ClusterRole system:volume-scheduler
 ClusterRole view
   label rbac.authorization.k8s.io/aggregate-to-edit=true
   selects rbac.authorization.k8s.io/aggregate-to-view=true
+ClusterRole system:controller:resource-claim-controller ? DynamicResourceAllocation
+  get,list,watch | - | pods ? DynamicResourceAllocation
+  update | - | pods/finalizers ? DynamicResourceAllocation
+  create,delete,get,list,watch | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
+  patch,update | resource.k8s.io | resourceclaims,resourceclaims/status ? DynamicResourceAllocation
+  patch,update | - | pods/status ? DynamicResourceAllocation
+  create,patch,update | -,events.k8s.io | events ? DynamicResourceAllocation
+ClusterRole system:controller:device-taint-eviction-controller ? DynamicResourceAllocation,DRADeviceTaints
+  delete,get,list,watch | - | pods ? DynamicResourceAllocation,DRADeviceTaints
+  patch,update | - | pods/status ? DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | resourceclaims ? DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | resourceslices ? DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | deviceclasses ? DynamicResourceAllocation,DRADeviceTaints
+  get,list,watch | resource.k8s.io | devicetaintrules ? DynamicResourceAllocation,DRADeviceTaints
+  create,patch,update | -,events.k8s.io | events ? DynamicResourceAllocation,DRADeviceTaints
+ClusterRole system:controller:volumeattributesclass-protection-controller ? VolumeAttributesClass
+  get,list,watch | - | persistentvolumeclaims ? VolumeAttributesClass
+  get,list,watch | - | persistentvolumes ? VolumeAttributesClass
+  get,list,update,watch | storage.k8s.io | volumeattributesclasses ? VolumeAttributesClass
+  create,patch,update | -,events.k8s.io | events ? VolumeAttributesClass
+ClusterRole system:cluster-trust-bundle-discovery ? ClusterTrustBundle
+  get,list,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
+ClusterRole system:controller:kube-apiserver-serving-clustertrustbundle-publisher ? ClusterTrustBundle
+  attest | certificates.k8s.io | signers | kubernetes.io/kube-apiserver-serving ? ClusterTrustBundle
+  create,delete,list,update,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
+  create,patch,update | -,events.k8s.io | events ? ClusterTrustBundle
+ClusterRole system:controller:storage-version-migrator-controller ? StorageVersionMigrator
+  create,list,patch,watch | * | * ? StorageVersionMigrator
+  update | storagemigration.k8s.io | storageversionmigrations/status ? StorageVersionMigrator
 Role kube-public/system:controller:bootstrap-signer
   get,list,watch | - | configmaps
   update | - | configmaps | cluster-info
@@ -414,9 +455,9 @@ ClusterRoleBinding system:controller:replication-controller = ClusterRole/system
 ClusterRoleBinding system:controller:resourcequota-controller = ClusterRole/system:controller:resourcequota-controller: ServiceAccount/kube-system/resourcequota-controller
 ClusterRoleBinding system:controller:root-ca-cert-publisher = ClusterRole/system:controller:root-ca-cert-publisher: ServiceAccount/kube-system/root-ca-cert-publisher
 ClusterRoleBinding system:controller:route-controller = ClusterRole/system:controller:route-controller: ServiceAccount/kube-system/route-controller
-ClusterRoleBinding system:controller:selinux-warning-controller = ClusterRole/system:controller:selinux-warning-controller: ServiceAccount/kube-system/selinux-warning-controller
+ClusterRoleBinding system:controller:selinux-warning-controller = ClusterRole/system:controller:selinux-warning-controller: ServiceAccount/kube-system/selinux-warning-controller ? SELinuxChangePolicy
 ClusterRoleBinding system:controller:service-account-controller = ClusterRole/system:controller:service-account-controller: ServiceAccount/kube-system/service-account-controller
-ClusterRoleBinding system:controller:service-cidrs-controller = ClusterRole/system:controller:service-cidrs-controller: ServiceAccount/kube-system/service-cidrs-controller
+ClusterRoleBinding system:controller:service-cidrs-controller = ClusterRole/system:controller:service-cidrs-controller: ServiceAccount/kube-system/service-cidrs-controller ? MultiCIDRServiceAllocator
 ClusterRoleBinding system:controller:service-controller = ClusterRole/system:controller:service-controller: ServiceAccount/kube-system/service-controller
 ClusterRoleBinding system:controller:statefulset-controller = ClusterRole/system:controller:statefulset-controller: ServiceAccount/kube-system/statefulset-controller
 ClusterRoleBinding system:controller:ttl-after-finished-controller = ClusterRole/system:controller:ttl-after-finished-controller: ServiceAccount/kube-system/ttl-after-finished-controller
@@ -432,6 +473,12 @@ ClusterRoleBinding system:node-proxier = ClusterRole/system:node-proxier: User/s
 ClusterRoleBinding system:public-info-viewer = ClusterRole/system:public-info-viewer: Group/system:authenticated Group/system:unauthenticated
 ClusterRoleBinding system:service-account-issuer-discovery = ClusterRole/system:service-account-issuer-discovery: Group/system:serviceaccounts
 ClusterRoleBinding system:volume-scheduler = ClusterRole/system:volume-scheduler: User/system:kube-scheduler
+ClusterRoleBinding system:controller:resource-claim-controller = ClusterRole/system:controller:resource-claim-controller: ServiceAccount/kube-system/resource-claim-controller ? DynamicResourceAllocation
+ClusterRoleBinding system:controller:device-taint-eviction-controller = ClusterRole/system:controller:device-taint-eviction-controller: ServiceAccount/kube-system/device-taint-eviction-controller ? DynamicResourceAllocation,DRADeviceTaints
+ClusterRoleBinding system:controller:volumeattributesclass-protection-controller = ClusterRole/system:controller:volumeattributesclass-protection-controller: ServiceAccount/kube-system/volumeattributesclass-protection-controller ? VolumeAttributesClass
+ClusterRoleBinding system:cluster-trust-bundle-discovery = ClusterRole/system:cluster-trust-bundle-discovery: Group/system:serviceaccounts ? ClusterTrustBundle
+ClusterRoleBinding system:controller:kube-apiserver-serving-clustertrustbundle-publisher = ClusterRole/system:controller:kube-apiserver-serving-clustertrustbundle-publisher: ServiceAccount/kube-system/kube-apiserver-serving-clustertrustbundle-publisher ? ClusterTrustBundle
+ClusterRoleBinding system:controller:storage-version-migrator-controller = ClusterRole/system:controller:storage-version-migrator-controller: ServiceAccount/kube-system/storage-version-migrator-controller ? StorageVersionMigrator
 RoleBinding kube-public/system:controller:bootstrap-signer = Role/system:controller:bootstrap-signer: ServiceAccount/kube-system/bootstrap-signer
 RoleBinding kube-system/system::extension-apiserver-authentication-reader = Role/extension-apiserver-authentication-reader: User/system:kube-controller-manager User/system:kube-scheduler
 RoleBinding kube-system/system::leader-locking-kube-controller-manager = Role/system::leader-locking-kube-controller-manager: User/system:kube-controller-manager ServiceAccount/kube-system/kube-controller-manager ServiceAccount/kube-system/leader-election-controller

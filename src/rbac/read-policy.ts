@@ -5,29 +5,37 @@ const rbacGroup = 'rbac.authorization.k8s.io'
 
 export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
 
-/** Roles before bindings, each in the order of the text. */
-export function readPolicy(text: string): PolicyObject[] {
+/** Roles before bindings, each in the order of the text; without what depends on gates that are off. */
+export function readPolicy(text: string, isOn: (gate: string) => boolean): PolicyObject[] {
   const paragraphs: string[][] = []
   for (const line of text.split('\n')) {
     if (line === '') continue
-    if (line.startsWith(' ')) paragraphs.at(-1)?.push(line.trim())
-    else paragraphs.push([line])
+    const [content = '', gates = ''] = line.split(' ? ')
+    const isThere = isMet(gates, isOn)
+    if (!line.startsWith(' ')) paragraphs.push(isThere ? [content] : [])
+    else if (isThere && paragraphs.at(-1)?.length !== 0) paragraphs.at(-1)?.push(content.trim())
   }
-  return paragraphs.map(([head = '', ...lines]) => {
-    const [kind = '', place = '', ...binding] = head.split(' ')
-    const [name = '', namespace] = place.split('/').toReversed()
-    const labels = lines.flatMap((line) => pairAfter('label ', line))
-    const metadata = {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: Object.fromEntries([['kubernetes.io/bootstrapping', 'rbac-defaults'], ...labels]),
-      annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
-    }
-    const content = kind.endsWith('Binding') ? bindingOf(binding) : roleOf(lines)
-    const object = { apiVersion: `${rbacGroup}/v1`, kind, metadata, ...content }
-    return { resource: `${kind.toLowerCase()}s`, object }
-  })
+  return paragraphs
+    .filter(({ length }) => length > 0)
+    .map(([head = '', ...lines]) => {
+      const [kind = '', place = '', ...binding] = head.split(' ')
+      const [name = '', namespace] = place.split('/').toReversed()
+      const labels = lines.flatMap((line) => pairAfter('label ', line))
+      const metadata = {
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        labels: Object.fromEntries([['kubernetes.io/bootstrapping', 'rbac-defaults'], ...labels]),
+        annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+      }
+      const content = kind.endsWith('Binding') ? bindingOf(binding) : roleOf(lines)
+      const object = { apiVersion: `${rbacGroup}/v1`, kind, metadata, ...content }
+      return { resource: `${kind.toLowerCase()}s`, object }
+    })
 }
+
+/** `Gate,!Other` */
+const isMet = (gates: string, isOn: (gate: string) => boolean): boolean =>
+  gates === '' || gates.split(',').every((gate) => (gate.startsWith('!') ? !isOn(gate.slice(1)) : isOn(gate)))
 
 /** `label key=value` */
 function pairAfter(word: string, line: string): (readonly [string, string])[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultGates } from '../api/gates.ts'
 import { bootstrapPolicy } from './bootstrap-policy.ts'
 import { readPolicy } from './read-policy.ts'
 import { reconcile } from './reconcile.ts'
@@ -84,7 +85,7 @@ test('selectors of an aggregated role are added; a role that is none any more lo
 })
 
 test('the policy of the cluster itself is read whole', async () => {
-  const policy = readPolicy(bootstrapPolicy)
+  const policy = readPolicy(bootstrapPolicy, defaultGates.isOn)
   const count = (resource: string): number => policy.filter((one) => one.resource === resource).length
   assert.deepEqual(['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(count), [66, 47, 7, 7])
   for (const { object } of policy) assert.deepEqual(await reconcile(object, object), { operation: 'none' })
