@@ -218,6 +218,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),
+    aggregatesRoles: config.aggregatesRoles,
     keepsEndpoints: config.services.endpoints === 'lease',
     endpointAddress: config.endpointAddress,
     port: listener.port,

@@ -57,6 +57,8 @@ export type Config = {
   readonly clientCaPath: string | null
   readonly allowsAnonymous: boolean
   readonly authorization: readonly AuthorizationMode[]
+  /** Whether this server keeps aggregated ClusterRoles current. */
+  readonly aggregatesRoles: boolean
   readonly requestTimeoutMs: number
   /** The maximum of requests in flight; 0: unlimited. */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
@@ -117,6 +119,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     clientCaPath: values.string('client-ca-file') || null,
     allowsAnonymous: isAnonymousAllowed && !isOpen,
     authorization,
+    aggregatesRoles: readControllers(values).includes(aggregationController),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
     inFlight: {
       readOnlyMax: values.count('max-requests-inflight'),
@@ -264,6 +267,21 @@ function readAuthorization(values: Values): Config['authorization'] {
     values.fault(`authorization-mode [${shown}] has mode specified more than once`)
   }
   return modes.filter(isSupported)
+}
+
+/** As kube-controller-manager names it. */
+const aggregationController = 'clusterrole-aggregation-controller'
+
+function readControllers(values: Values): readonly string[] {
+  const names = values.list('controllers')
+  for (const name of names) {
+    if (name !== aggregationController) {
+      values.fault(
+        `--controllers ${name} does not run here: run kube-controller-manager, or name ${aggregationController}`,
+      )
+    }
+  }
+  return names
 }
 
 function readGates(values: Values, warn: (text: string) => void): FeatureGates {

@@ -132,6 +132,13 @@ const flagTable = {
     help: 'Authorizers in order: Node, RBAC, AlwaysAllow, AlwaysDeny. Node has no opinion yet: kubelets need roles.',
   },
 
+  controllers: {
+    section: generic,
+    type: 'list',
+    default: '',
+    help: 'Controllers of kube-controller-manager that this server runs itself, for who has none: clusterrole-aggregation-controller.',
+  },
+
   'advertise-address': {
     section: generic,
     type: 'address',

@@ -4,6 +4,7 @@ import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
@@ -27,6 +28,7 @@ export type OwnLoopsParts = {
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
+  readonly aggregatesRoles: boolean
   /** The address for the endpoints of the Service kubernetes; may be unspecified (0.0.0.0 or ::). */
   readonly endpointAddress: string
   readonly port: number
@@ -49,6 +51,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
       log,
     }),
+    ...(parts.aggregatesRoles ? [followAggregatedRoles({ handle, log })] : []),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     ...(serviceAddresses === undefined ? [] : [followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),

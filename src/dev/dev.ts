@@ -85,7 +85,13 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
 }
 
 function serveDefaults({ rest }: Own): string[] {
-  const defaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC', '--allow-privileged=true']
+  const defaults = [
+    '--bind-address=127.0.0.1',
+    '--authorization-mode=Node,RBAC',
+    '--allow-privileged=true',
+    // Without it the ClusterRoles admin, edit and view have no rules.
+    '--controllers=clusterrole-aggregation-controller',
+  ]
   // Without the controller that creates ServiceAccounts no pod could have one. A user that runs the controller enables the plugin.
   const hasAccounts = /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' '))
   return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']

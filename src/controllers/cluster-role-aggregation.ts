@@ -1,0 +1,80 @@
+/**
+ * The clusterrole-aggregation controller of kube-controller-manager, for servers that run without one (decisions/0013): sets the rules of each
+ * ClusterRole that has an aggregationRule, with the same field manager. Checks all ClusterRoles when one changes: there are few, and they
+ * change rarely.
+ */
+import { matchesLabels } from '../api/label-selector.ts'
+import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import type { Log } from '../lib/log.ts'
+import { requirementsOf } from '../registry/rules/label-selector.ts'
+import { identityOf } from '../schema/equal.ts'
+import { followWatch } from './follow-watch.ts'
+import { Loop } from './loop.ts'
+
+const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+const manager = 'clusterrole-aggregation-controller'
+/** The wait before a watch that ended or failed is reopened. */
+const RETRY_MS = 1000
+
+export type AggregationParts = { readonly handle: HandleAs; readonly log: Log }
+
+export function followAggregatedRoles({ handle, log }: AggregationParts): AsyncDisposable {
+  const run = (signal: AbortSignal): Promise<void> => followOnce(handle, signal)
+  return new Loop({ name: 'the aggregation of cluster roles', intervalMs: RETRY_MS, run, log })
+}
+
+/** Resolves when the watch has ended; fails if a list or a write failed. Events that arrive during a pass start another one. */
+async function followOnce(handle: HandleAs, signal: AbortSignal): Promise<void> {
+  await followWatch(handle, { path, signal }, () => aggregateAll(handle, signal))
+}
+
+async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void> {
+  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+  const roles = [...itemsOf(fieldsOf(objectOf(response))['items'])]
+  const faults: string[] = []
+  for (const [at, role] of roles.entries()) {
+    const rules = aggregatedRules(role, roles)
+    if (rules === undefined || signal.aborted) continue
+    const name = nameOf(role)
+    const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules }
+    const sent = { method: 'PATCH', path: `${path}/${name}`, body, manager, isApply: true, signal }
+    const { status } = await request(handle, sent)
+    // The roles behind it aggregate the new rules: two roles that select each other would exchange the old ones for ever.
+    if (status === OK) roles[at] = { ...role, rules }
+    else faults.push(`${path}/${name} answers ${status}`)
+  }
+  if (faults.length > 0) throw new Error(faults.join('; '))
+}
+
+/** Undefined: the role has no aggregationRule, or has the rules already, in whichever order. */
+export function aggregatedRules(role: Fields, all: readonly Fields[]): readonly Fields[] | undefined {
+  if (role['aggregationRule'] === undefined) return undefined
+  const sorted = all
+    .filter((one) => nameOf(one) !== nameOf(role))
+    .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+  const rules = new Map<string, Fields>()
+  for (const selector of itemsOf(fieldsOf(role['aggregationRule'])['clusterRoleSelectors'])) {
+    const requirements = requirementsOf(selector)
+    // Validation refuses an invalid selector.
+    if (requirements === undefined) continue
+    for (const one of sorted) {
+      if (!matchesLabels(requirements, labelsOf(one))) continue
+      for (const rule of itemsOf(one['rules'])) {
+        const identity = identityOf(rule)
+        if (!rules.has(identity)) rules.set(identity, rule)
+      }
+    }
+  }
+  const own = new Set(itemsOf(role['rules']).map(identityOf))
+  const isSame = own.size === rules.size && [...own].every((identity) => rules.has(identity))
+  return isSame ? undefined : [...rules.values()]
+}
+
+const nameOf = ({ metadata }: Fields): string => textOf(fieldsOf(metadata)['name'])
+
+const labelsOf = ({ metadata }: Fields): { readonly [key: string]: string } =>
+  Object.fromEntries(entriesOf(fieldsOf(metadata)['labels']))
+
+const OK = 200
