@@ -30,9 +30,9 @@ async function main(): Promise<void> {
     options: { minutes: { type: 'string' }, 'keep-logs': { type: 'string' }, reference: { type: 'boolean' } },
   })
   await using etcd = await startEtcd()
-  // Each controller has an account of its own, whose rights are a matter of RBAC.
+  // Each controller has an account of its own, with the rights of its role.
   // Watches end after one or two minutes, so that resuming them is part of it.
-  const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', '--min-request-timeout=60']
+  const args = ['--disable-admission-plugins=', '--min-request-timeout=60']
   const options = { etcdUrl: etcd.clientUrl, args }
   await using server = await (values.reference === true ? startReference(options) : startKeelson({ ...options, args }))
   await using kubectl = await kubectlFor(server, { namespace: NAMESPACE })
