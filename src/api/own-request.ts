@@ -64,7 +64,5 @@ export async function request(
     remoteAddress: '',
     peerCertificate: () => undefined,
   }
-  const response = await handle(sent, systemUser)
-  response.place?.leave()
-  return response
+  return await handle(sent, systemUser)
 }
