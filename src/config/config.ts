@@ -2,6 +2,7 @@
  * Converts flags and files to one validated Config. All errors are reported together, before anything starts; each says how to fix it, with
  * upstream's text where there is one.
  */
+import { type AuthorizationMode, authorizationModes } from '../api/access.ts'
 import type { TokenEntry } from '../api/user.ts'
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
@@ -248,12 +249,7 @@ function readClientCa(values: Values): string | null {
   }
 }
 
-const supportedModes = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
-
-/** Who decides what users may do. */
-export type AuthorizationMode = (typeof supportedModes)[number]
-
-const isSupported = (mode: string): mode is AuthorizationMode => supportedModes.some((one) => one === mode)
+const isSupported = (mode: string): mode is AuthorizationMode => authorizationModes.some((one) => one === mode)
 const otherModes: ReadonlySet<string> = new Set(['ABAC', 'Webhook'])
 
 function readAuthorization(values: Values): Config['authorization'] {

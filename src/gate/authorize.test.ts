@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RoleIndex } from '../rbac/role-index.ts'
-import { type AuthorizationMode, createAuthorizer } from './authorize.ts'
+import type { AuthorizationMode } from '../api/access.ts'
+import { createAuthorizer } from './authorize.ts'
 
 const master = { name: 'm', uid: '', groups: ['system:masters', 'system:authenticated'] }
 const other = { name: 'o', uid: '', groups: ['system:authenticated'] }

@@ -2,7 +2,7 @@
  * Authorization. Members of system:masters may do everything; for others the authorizers of `--authorization-mode` are tried in turn, and the
  * first that has an opinion decides. All of them decide synchronously, from memory.
  */
-import type { AccessAttributes, AccessDecision } from '../api/access.ts'
+import type { AccessAttributes, AccessDecision, AuthorizationMode } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
 import { type ApiError, escapeHtml, forbidden } from '../api/errors.ts'
 import { type Fields, present } from '../api/object.ts'
@@ -12,8 +12,6 @@ import { authorizeByRoles, heldRules } from '../rbac/authorizer.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 
 export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
-
-export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC'
 
 /** All that a user may do in a namespace, as a SelfSubjectRulesReview lists it. */
 export type Rights = {
