@@ -35,6 +35,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime } from './lib/timers.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
+import { rbacGroup } from './rbac/role.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
 import { checkVersions } from './storage/etcd-versions.ts'
@@ -179,8 +180,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     now: createNow(clock.wallMs),
     log,
   })
-  const hasRoles =
-    plane.registry.find({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles' }) !== undefined
+  const hasRoles = plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
     if (hasRoles) await ensureRoles(handle, config.featureGates, signal)
     await serviceRange.check(signal)

@@ -12,8 +12,8 @@ import { inSlices } from '../lib/slices.ts'
 import { isSame } from '../schema/equal.ts'
 import { heldRules } from './authorizer.ts'
 import { describeRule, joinVerbs, missingRights, quoteList } from './covers.ts'
-import { rbacGroup, type RoleResource } from './followed-roles.ts'
 import { readRules } from './read-objects.ts'
+import { rbacGroup, type RoleResource } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import type { Rule } from './rule.ts'
 
@@ -54,8 +54,8 @@ async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
   if (await isAuthorized(parts, user, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name })) return
   await confirmHeld(parts, grant, readRules(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
-  const { rights } = await lacking(parts, grant, fullAuthority)
-  if (rights.length > 0) throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
+  const { rights, isAll } = await lacking(parts, grant, fullAuthority)
+  if (!isAll || rights.length > 0) throw refused(grant, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
 async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {

@@ -14,13 +14,9 @@ import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { FollowedResource } from './followed-resource.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
+import { rbacGroup, type RoleResource, roleResources } from './role.ts'
 import { type Place, RoleIndex } from './role-index.ts'
 import { ownText, SharedLists } from './shared-lists.ts'
-
-export const rbacGroup = 'rbac.authorization.k8s.io'
-
-export const roleResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
-export type RoleResource = (typeof roleResources)[number]
 
 export type RoleAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 

@@ -1,7 +1,6 @@
 /** The text of bootstrap-policy.ts, as objects. */
 import type { Fields, KubeObject } from '../api/object.ts'
-
-const rbacGroup = 'rbac.authorization.k8s.io'
+import { rbacGroup } from './role.ts'
 
 export type PolicyObject = { readonly resource: string; readonly object: KubeObject }
 

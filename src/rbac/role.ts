@@ -4,6 +4,12 @@ import { hasOrAll, type Question, type Rule, ruleCovers } from './rule.ts'
 /** Entries in the lists of all rules. A longer role is looked up by resource rather than scanned. */
 const SCAN_MAX = 64
 
+export const rbacGroup = 'rbac.authorization.k8s.io'
+
+/** The resources that RBAC decides by. */
+export const roleResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
+export type RoleResource = (typeof roleResources)[number]
+
 export type RoleKind = 'Role' | 'ClusterRole'
 
 type ResourceQuestion = Extract<Question, { kind: 'resource' }>
