@@ -206,7 +206,9 @@ test('a large file is compiled without blocking the event loop', async () => {
   const jwt = Array.from({ length: 64 }, (_, at) => ({
     issuer: { url: `https://i${at}.example.org`, audiences: ['a'] },
     claimMappings: { username: { expression: `'i${at}:' + claims.sub` } },
-    claimValidationRules: [{ expression: `claims.tenant == 't${at}' && claims.level > 3` }],
+    claimValidationRules: Array.from({ length: 20 }, (_rule, level) => ({
+      expression: `claims.tenant == 't${at}' && claims.level > ${level}`,
+    })),
     userValidationRules: [{ expression: "user.groups.all(group, !group.startsWith('system:'))" }],
   }))
   const head = 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\n'
