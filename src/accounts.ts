@@ -1,7 +1,7 @@
 /** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
 import type { Config } from './config/config.ts'
-import { type AuthenticateAccount, createAuthenticateAccount } from './gate/account-token.ts'
+import { type AuthenticateAccount, createAuthenticateAccount } from './authentication/account-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { readSigningKey, readVerifyingKeys, signJwt } from './lib/jwt.ts'

@@ -22,7 +22,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ['codec', 'etcd'],
   cache: ['codec', 'storage'],
   rbac: ['codec', 'schema', 'cache', 'storage'],
-  gate: ['codec', 'cel', 'rbac', 'registry', 'cache'],
+  authentication: ['codec'],
+  gate: ['codec', 'cel', 'rbac', 'registry', 'cache', 'authentication'],
   discovery: ['codec', 'registry', 'schema'],
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
   allocators: ['codec', 'schema', 'registry', 'storage'],
@@ -33,7 +34,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http: ['codec', 'http2'],
   'handle.ts': ['gate', 'discovery', 'dispatch.ts'],
   'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
-  'accounts.ts': ['admission', 'config', 'gate', 'verbs'],
+  'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
   'resource-access.ts': [
     'admission',
     'cache',
