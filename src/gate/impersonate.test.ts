@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { ApiRequest } from '../api/request.ts'
 import { RoleIndex } from '../rbac/role-index.ts'
-import { type Authorize, createAuthorizer } from './authorize.ts'
+import { type Authorize, createAuthorizer } from '../authorization/authorize.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 const admin = { name: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] }

@@ -8,7 +8,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
 import { impersonatesNobody } from '../api/errors.ts'
 import { type ApiRequest, utf8Header } from '../api/request.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
-import { type Authorize, refusal } from './authorize.ts'
+import { type Authorize, refusal } from '../authorization/authorize.ts'
 
 const USER = 'impersonate-user'
 const GROUP = 'impersonate-group'
