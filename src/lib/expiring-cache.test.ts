@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ExpiringCache } from './expiring-cache.ts'
+
+function started(sizeMax: number): { cache: ExpiringCache<number>; pass: (ms: number) => void } {
+  let nowMs = 1_000
+  return {
+    cache: new ExpiringCache<number>(sizeMax, { monotonicMs: () => nowMs }),
+    pass: (ms) => {
+      nowMs += ms
+    },
+  }
+}
+
+test('an entry is there until its time is over', () => {
+  const { cache, pass } = started(10)
+  cache.set('a', 1, 100)
+  cache.set('b', 2, 200)
+  pass(99)
+  assert.equal(cache.get('a'), 1)
+  pass(1)
+  assert.equal(cache.get('a'), undefined)
+  assert.equal(cache.get('b'), 2)
+  assert.equal(cache.size, 1)
+})
+
+test('a use does not prolong it, a new value does', () => {
+  const { cache, pass } = started(10)
+  cache.set('a', 1, 100)
+  pass(50)
+  assert.equal(cache.get('a'), 1)
+  cache.set('a', 2, 100)
+  pass(60)
+  assert.equal(cache.get('a'), 2)
+  pass(40)
+  assert.equal(cache.get('a'), undefined)
+})
+
+test('the entry that was not used for the longest time goes first', () => {
+  const { cache } = started(2)
+  cache.set('a', 1, 100)
+  cache.set('b', 2, 100)
+  assert.equal(cache.get('a'), 1)
+  cache.set('c', 3, 100)
+  assert.deepEqual([cache.get('a'), cache.get('b'), cache.get('c')], [1, undefined, 3])
+  assert.equal(cache.size, 2)
+})
+
+test('without a time to live nothing is kept, and what was there is gone', () => {
+  const { cache } = started(2)
+  cache.set('a', 1, 100)
+  cache.set('a', 2, 0)
+  assert.equal(cache.get('a'), undefined)
+  cache.set('b', 1, 100)
+  cache.delete('b')
+  assert.equal(cache.get('b'), undefined)
+  cache.set('c', 1, 100)
+  cache.clear()
+  assert.equal(cache.size, 0)
+})
