@@ -29,7 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
   allocators: ['codec', 'schema', 'registry', 'storage'],
   controllers: ['schema', 'rbac', 'registry', 'cache'],
-  webhooks: ['codec', 'schema'],
+  webhooks: ['codec', 'schema', 'config'],
   verbs: ['codec', 'schema', 'apply', 'patch', 'registry', 'admission', 'cache', 'storage', 'webhooks'],
   http2: [],
   http: ['codec', 'http2'],

@@ -1,9 +1,10 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ReceivedAnswers } from './received.ts'
-import { type Answer, refusalOf } from './refusal.ts'
+import { refusalOf } from './refusal.ts'
+import { type Answer, reasonOf, send } from './send.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
 /** Concurrent calls of one webhook; further ones wait. */
@@ -50,7 +51,7 @@ export class Webhook {
 
   /** The answer's body. Fails with a WebhookError. */
   async post(body: string, signal: AbortSignal): Promise<string> {
-    const answer = await this.#sendSurely(body, signal)
+    const answer = await this.#send(body, signal)
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why)
@@ -58,47 +59,21 @@ export class Webhook {
     return text
   }
 
-  /** The webhook may have closed a kept-alive connection just when it was reused: the call is retried until it fails on a new one. */
-  async #sendSurely(body: string, signal: AbortSignal): Promise<Answer> {
-    for (;;) {
-      try {
-        return await this.#send(body, signal)
-      } catch (error) {
-        if (!(error instanceof LostConnection)) throw error
-      }
-    }
-  }
-
   async #send(body: string, signal: AbortSignal): Promise<Answer> {
-    const headers = {
-      accept: 'application/json, */*',
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': 'kube-apiserver-admission',
-    }
-    const target = await this.#target()
-    return new Promise((resolve, reject) => {
-      let isAnswered = false
-      const fail = (error: FailedCall): void => {
-        const isLost = sent.reusedSocket && !isAnswered && lostCodes.has(error.code ?? '')
-        reject(isLost ? new LostConnection() : this.#failure(reasonOf(error), error))
-      }
-      const options = { ...target, method: 'POST', path: this.#path, agent: this.#agent, signal }
-      const sent = request({ ...options, headers: { ...headers, ...target.headers } }, (response) => {
-        isAnswered = true
-        const received = this.#received.begin(() => sent.destroy(new Error('the response is too large')))
-        response.on('data', (chunk: Buffer) => received.append(chunk))
-        response.on('close', () => received.close())
-        response.on('error', fail)
-        response.on('end', () => {
-          const { statusCode: status = 0, headers: answered } = response
-          resolve({ status, type: answered['content-type'] ?? '', text: received.take().toString('utf8') })
-        })
+    const { headers, ...place } = await this.#target()
+    try {
+      return await send({
+        agent: this.#agent,
+        isTls: true,
+        target: { ...place, path: this.#path },
+        headers: { 'user-agent': 'kube-apiserver-admission', ...headers },
+        body,
+        signal,
+        received: this.#received,
       })
-      sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
-      sent.on('error', fail)
-      sent.end(body)
-    })
+    } catch (error) {
+      throw this.#failure(error instanceof Error ? reasonOf(error) : String(error), error)
+    }
   }
 
   /** A Service is called at its cluster IP, with its DNS name for TLS. */
@@ -126,32 +101,6 @@ export class Webhook {
 }
 
 type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
-
-/** A reused connection was lost before there was an answer. */
-class LostConnection extends Error {}
-
-const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
-
-type FailedCall = Error & { readonly code?: string; readonly address?: string; readonly port?: number }
-
-const untrusted: ReadonlySet<string> = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-])
-
-/** Why a call failed, with the messages of Go's client. */
-export function reasonOf(error: FailedCall): string {
-  const { code = '', name, address, port } = error
-  if (untrusted.has(code)) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
-  if (name === 'AbortError') return 'context deadline exceeded'
-  if (code === 'ECONNREFUSED' && address !== undefined) {
-    return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`
-  }
-  return error.message
-}
 
 const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
   namespace: textOf(namespace),

@@ -5,8 +5,7 @@
 import { textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { fieldsIn } from './body.ts'
-
-export type Answer = { readonly status: number; readonly type: string; readonly text: string }
+import type { Answer } from './send.ts'
 
 /** Upstream's limit of a text. */
 const TEXT_LENGTH_MAX = 2048
@@ -26,7 +25,7 @@ const messages: Readonly<Record<number, string>> = {
 }
 
 /** Undefined: the call succeeded. */
-export function refusalOf({ status, type, text }: Answer): string | undefined {
+export function refusalOf({ status, type, text }: Pick<Answer, 'status' | 'type' | 'text'>): string | undefined {
   if (status >= 200 && status <= 206) return undefined
   const isText = type === '' || /^\s*text\//i.test(type)
   const said = isText ? text.slice(0, TEXT_LENGTH_MAX).trim() : 'unknown'

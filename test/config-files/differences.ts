@@ -16,6 +16,10 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
       'error loading config file "$FILE": error converting *[]NamedContext into *map[string]*api.Context: duplicate name "x" in list',
     ],
   },
+  'kubeconfig/cluster/proxy': {
+    why: 'socks5 proxies are not supported',
+    errors: ['$FILE: proxy-url of scheme socks5 is not supported: use an http or https proxy'],
+  },
   'kubeconfig/user/exec': {
     why: 'exec plugins are not supported',
     errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],

@@ -24,7 +24,7 @@ export type Kubeconfig = {
   readonly isInsecure: boolean
   /** PEM; '': the system's trust store. */
   readonly certificateAuthority: string
-  /** '': as the environment variables configure it. */
+  /** http or https; '': none. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -106,6 +106,10 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | F
   const url = serverUrl(textOf(cluster['server']))
   if ('fault' in url) return url
   const { server } = url
+  const proxyUrl = textOf(cluster['proxy-url'])
+  if (proxyUrl.startsWith('socks5:')) {
+    return { fault: `${origin.path}: proxy-url of scheme socks5 is not supported: use an http or https proxy` }
+  }
   const isTls = server.startsWith('https:')
   // Without TLS, client-go sends no credentials and does not validate them.
   const identity = isTls ? identityOf(user, origin) : nobody
@@ -117,7 +121,7 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | F
     tlsServerName: textOf(cluster['tls-server-name']),
     isInsecure: cluster['insecure-skip-tls-verify'] === true,
     certificateAuthority: authority.text,
-    proxyUrl: textOf(cluster['proxy-url']),
+    proxyUrl,
     ...identity,
     impersonate: impersonationOf(user),
   }

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
+import type { Kubeconfig } from '../config/files/kubeconfig.ts'
+import { systemTime } from '../lib/timers.ts'
+import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { CallError } from './call-error.ts'
+import { KubeconfigClient } from './kubeconfig-client.ts'
+
+const server = createSelfSigned('reviewer', ['127.0.0.1', 'localhost'], Date.now())
+const client = createSelfSigned('keelson', [], Date.now())
+const renewed = createSelfSigned('keelson', [], Date.now())
+
+type Started = { readonly url: string; readonly seen: readonly IncomingMessage[] } & AsyncDisposable
+
+async function start(answer: RequestListener, options: ServerOptions | null = {}): Promise<Started> {
+  const seen: IncomingMessage[] = []
+  const take: RequestListener = (request, response) => {
+    seen.push(request)
+    answer(request, response)
+  }
+  const { certificatePem: cert, keyPem: key } = server
+  const started = options === null ? createServer(take) : createTlsServer({ cert, key, ...options }, take)
+  started.listen(0, '127.0.0.1')
+  await once(started, 'listening')
+  const address = started.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return {
+    url: `${options === null ? 'http' : 'https'}://127.0.0.1:${address.port}/review`,
+    seen,
+    async [Symbol.asyncDispose]() {
+      started.closeAllConnections()
+      started.close()
+      await once(started, 'close')
+    },
+  }
+}
+
+const configOf = (url: string, more: Partial<Kubeconfig> = {}): Kubeconfig => ({
+  server: url,
+  tlsServerName: '',
+  isInsecure: false,
+  certificateAuthority: server.certificatePem,
+  proxyUrl: '',
+  credentials: { kind: 'none' },
+  clientCertificate: null,
+  impersonate: null,
+  ...more,
+})
+
+const clientOf = (url: string, more?: Partial<Kubeconfig>, timeoutMs = 10_000): KubeconfigClient =>
+  new KubeconfigClient(configOf(url, more), { timeoutMs })
+
+const ok = (_: IncomingMessage, response: ServerResponse): void => void response.end('{"ok":true}')
+
+async function failureOf(call: Promise<unknown>): Promise<CallError> {
+  try {
+    await call
+  } catch (error) {
+    assert.ok(error instanceof CallError, String(error))
+    return error
+  }
+  throw new Error('the call succeeded')
+}
+
+test('it posts JSON and gives the body of the answer, on one connection', async () => {
+  await using hook = await start((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => void pieces.push(piece))
+    request.on('end', () => void response.end(Buffer.concat(pieces)))
+  })
+  using calls = clientOf(hook.url)
+  assert.equal(await calls.post('{"a":1}'), '{"a":1}')
+  assert.equal(await calls.post('{"a":2}'), '{"a":2}')
+  const [first, second] = hook.seen
+  assert.equal(first?.socket, second?.socket)
+  assert.equal(first?.method, 'POST')
+  assert.equal(first?.url, '/review?timeout=10s')
+  assert.equal(first?.headers['content-type'], 'application/json')
+  assert.equal(first?.headers.authorization, undefined)
+})
+
+test('it shows its credentials: a token, a user and password, those of the URL', async () => {
+  await using hook = await start(ok)
+  const withUser = hook.url.replace('https://', 'https://u:p%40@')
+  const cases: [string, Partial<Kubeconfig>, string][] = [
+    [hook.url, { credentials: { kind: 'token', token: 't1', path: null } }, 'Bearer t1'],
+    [hook.url, { credentials: { kind: 'basic', username: 'a', password: 'b' } }, 'Basic YTpi'],
+    [withUser, {}, 'Basic dTpwQA=='],
+  ]
+  for (const [url, more, expected] of cases) {
+    using calls = clientOf(url, more)
+    await calls.post('{}')
+    assert.equal(hook.seen.at(-1)?.headers.authorization, expected)
+  }
+})
+
+test('it impersonates whom the kubeconfig names', async () => {
+  await using hook = await start(ok)
+  const impersonate = { name: 'jane', uid: 'u1', groups: ['a', 'b'], extra: { 'example.com/k': ['x', 'y'] } }
+  using calls = clientOf(hook.url, { impersonate })
+  await calls.post('{}')
+  const { headersDistinct } = hook.seen[0] ?? {}
+  assert.deepEqual(headersDistinct?.['impersonate-user'], ['jane'])
+  assert.deepEqual(headersDistinct?.['impersonate-uid'], ['u1'])
+  assert.deepEqual(headersDistinct?.['impersonate-group'], ['a', 'b'])
+  assert.deepEqual(headersDistinct?.['impersonate-extra-example.com%2fk'], ['x', 'y'])
+})
+
+test('a token file is read again after a minute; while it cannot be read the old token stays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+  const path = join(folder, 'token')
+  writeFileSync(path, 'first\n')
+  let nowMs = 0
+  const time = { ...systemTime, monotonicMs: () => nowMs }
+  await using hook = await start(ok)
+  const credentials = { kind: 'token', token: 'of-start', path } as const
+  using calls = new KubeconfigClient(configOf(hook.url, { credentials }), { timeoutMs: 10_000, time })
+  const tokenOfCall = async (): Promise<string | undefined> => {
+    await calls.post('{}')
+    return hook.seen.at(-1)?.headers.authorization
+  }
+  assert.equal(await tokenOfCall(), 'Bearer first')
+  writeFileSync(path, 'second')
+  assert.equal(await tokenOfCall(), 'Bearer first')
+  nowMs += 60_000
+  assert.equal(await tokenOfCall(), 'Bearer second')
+  rmSync(path)
+  nowMs += 60_000
+  assert.equal(await tokenOfCall(), 'Bearer second')
+})
+
+test('a renewed client certificate is shown on new connections', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-client-'))
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+  const [certificatePath, keyPath] = [join(folder, 'client.crt'), join(folder, 'client.key')]
+  const write = ({ certificatePem, keyPem }: typeof client): void => {
+    writeFileSync(certificatePath, certificatePem)
+    writeFileSync(keyPath, keyPem)
+  }
+  write(client)
+  let nowMs = 0
+  const time = {
+    ...systemTime,
+    monotonicMs: () => nowMs,
+    after: (ms: number, run: () => void) => setTimeout(run, ms).unref(),
+  }
+  await using hook = await start(
+    (request, response) => {
+      assert.ok(request.socket instanceof TLSSocket)
+      response.end(request.socket.getPeerX509Certificate()?.serialNumber)
+    },
+    { requestCert: true, rejectUnauthorized: false },
+  )
+  const clientCertificate = { kind: 'files', certificatePath, keyPath } as const
+  using calls = new KubeconfigClient(configOf(hook.url, { clientCertificate }), { timeoutMs: 10_000, time })
+  const first = await calls.post('{}')
+  write(renewed)
+  assert.equal(await calls.post('{}'), first)
+  nowMs += 60_000
+  assert.notEqual(await calls.post('{}'), first)
+})
+
+test('a server of an unknown authority is refused, unless verification is off', async () => {
+  await using hook = await start(ok)
+  using strict = clientOf(hook.url, { certificateAuthority: client.certificatePem })
+  const { message, failure } = await failureOf(strict.post('{}'))
+  assert.match(message, /^Post "https:.*\?timeout=10s": tls: failed to verify certificate: x509: certificate signed by/)
+  assert.equal(failure, 'other')
+  using lax = clientOf(hook.url, { certificateAuthority: '', isInsecure: true })
+  assert.equal(await lax.post('{}'), '{"ok":true}')
+})
+
+test('the certificate is checked for tls-server-name', async () => {
+  await using hook = await start(ok)
+  using right = clientOf(hook.url, { tlsServerName: 'localhost' })
+  assert.equal(await right.post('{}'), '{"ok":true}')
+  using wrong = clientOf(hook.url, { tlsServerName: 'other.example' })
+  await failureOf(wrong.post('{}'))
+})
+
+test('it calls servers without TLS, too', async () => {
+  await using hook = await start(ok, null)
+  using calls = clientOf(hook.url)
+  assert.equal(await calls.post('{}'), '{"ok":true}')
+})
+
+test('it calls through a proxy', async () => {
+  await using hook = await start(ok)
+  const asked: string[] = []
+  const proxy = createServer().on('connect', (request: IncomingMessage, socket) => {
+    asked.push(request.url ?? '')
+    const [host = '', port = ''] = (request.url ?? '').split(':')
+    const onward = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    onward.on('error', () => socket.destroy())
+    socket.on('error', () => onward.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const address = proxy.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  using calls = clientOf(hook.url, { proxyUrl: `http://127.0.0.1:${address.port}` })
+  assert.equal(await calls.post('{}'), '{"ok":true}')
+  assert.deepEqual(asked, [new URL(hook.url).host])
+  calls[Symbol.dispose]()
+  proxy.close()
+})
+
+test('a call has its time, and ends when its caller gives up', async () => {
+  await using hook = await start(() => undefined)
+  using calls = clientOf(hook.url, {}, 200)
+  const late = await failureOf(calls.post('{}'))
+  assert.equal(late.failure, 'timeout')
+  assert.match(
+    late.message,
+    /timeout=200ms": context deadline exceeded \(Client\.Timeout exceeded while awaiting headers\)$/,
+  )
+  using patient = clientOf(hook.url)
+  const controller = new AbortController()
+  const call = failureOf(patient.post('{}', controller.signal))
+  controller.abort()
+  assert.equal((await call).failure, 'canceled')
+})
+
+test('an error names no credentials', async () => {
+  using calls = clientOf('https://user:secret@127.0.0.1:1/x', {
+    credentials: { kind: 'token', token: 'secret', path: null },
+  })
+  const { message, failure, status } = await failureOf(calls.post('{}'))
+  assert.equal(message, 'Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused')
+  assert.deepEqual([failure, status], ['refused', 0])
+})
+
+test('the status of an error is told, and a body that says nothing', async () => {
+  await using hook = await start((_, response) => void response.writeHead(503).end('busy'))
+  using calls = clientOf(hook.url)
+  const refused = await failureOf(calls.post('{}'))
+  assert.deepEqual([refused.failure, refused.status], ['answered', 503])
+  assert.equal(refused.message, 'the server is currently unable to handle the request')
+  await using silent = await start((_, response) => void response.end())
+  using other = clientOf(silent.url)
+  assert.match((await failureOf(other.post('{}'))).message, /^0-length response with status code: 200/)
+})
+
+test('a server that asks for patience is called again when it says', async () => {
+  let calls = 0
+  await using hook = await start((_, response) => {
+    calls++
+    if (calls < 3) response.writeHead(503, { 'retry-after': '7' }).end()
+    else response.end('{}')
+  })
+  const waits: number[] = []
+  const after = (ms: number, run: () => void) => {
+    if (ms !== 7_000) return setTimeout(run, ms)
+    waits.push(ms)
+    return setTimeout(run, 0)
+  }
+  using patient = new KubeconfigClient(configOf(hook.url), { timeoutMs: 10_000, time: { ...systemTime, after } })
+  assert.equal(await patient.post('{}'), '{}')
+  assert.deepEqual(waits, [7_000, 7_000])
+})
+
+test('an answer without end fails its call', async () => {
+  await using hook = await start((_, response) => {
+    const write = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(1 << 16)));
+      response.once('drain', write)
+    }
+    write()
+  })
+  using calls = clientOf(hook.url)
+  assert.match((await failureOf(calls.post('{}'))).message, /: the response is too large$/)
+})

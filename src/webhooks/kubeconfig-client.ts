@@ -1,0 +1,165 @@
+/** Calls the server that a kubeconfig names, with its credentials: reviews of tokens and of access, audit events. */
+import { Agent, type AgentOptions } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
+import { quote } from '../api/quote.ts'
+import type { Kubeconfig } from '../config/files/kubeconfig.ts'
+import { formatDuration } from '../lib/duration.ts'
+import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
+import { CallError, type CallFailure } from './call-error.ts'
+import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
+import { ReceivedAnswers } from './received.ts'
+import { refusalOf } from './refusal.ts'
+import { type Answer, type FailedCall, reasonOf, send } from './send.ts'
+
+/** Concurrent calls of one client; further ones wait, within their own time. */
+const SOCKETS_MAX = 64
+/** Calls of one client that are sent or wait: as many as requests of clients, of which each makes one, and some more. */
+const CALLS_MAX = 2_000
+/** An answer is parsed in one turn of the event loop; a review has some KB. */
+const ANSWER_BYTES_MAX = 1 << 20
+/** All answers that one client is receiving. */
+const ANSWERS_BYTES_MAX = 16 << 20
+/** As client-go, for a server that answers with Retry-After. */
+const RETRIES_MAX = 10
+
+export type KubeconfigClientOptions = {
+  /** Of each call, until its answer is complete. */
+  readonly timeoutMs: number
+  readonly time?: Time
+}
+
+export class KubeconfigClient implements Disposable {
+  readonly #kubeconfig: Kubeconfig
+  readonly #timeoutMs: number
+  readonly #time: Time
+  readonly #url: URL
+  readonly #credentials: KubeconfigCredentials
+  readonly #received = new ReceivedAnswers({ answerBytesMax: ANSWER_BYTES_MAX, bytesMax: ANSWERS_BYTES_MAX })
+  #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
+  #calls = 0
+
+  constructor(kubeconfig: Kubeconfig, { timeoutMs, time = systemTime }: KubeconfigClientOptions) {
+    this.#kubeconfig = kubeconfig
+    this.#timeoutMs = timeoutMs
+    this.#time = time
+    this.#credentials = new KubeconfigCredentials(kubeconfig, time)
+    this.#url = new URL(kubeconfig.server)
+    this.#url.searchParams.set('timeout', formatDuration(timeoutMs))
+  }
+
+  /** The body of the answer. Fails with a CallError. */
+  async post(body: string, signal?: AbortSignal): Promise<string> {
+    if (this.#calls === CALLS_MAX) throw this.#failed('other', new Error('too many calls are under way'))
+    this.#calls++
+    try {
+      const answer = await this.#postPatiently(body, signal)
+      const { status, type, text } = answer
+      const why = refusalOf(answer)
+      if (why !== undefined) throw new CallError(why, 'answered', { answer })
+      if (text !== '') return text
+      throw new CallError(`0-length response with status code: ${status} and content type: ${type}`, 'other')
+    } finally {
+      this.#calls--
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#connections?.agent.destroy()
+  }
+
+  /** A server that is busy may say when to call again. */
+  async #postPatiently(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+    for (let retries = 0; ; retries++) {
+      const answer = await this.#postOnce(body, signal)
+      const isBusy = (answer.status === 429 || answer.status >= 500) && answer.retryAfterSec > 0
+      if (!isBusy || retries === RETRIES_MAX) return answer
+      try {
+        await sleep(this.#time, answer.retryAfterSec * 1000, signal)
+      } catch {
+        return answer
+      }
+    }
+  }
+
+  async #postOnce(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+    using limit = deadline(this.#time, this.#timeoutMs)
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    limit.signal.addEventListener('abort', abort)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted === true) abort()
+    try {
+      return await this.#send(body, controller.signal)
+    } catch (error) {
+      const failed = error instanceof Error ? error : new Error(String(error))
+      const failure = limit.signal.aborted ? 'timeout' : signal?.aborted === true ? 'canceled' : failureOf(failed)
+      throw this.#failed(failure, failed)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  async #send(body: string, signal: AbortSignal): Promise<Answer> {
+    const { hostname, port, pathname, search, protocol } = this.#url
+    const isTls = protocol === 'https:'
+    const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])
+    return send({
+      agent,
+      isTls,
+      target: {
+        host: hostname.replace(/^\[|\]$/g, ''),
+        port: Number(port) || (isTls ? 443 : 80),
+        path: `${pathname}${search}`,
+      },
+      headers: { 'user-agent': 'keelson', ...headers },
+      body,
+      signal,
+      received: this.#received,
+    })
+  }
+
+  /** A renewed client certificate needs new connections. */
+  async #agent(isTls: boolean): Promise<Agent | TlsAgent> {
+    const own = await this.#credentials.certificate()
+    const certificate = own === undefined ? '' : `${own.cert}${own.key}`
+    if (this.#connections?.certificate === certificate) return this.#connections.agent
+    const old = this.#connections?.agent
+    const agent = isTls ? new TlsAgent({ ...this.#tlsOptions(), ...own }) : new Agent(this.#agentOptions())
+    this.#connections = { agent, certificate }
+    if (old !== undefined) this.#time.after(this.#timeoutMs, () => old.destroy())
+    return agent
+  }
+
+  #agentOptions(): AgentOptions {
+    const { proxyUrl } = this.#kubeconfig
+    const proxyEnv = proxyUrl === '' ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }
+    return { keepAlive: true, maxSockets: SOCKETS_MAX, ...proxyEnv }
+  }
+
+  #tlsOptions(): ConstructorParameters<typeof TlsAgent>[0] {
+    const { certificateAuthority, isInsecure, tlsServerName } = this.#kubeconfig
+    return {
+      ...this.#agentOptions(),
+      ...(certificateAuthority === '' ? {} : { ca: certificateAuthority }),
+      ...(isInsecure ? { rejectUnauthorized: false } : {}),
+      ...(tlsServerName === '' ? {} : { servername: tlsServerName }),
+    }
+  }
+
+  /** The message has the URL without its user and password. */
+  #failed(failure: CallFailure, cause: FailedCall): CallError {
+    const { protocol, host, pathname, search } = this.#url
+    const why = whyOf[failure] ?? reasonOf(cause)
+    return new CallError(`Post ${quote(`${protocol}//${host}${pathname}${search}`)}: ${why}`, failure, { cause })
+  }
+}
+
+const whyOf: Partial<Record<CallFailure, string>> = {
+  timeout: 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+  canceled: 'context canceled',
+}
+
+function failureOf({ code }: FailedCall): CallFailure {
+  if (code === 'ECONNRESET') return 'reset'
+  return code === 'ECONNREFUSED' ? 'refused' : 'other'
+}
