@@ -10,7 +10,7 @@ import type { User } from '../../src/api/user.ts'
 import { authorizeByRoles } from '../../src/rbac/authorizer.ts'
 import { keptBinding, keptRules } from '../../src/rbac/read-objects.ts'
 import { RoleIndex } from '../../src/rbac/role-index.ts'
-import { SharedLists } from '../../src/rbac/shared-lists.ts'
+import { SharedLists } from '../../src/lib/shared-lists.ts'
 import type { Figure } from '../figure.ts'
 
 const NAMESPACES = 5_000

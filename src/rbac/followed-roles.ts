@@ -5,18 +5,18 @@
  */
 import { ApiError } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
+import { contentOf, FollowedResource } from '../cache/followed-resource.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { Log } from '../lib/log.ts'
+import { ownText, SharedLists } from '../lib/shared-lists.ts'
 import type { Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
-import { FollowedResource } from './followed-resource.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
 import { rbacGroup, type RoleResource, roleResources } from './role.ts'
 import { type Place, RoleIndex } from './role-index.ts'
-import { ownText, SharedLists } from './shared-lists.ts'
 
 export type RoleAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
@@ -31,7 +31,7 @@ export class FollowedRoles implements AsyncDisposable {
   readonly index = new RoleIndex()
   readonly #parts: FollowedRolesParts
   readonly #shared = new SharedLists()
-  readonly #resources = new Map<RoleResource, FollowedResource>()
+  readonly #resources = new Map<RoleResource, FollowedResource<Fields>>()
 
   constructor(parts: FollowedRolesParts) {
     this.#parts = parts
@@ -83,13 +83,14 @@ export class FollowedRoles implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow(resource: RoleResource, { keys, reader }: RoleAccess): FollowedResource {
+  #follow(resource: RoleResource, { keys, reader }: RoleAccess): FollowedResource<Fields> {
     const { log, time } = this.#parts
     const what = resource.endsWith('bindings') ? 'bindings' : 'roles'
     return new FollowedResource({
       name: `${resource}.${rbacGroup}`,
       reader,
       range: keys.range(),
+      read: contentOf,
       set: (key, object) => {
         const place = keys.parse(key)
         if (place === undefined) return
@@ -120,7 +121,7 @@ type Change<T> = {
 }
 
 async function followedWrite<T>(
-  followed: FollowedResource | undefined,
+  followed: FollowedResource<Fields> | undefined,
   { run, revisionOf, signal }: Change<T>,
 ): Promise<T> {
   if (followed === undefined) return run()

@@ -1,9 +1,9 @@
 /** Roles and bindings, from the objects that say so to what the index holds of them. */
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
+import { ownText, type SharedLists } from '../lib/shared-lists.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
-import { ownText, type SharedLists } from './shared-lists.ts'
 
 /** In the form that rules have everywhere in here, without copying anything. */
 export const readRules = (list: Json | undefined): Rule[] => itemsOf(list).map(readRule)

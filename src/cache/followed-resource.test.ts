@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type KubeObject, textOf } from '../api/object.ts'
-import type { WatchEvent } from '../cache/event.ts'
-import { Item, type ItemHome } from '../cache/item.ts'
-import type { WatchOptions } from '../cache/reader.ts'
-import type { EventSource } from '../cache/watch.ts'
+import type { WatchEvent } from './event.ts'
+import { Item, type ItemHome } from './item.ts'
+import type { WatchOptions } from './reader.ts'
+import type { EventSource } from './watch.ts'
 import { silent } from '../lib/log.ts'
 import { StorageError } from '../storage/errors.ts'
-import { FollowedResource } from './followed-resource.ts'
+import { contentOf, FollowedResource } from './followed-resource.ts'
 
 const range = { from: '/r/', to: '/r0' }
 
@@ -108,6 +108,7 @@ function follow() {
       },
     },
     range,
+    read: contentOf,
     set: (key, object) => {
       if (object?.['value'] === 'refused') throw new Error('refused')
       if (object === undefined) values.delete(key)

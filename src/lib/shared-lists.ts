@@ -1,6 +1,6 @@
 /**
- * Lists and texts that many roles have in common (`[get, list, watch]`, names of groups) are held once. What was not seen lately is not
- * found again and held twice, so that nobody can make this grow by writing roles.
+ * Lists and texts that many objects have in common (verbs of roles, names that pods of one template refer to) are held once. What was not
+ * seen lately is not found again and held twice, so that nobody can make this grow by writing objects.
  */
 
 /** Far more than there are kinds, groups and habits in a cluster. */

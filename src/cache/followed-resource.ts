@@ -5,10 +5,6 @@
  */
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf } from '../api/object.ts'
-import type { WatchEvent } from '../cache/event.ts'
-import type { Item } from '../cache/item.ts'
-import type { ObjectReader } from '../cache/reader.ts'
-import type { EventSource } from '../cache/watch.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
@@ -16,25 +12,31 @@ import { sleep, systemTime, type Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
+import type { WatchEvent } from './event.ts'
+import type { Item } from './item.ts'
+import type { ObjectReader } from './reader.ts'
+import type { EventSource } from './watch.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
 
-export type FollowedParts = {
+export type FollowedParts<T> = {
   /** For the log. */
   readonly name: string
   readonly reader: Pick<ObjectReader, 'list' | 'watch'>
   readonly range: KeyRange
-  /** Takes an object without its metadata. Undefined: the object was deleted, or cannot be decoded. */
-  readonly set: (key: Key, object: Fields | undefined) => void
+  /** What is reported of an object. */
+  readonly read: (item: Item) => T
+  /** Undefined: the object was deleted, or cannot be decoded. */
+  readonly set: (key: Key, content: T | undefined) => void
   /** The keys of all objects that were reported. */
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time?: Time
 }
 
-export class FollowedResource implements AsyncDisposable {
-  readonly #parts: FollowedParts
+export class FollowedResource<T> implements AsyncDisposable {
+  readonly #parts: FollowedParts<T>
   readonly #stopping = new AbortController()
   #following: Promise<void> = Promise.resolve()
   #source: EventSource | undefined
@@ -49,7 +51,7 @@ export class FollowedResource implements AsyncDisposable {
   /** Resolved whenever events were reported. */
   #progress = Promise.withResolvers<void>()
 
-  constructor(parts: FollowedParts) {
+  constructor(parts: FollowedParts<T>) {
     this.#parts = parts
   }
 
@@ -202,9 +204,9 @@ export class FollowedResource implements AsyncDisposable {
   }
 
   /** Fails closed: an object that cannot be decoded counts as deleted. */
-  #read(item: Item): Fields | undefined {
+  #read(item: Item): T | undefined {
     try {
-      return contentOf(item.listTail())
+      return this.#parts.read(item)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       const { name, log } = this.#parts
@@ -241,7 +243,8 @@ const metadata = '"metadata":'
  * The fields behind metadata, most of which is managedFields. Read from the JSON that clients see: the cache makes that for the first client
  * anyway, and parsing this part of it takes a fraction of the time of decoding the stored form.
  */
-function contentOf(tail: Buffer): Fields {
+export function contentOf(item: Item): Fields {
+  const tail = item.listTail()
   const isFirst = tail.toString('latin1', 0, metadata.length) === metadata
   const from = isFirst ? endOfValue(tail, metadata.length) + 1 : 0
   return from >= tail.length ? {} : fieldsOf(parseText(`{${tail.toString('utf8', from)}`))
