@@ -3,6 +3,7 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
+import type { AccessSelectors } from './access.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -27,6 +28,8 @@ export type ResourceInfo = {
   readonly segments: readonly string[]
   /** `/watch/…`: the deprecated path of a watch. */
   readonly isWatchPath: boolean
+  /** Of a list, a watch or a deletecollection, for authorization. Undefined: the query has none. */
+  readonly selectors?: (() => AccessSelectors) | undefined
 }
 
 export type ContextOptions = {

@@ -87,7 +87,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
   'AnonymousAuthConfigurableEndpoints',
   'AuthorizeNodeWithSelectors',
-  'AuthorizeWithSelectors',
   'ContextualLogging',
   'LoggingBetaOptions',
   'MutatingAdmissionPolicy',

@@ -65,3 +65,38 @@ for (const option of ['fieldSelector=metadata.name%3Dx,a%3D', 'fieldSelector=met
 test('a path that stops after watch is an error of its own', () => {
   assert.throws(() => about('GET', '/api/v1/watch'), { code: 500, message: /unable to determine kind and namespace/ })
 })
+
+const selectorsOf = (method: string, target: string) => {
+  const [path = '', query = ''] = target.split('?')
+  const info = requestInfo({ method, path, query: new URLSearchParams(query) })
+  return info.kind === 'resource' ? info.selectors?.() : undefined
+}
+
+test('lists, watches and deletes of a collection have the selectors of their query', () => {
+  const query = 'fieldSelector=spec.nodeName%3Dn,a%21%3Db&labelSelector=c'
+  const selectors = {
+    fields: [
+      { field: 'spec.nodeName', isEqual: true, value: 'n' },
+      { field: 'a', isEqual: false, value: 'b' },
+    ],
+    labels: [{ key: 'c', operator: 'exists' }],
+  }
+  assert.deepEqual(selectorsOf('GET', `/api/v1/pods?${query}`), selectors)
+  assert.deepEqual(selectorsOf('GET', `/api/v1/pods?${query}&watch=1`), selectors)
+  assert.deepEqual(selectorsOf('DELETE', `/api/v1/pods?${query}`), selectors)
+  for (const [method, path] of [
+    ['GET', '/api/v1/watch/pods'],
+    ['GET', '/api/v1/namespaces/a/pods/p'],
+    ['DELETE', '/api/v1/namespaces/a/pods/p'],
+    ['POST', '/api/v1/namespaces/a/pods'],
+  ] as const) {
+    assert.equal(selectorsOf(method, `${path}?${query}`), undefined, path)
+  }
+})
+
+test('a selector that cannot be parsed, or is too long to be parsed here, is left out', () => {
+  const labels = [{ key: 'c', operator: 'exists' }]
+  assert.deepEqual(selectorsOf('GET', '/api/v1/pods?fieldSelector=broken&labelSelector=c'), { fields: [], labels })
+  const long = `fieldSelector=a%3Db,${'c%3Dd,'.repeat(2_000)}`
+  assert.deepEqual(selectorsOf('GET', `/api/v1/pods?${long}&labelSelector=c`), { fields: [], labels })
+})

@@ -2,6 +2,7 @@
  * The RequestInfo: derived from method, path and query alone, without looking up whether the resource exists. Authorization is based on it,
  * so that a caller without access does not learn what exists.
  */
+import type { AccessSelectors } from '../api/access.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import { ApiError, noRequestInfo } from '../api/errors.ts'
 import { parseFieldSelector } from '../api/field-selector.ts'
@@ -77,8 +78,11 @@ function resourceInfo(request: Request, { group, version, segments, verbWord }: 
     name: isCollection ? nameInSelector(request.query) : name,
     segments,
     isWatchPath: verbWord === 'watch',
+    selectors: verbWord === undefined && isOfMany(verb) ? selectorsOf(request.query) : undefined,
   }
 }
+
+const isOfMany = (verb: string): boolean => verb === 'list' || verb === 'watch' || verb === 'deletecollection'
 
 /** `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x itself. */
 function splitNamespace(segments: readonly string[]): { namespace: string; own: readonly string[] } {
@@ -98,7 +102,7 @@ function resolveVerb({ method, query }: Request, name: string): string {
 /** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
 const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
-/** A longer selector is not parsed before authentication, and yields no name. */
+/** A longer selector is not parsed before authorization: it yields no name, and grants nothing. */
 const SELECTOR_CHARACTERS_MAX = 4096
 
 /** A query that cannot be parsed yields no name; the verb refuses it later. */
@@ -115,6 +119,24 @@ function nameInSelector(query: URLSearchParams): string {
     return integerOptions.every((option) => isInteger(query.get(option))) ? name : ''
   } catch (error) {
     if (error instanceof ApiError) return ''
+    throw error
+  }
+}
+
+/** The deprecated paths of watches have none, since not all of those select. */
+function selectorsOf(query: URLSearchParams): (() => AccessSelectors) | undefined {
+  const fields = query.get('fieldSelector') ?? ''
+  const labels = query.get('labelSelector') ?? ''
+  if (fields === '' && labels === '') return undefined
+  return () => ({ fields: parsedOrNone(fields, parseFieldSelector), labels: parsedOrNone(labels, parseLabelSelector) })
+}
+
+function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {
+  if (selector.length > SELECTOR_CHARACTERS_MAX) return []
+  try {
+    return parse(selector)
+  } catch (error) {
+    if (error instanceof ApiError) return []
     throw error
   }
 }

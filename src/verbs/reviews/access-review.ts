@@ -1,14 +1,13 @@
 /** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do something? */
-import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
-import { ApiError, invalid } from '../../api/errors.ts'
+import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../api/access.ts'
+import { invalid } from '../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue } from '../../api/field-fault.ts'
-import { parseFieldSelector } from '../../api/field-selector.ts'
-import { parseLabelSelector } from '../../api/label-selector.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
 import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
 import { readReview, type Review } from './question.ts'
+import { readSelectors } from './read-selectors.ts'
 
 export type AskAboutAccess = (user: User, attributes: AccessAttributes) => Promise<AccessDecision>
 
@@ -22,8 +21,9 @@ export const createAccessReview =
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
-    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec))
-    const errors = [...selectorErrors(fieldsOf(spec['resourceAttributes'])), ...(error === undefined ? [] : [error])]
+    const { selectors, faults: ignored } = readSelectors(fieldsOf(spec['resourceAttributes']))
+    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec, selectors))
+    const errors = [...(error === undefined ? [] : [error]), ...ignored]
     const status = {
       allowed: verdict === 'allow',
       ...(verdict === 'deny' ? { denied: true } : {}),
@@ -43,7 +43,10 @@ function subjectOf({ user, uid, groups, extra }: Fields): User {
   }
 }
 
-function attributesOf({ resourceAttributes, nonResourceAttributes }: Fields): AccessAttributes {
+function attributesOf(
+  { resourceAttributes, nonResourceAttributes }: Fields,
+  selectors: AccessSelectors | undefined,
+): AccessAttributes {
   if (resourceAttributes === undefined) {
     const { path, verb } = fieldsOf(nonResourceAttributes)
     return { kind: 'path', verb: textOf(verb), path: textOf(path) }
@@ -58,6 +61,7 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: Fields): Ac
     subresource: textOf(subresource),
     namespace: textOf(namespace),
     name: textOf(name),
+    selectors: selectors && (() => selectors),
   }
 }
 
@@ -123,46 +127,3 @@ function validateLocal({ metadata, spec }: KubeObject, kind: Kind): FieldFault[]
         ]),
   ]
 }
-
-/** A selector, or a requirement, that cannot be parsed is ignored, and reported in evaluationError. */
-function selectorErrors({ fieldSelector, labelSelector }: Fields): string[] {
-  return [
-    ...selectorError('fieldSelector', fieldsOf(fieldSelector), {
-      isFine: isFieldRequirement,
-      parse: parseFieldSelector,
-    }),
-    ...selectorError('labelSelector', fieldsOf(labelSelector), {
-      isFine: isLabelRequirement,
-      parse: parseLabelSelector,
-    }),
-  ]
-}
-
-type Reading = {
-  readonly isFine: (requirement: Fields) => boolean
-  readonly parse: (text: string) => unknown
-}
-
-function selectorError(field: string, { rawSelector, requirements }: Fields, { isFine, parse }: Reading): string[] {
-  const list = itemsOf(requirements)
-  const fine = list.filter(isFine)
-  if (fine.length === list.length && isReadable(textOf(rawSelector), parse)) return []
-  return [`spec.resourceAttributes.${field} ${fine.length > 0 ? 'partially ' : ''}ignored due to parse error`]
-}
-
-function isReadable(text: string, parse: (text: string) => unknown): boolean {
-  try {
-    parse(text)
-    return true
-  } catch (error) {
-    if (error instanceof ApiError) return false
-    throw error
-  }
-}
-
-/** A field selector compares with a single value. */
-const isFieldRequirement = ({ operator, values }: Fields): boolean =>
-  (operator === 'In' || operator === 'NotIn') && textsOf(values).length === 1
-
-const isLabelRequirement = ({ operator }: Fields): boolean =>
-  ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(textOf(operator))
