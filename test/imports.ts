@@ -25,6 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   authentication: ['codec'],
   authorization: ['rbac'],
   gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
+  audit: ['codec', 'config', 'webhooks'],
   discovery: ['codec', 'registry', 'schema'],
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
   allocators: ['codec', 'schema', 'registry', 'storage'],
