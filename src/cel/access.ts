@@ -4,11 +4,13 @@
  */
 import { type Environment, withVariables } from './environment.ts'
 import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
-import { any, list, map, string, struct, type StructType } from './types.ts'
+import { any, list, map, type MapType, string, struct, type StructType } from './types.ts'
 
 /** Claims may have any value. */
+export const claimsType: MapType = map(string, any)
+
 export const claimsEnvironment = (version: KubernetesVersion): Environment =>
-  withVariables(kubernetesEnvironment(version), { claims: map(string, any) })
+  withVariables(kubernetesEnvironment(version), { claims: claimsType })
 
 export const userType: StructType = struct('kubernetes.UserInfo', {
   username: string,

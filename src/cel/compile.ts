@@ -68,6 +68,17 @@ export class Program {
     return new Evaluation(this.#step, new Run(activation, costMax))
   }
 
+  /** The same, in turns: a caller of `turns.ts` decides who waits for what. */
+  *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<Evaluated> {
+    const evaluation = this.start(activation, costMax)
+    for (;;) {
+      if (slice.isOver()) yield undefined
+      const turn = evaluation.goOn(slice)
+      if (turn !== undefined && !('question' in turn)) return turn
+      if (turn !== undefined) yield turn
+    }
+  }
+
   /** The worst case, by the size bounds of the types that variables lead to. */
   estimateCost(root: Type, slice: Slice): Turns<Range> {
     return estimateCost(this.#checked, root, slice)

@@ -68,7 +68,7 @@ export const any: Type = { kind: 'dyn', isAny: true }
 export const errorType: Type = { kind: 'error' }
 
 export const list = (element: Type): Type => ({ kind: 'list', element })
-export const map = (key: Type, value: Type): Type => ({ kind: 'map', key, value })
+export const map = (key: Type, value: Type): MapType => ({ kind: 'map', key, value })
 export const opaque = (name: string, ...parameters: readonly Type[]): Type => ({ kind: 'opaque', name, parameters })
 export const optional = (of: Type): Type => opaque('optional_type', of)
 export const parameter = (name: string): Type => ({ kind: 'parameter', name })

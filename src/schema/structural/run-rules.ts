@@ -4,7 +4,7 @@
  */
 import { CelError, Optional, type Result } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
-import type { Evaluated, Program } from '../../cel/compile.ts'
+import type { Program } from '../../cel/compile.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import {
@@ -181,7 +181,7 @@ function* evaluate(
   // An empty rule is reported as an error of the CRD.
   if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
-  const result = yield* inSlices(program, variables, run)
+  const result = yield* program.inTurns(variables, RULE_COST_MAX, run.slice)
   run.budget -= result.cost
   if (run.budget < 0) {
     return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
@@ -200,16 +200,6 @@ function* evaluate(
   return refuse(`${result.error} evaluating rule: ${about}`)
 }
 
-function* inSlices(program: Program, variables: Variables, { slice }: Run): Turns<Evaluated> {
-  const evaluation = program.start(variables, RULE_COST_MAX)
-  for (;;) {
-    if (slice.isOver()) yield undefined
-    const result = evaluation.goOn(slice)
-    if (result !== undefined && !('question' in result)) return result
-    if (result !== undefined) yield result
-  }
-}
-
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
 /** The result of messageExpression, if there is one; else the fixed message. */
@@ -220,7 +210,7 @@ function* messageOf({ rule, message }: CompiledRule, variables: Variables, run: 
 }
 
 function* computedMessage(message: Program, variables: Variables, run: Run): Turns<string> {
-  const result = yield* inSlices(message, variables, run)
+  const result = yield* message.inTurns(variables, RULE_COST_MAX, run.slice)
   run.budget = Math.max(0, run.budget - result.cost)
   if ('error' in result || typeof result.value !== 'string') return ''
   const text = result.value.trim()
