@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ['codec', 'etcd'],
   cache: ['codec', 'storage'],
   rbac: ['codec', 'schema', 'cache', 'storage'],
-  authentication: ['codec'],
+  authentication: ['codec', 'cel', 'config', 'webhooks'],
   authorization: ['rbac'],
   gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
   audit: ['codec', 'config', 'webhooks'],

@@ -1,0 +1,19 @@
+/** How long an answer may be used, by its headers (RFC 9111, section 4.2.1). */
+import type { Answer } from './issuer-client.ts'
+
+/** In milliseconds. 0: it must not be used without asking again; issuers that say nothing are asked again, too, as upstream. */
+export function freshMs({ 'cache-control': control, expires, date }: Answer['headers'], wallMs: number): number {
+  const directives = typeof control === 'string' ? control.toLowerCase().split(/\s*,\s*/) : []
+  if (directives.includes('no-store') || directives.includes('no-cache')) return 0
+  const seconds = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age')
+  if (seconds !== undefined) return seconds * 1000
+  if (typeof expires !== 'string') return 0
+  const since = typeof date === 'string' ? Date.parse(date) : wallMs
+  const ms = Date.parse(expires) - since
+  return ms > 0 ? ms : 0
+}
+
+function secondsOf(directives: readonly string[], name: string): number | undefined {
+  const text = directives.find((directive) => directive.startsWith(`${name}=`))?.slice(name.length + 1)
+  return text !== undefined && /^"?[0-9]{1,10}"?$/.test(text) ? Number(text.replaceAll('"', '')) : undefined
+}

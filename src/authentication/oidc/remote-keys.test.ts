@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import type { Answer } from './issuer-client.ts'
+import { RemoteKeys } from './remote-keys.ts'
+
+async function createKey(kid: string, alg = 'ES256') {
+  const { publicKey, privateKey } = await generateKeyPair(alg)
+  const jwk = { ...(await exportJWK(publicKey)), kid }
+  const sign = async (header: { readonly kid?: string } = { kid }) => ({
+    token: await new SignJWT({ sub: 'a' }).setProtectedHeader({ alg, ...header }).sign(privateKey),
+    keyId: header.kid ?? '',
+    algorithm: alg,
+  })
+  return { jwk, sign }
+}
+
+/** An issuer whose keys can be changed, and a clock that moves when it is slept. */
+function createIssuer(keys: readonly object[], headers: Answer['headers'] = {}) {
+  const issuer = { keys, headers, fetches: 0, nowMs: 1_000_000, isDown: false }
+  const get = async (): Promise<Answer> => {
+    issuer.fetches++
+    await Promise.resolve()
+    if (issuer.isDown) throw new Error('Get "https://i/keys": down')
+    const body = Buffer.from(JSON.stringify({ keys: issuer.keys }))
+    return { status: 200, statusText: '200 OK', headers: issuer.headers, body }
+  }
+  const after = (ms: number, run: () => void) => {
+    issuer.nowMs += ms
+    queueMicrotask(run)
+    return { close: () => undefined }
+  }
+  const time = { wallMs: () => issuer.nowMs, monotonicMs: () => issuer.nowMs, after }
+  return { issuer, remote: new RemoteKeys('https://i/keys', { get, time }) }
+}
+
+const unverified = 'failed to verify id token signature'
+
+test('keys are fetched with the first token, and again for one with another key', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { issuer, remote } = createIssuer([one.jwk])
+  assert.equal(issuer.fetches, 0)
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  assert.equal(issuer.fetches, 1)
+  issuer.keys = [one.jwk, two.jwk]
+  assert.equal(await remote.verify(await two.sign()), undefined)
+  assert.equal(issuer.fetches, 2)
+  assert.equal(await remote.verify(await one.sign({})), undefined, 'without a key id all keys are tried')
+  assert.equal(issuer.fetches, 2)
+})
+
+test('a key id that names another key does not lead to the right one', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { remote } = createIssuer([one.jwk, two.jwk])
+  assert.equal(await remote.verify(await one.sign({ kid: '2' })), unverified)
+  assert.equal(await remote.verify(await one.sign({ kid: '../1' })), unverified)
+})
+
+test('while keys are fresh, unknown ones are refused without a fetch', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { issuer, remote } = createIssuer([one.jwk], { 'cache-control': 'max-age=100' })
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  issuer.keys = [two.jwk]
+  issuer.nowMs += 69_000
+  assert.equal(await remote.verify(await two.sign()), unverified)
+  assert.equal(issuer.fetches, 1)
+  issuer.nowMs += 2_000
+  assert.equal(await remote.verify(await two.sign()), undefined)
+  assert.equal(await remote.verify(await one.sign()), unverified)
+})
+
+test('tokens with unknown keys share fetches, which have a distance', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { issuer, remote } = createIssuer([one.jwk])
+  const token = await two.sign()
+  const results = await Promise.all(Array.from({ length: 20 }, () => remote.verify(token)))
+  assert.deepEqual(new Set(results), new Set([unverified]))
+  assert.equal(issuer.fetches, 1)
+  const before = issuer.nowMs
+  assert.equal(await remote.verify(token), unverified)
+  assert.equal(issuer.fetches, 2)
+  assert.equal(issuer.nowMs - before, 500)
+})
+
+test('while the issuer is down, its keys stay', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { issuer, remote } = createIssuer([one.jwk])
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  issuer.isDown = true
+  issuer.nowMs += 3_600_000
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  assert.match((await remote.verify(await two.sign())) ?? '', /^fetching keys oidc: get keys failed Get/)
+  assert.equal(await remote.verify(await one.sign()), undefined)
+})
+
+test('a key that was withdrawn is not valid for ever', async () => {
+  const [one, two] = [await createKey('1'), await createKey('2')]
+  const { issuer, remote } = createIssuer([one.jwk])
+  const token = await one.sign()
+  assert.equal(await remote.verify(token), undefined)
+  issuer.keys = [two.jwk]
+  issuer.nowMs += 10 * 60_000
+  assert.equal(await remote.verify(token), undefined)
+  await new Promise((resolve) => void setImmediate(resolve))
+  assert.equal(await remote.verify(token), unverified)
+})
+
+test('what is no key, or one for another use, verifies nothing and harms no other', async () => {
+  const [one, rsa] = [await createKey('1'), await createKey('1', 'RS256')]
+  const wrong = [
+    { ...one.jwk, crv: 'P-384' },
+    { ...one.jwk, x: 'AAAA' },
+    { ...one.jwk, use: 'enc' },
+    { ...one.jwk, alg: 'ES384' },
+    { kty: 'oct', k: 'AAAA', kid: '1' },
+    { kty: 'RSA', n: 'AAAA', e: 'AQAB', kid: '1' },
+    { kty: 'new' },
+  ]
+  for (const key of wrong) assert.equal(await createIssuer([key]).remote.verify(await one.sign()), unverified)
+  const { remote } = createIssuer([...wrong, one.jwk, rsa.jwk])
+  assert.equal(await remote.verify(await one.sign()), undefined)
+  assert.equal(await remote.verify(await rsa.sign()), undefined)
+})
+
+test('an answer that is no key set is an error', async () => {
+  const one = await createKey('1')
+  const { issuer, remote } = createIssuer([])
+  Object.assign(issuer, { keys: undefined })
+  assert.match((await remote.verify(await one.sign())) ?? '', /^fetching keys oidc: failed to decode keys/)
+})
