@@ -5,6 +5,7 @@ import { groupPriority, versionPriority } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/resource.ts'
 import { flowControlObjects } from './bootstrap-flow-control.ts'
+import { trackingConfigMap } from './legacy-token-tracking.ts'
 import type { Wanted } from './wanted.ts'
 
 const systemNamespaces = ['kube-system', 'kube-public', 'kube-node-lease', 'default'] as const
@@ -92,7 +93,7 @@ function kubernetesService({ ranges, port }: Cluster): Wanted {
 
 /** The client CAs for extension API servers, and since when the use of legacy ServiceAccount tokens is tracked. */
 function configMaps({ clientCaPem, now }: Cluster): Wanted[] {
-  const tracking = configMap('kube-apiserver-legacy-service-account-token-tracking', { since: now.slice(0, 10) })
+  const tracking = trackingConfigMap(now.slice(0, 10))
   if (clientCaPem === null) return [tracking]
   return [tracking, configMap('extension-apiserver-authentication', { 'client-ca-file': clientCaPem })]
 }

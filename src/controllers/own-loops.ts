@@ -10,6 +10,7 @@ import { followFlowSchemas } from './flow-schemas.ts'
 import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
+import { createTrackingCheck, TRACKING_CHECK_MS } from './legacy-token-tracking.ts'
 import { Loop } from './loop.ts'
 import { followServiceAddresses, type ServiceAddressesParts } from './service-addresses.ts'
 import type { Wanted } from './wanted.ts'
@@ -61,6 +62,13 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       // The bootstrap is creating them right now.
       isDoneAtStart: true,
       run: (signal) => keepObjects(handle, parts.keptObjects, signal),
+      log,
+    }),
+    new Loop({
+      name: 'the check since when legacy tokens are tracked',
+      intervalMs: TRACKING_CHECK_MS,
+      isDoneAtStart: true,
+      run: createTrackingCheck(handle, clock.wallMs),
       log,
     }),
     new Loop({
