@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { isRecord } from '../compat/json.ts'
-import { setUpOf } from '../compat/set-ups.ts'
+import { loadSetUps, setUpOf } from '../compat/set-ups.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
@@ -20,8 +20,9 @@ const second: ObjectSet = { name: 'swap-second', number: 12 }
 /** Keeps a report readable when everything is wrong. */
 const TEXT_MAX = 300
 
+const setUps = await loadSetUps()
 const hasGates = process.argv.includes('--gates')
-const gates = hasGates ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(name).flags) : []
+const gates = hasGates ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(setUps, name).flags) : []
 
 async function main(): Promise<void> {
   let faults = 0

@@ -1,6 +1,7 @@
 /** A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and the body's length. */
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { IssuedCertificate } from '../harness/issued-certificate.ts'
 import type { Json } from './json.ts'
 
 /** Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too. */
@@ -14,6 +15,8 @@ export type HttpRequest = {
   /** null leaves a header out that the client would add. */
   readonly headers?: Readonly<Record<string, HeaderValue>>
   readonly body?: string | Buffer | undefined
+  /** Shown to the server on a connection of its own, in place of the client's. */
+  readonly certificate?: IssuedCertificate | undefined
 }
 
 export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly raw: Buffer }
@@ -39,11 +42,21 @@ export type ClientOptions = {
 export function createClient({ server, token, cert, key }: ClientOptions): Client {
   const base = new URL(server)
   const secure = base.protocol === 'https:'
-  const agent = secure
+  const usual = secure
     ? new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert, key })
     : new http.Agent({ keepAlive: true })
+  const agents = new Map<IssuedCertificate, https.Agent>()
+  const agentOf = (certificate: IssuedCertificate | undefined): http.Agent => {
+    if (certificate === undefined) return usual
+    const known = agents.get(certificate)
+    if (known !== undefined) return known
+    const { certificatePem, keyPem } = certificate
+    const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert: certificatePem, key: keyPem })
+    agents.set(certificate, agent)
+    return agent
+  }
 
-  const open = ({ method, path, headers = {}, body }: HttpRequest): Promise<OpenAnswer> =>
+  const open = ({ method, path, headers = {}, body, certificate }: HttpRequest): Promise<OpenAnswer> =>
     new Promise((resolve, reject) => {
       const all = Object.entries({
         ...(token ? { authorization: `Bearer ${token}` } : {}),
@@ -55,7 +68,7 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
         port: base.port,
         method,
         path,
-        agent,
+        agent: agentOf(certificate),
         headers: Object.fromEntries(all),
       })
       request.on('response', (response) => resolve({ response, request }))
@@ -72,7 +85,10 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
   }
 
-  return { request, open, [Symbol.dispose]: () => agent.destroy() }
+  const dispose = (): void => {
+    for (const agent of [usual, ...agents.values()]) agent.destroy()
+  }
+  return { request, open, [Symbol.dispose]: dispose }
 }
 
 /** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */

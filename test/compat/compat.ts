@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createClient } from './client.ts'
+import { Companions } from './companions.ts'
 import { compareScenario, type Outcome } from './compare.ts'
-import { HookServer } from './hooks.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'
 import { addIds, passingFile, readIds } from './passing.ts'
 import type { RecordedStep } from './recorded.ts'
@@ -12,7 +12,7 @@ import { Recordings } from './recordings.ts'
 import { formatOutcome, formatSummary, Progress } from './report.ts'
 import { runScenario } from './run.ts'
 import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
-import { setUpOf } from './set-ups.ts'
+import { loadSetUps, type SetUp, setUpOf } from './set-ups.ts'
 import { openTarget, type Target } from './target.ts'
 
 /** The exit status. */
@@ -87,11 +87,23 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const groups =
     options.server.kind === 'running' ? [[undefined, chosen] as const] : Map.groupBy(chosen, ({ needs }) => needs)
+  const setUps = await loadSetUps()
+  if (options.server.kind === 'running') checkRunning(chosen, setUps)
   let isStopped = false
   for (const [needs, group] of groups) {
     if (isStopped) return
-    await using target = await openTarget(options.server, setUpOf(needs))
-    await runGroup(group, { target, parallel: options.parallel, interrupted }, (scenario, got) => {
+    const setUp = setUpOf(setUps, needs)
+    await using companions = await Companions.start(setUp)
+    const target = await openTarget(options.server, setUp, companions).catch((error: unknown) => {
+      if (options.mode === 'record' || needs === undefined) throw error
+      console.log(`with the set-up ${needs} the server does not start: ${explain(error)}`)
+    })
+    if (target === undefined) {
+      if (group.some((scenario) => done(scenario, []) === 'stop')) return
+      continue
+    }
+    await using _ = target
+    await runGroup(group, { target, companions, parallel: options.parallel, interrupted }, (scenario, got) => {
       const next = done(scenario, got)
       isStopped = next === 'stop'
       return next
@@ -99,8 +111,15 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   }
 }
 
+/** A server that runs knows nothing of the webhooks and issuers of this process. */
+function checkRunning(chosen: readonly FiledScenario[], setUps: ReadonlyMap<string, SetUp>): void {
+  const { needs } = chosen.find(({ needs: name }) => setUpOf(setUps, name).files !== undefined) ?? {}
+  if (needs !== undefined) throw new UsageError(`the set-up ${needs} needs a server that is started here`)
+}
+
 type Run = {
   readonly target: Target
+  readonly companions: Companions
   /** Scenarios at once. */
   readonly parallel: number
   readonly interrupted: Promise<unknown>
@@ -108,16 +127,15 @@ type Run = {
 
 async function runGroup(
   chosen: readonly FiledScenario[],
-  { target, parallel, interrupted }: Run,
+  { target, companions, parallel, interrupted }: Run,
   done: Done,
 ): Promise<void> {
-  await using hooks = await HookServer.start()
   using client = createClient(target)
   const waiting = chosen.values()
   let isStopped = false
   const work = async (): Promise<void> => {
     for (const scenario of waiting) {
-      const got = await runScenario(scenario, client, hooks)
+      const got = await runScenario(scenario, client, companions)
       if (isStopped) return
       isStopped = done(scenario, got) === 'stop'
       if (isStopped) return

@@ -1,7 +1,9 @@
 /**
  * The webhooks of scenarios, served over HTTPS on this machine. Each scenario's hooks live under its namespace, so that
  * scenarios that run at once do not hear each other. A hook is a function from the review to its answer: either the
- * body itself, or { status, headers, body }, { raw } for bytes as they are, { delayMs }, or { close } to cut the connection.
+ * body itself, or { status, headers, body }, { raw } for bytes as they are, { delayMs }, { close } to cut the connection, or { hang } to
+ * leave it open without an answer. Hooks of a set-up are called for all scenarios: a call is taken for that of the scenario whose namespace
+ * it mentions.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,11 +11,15 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { createServer, type Server } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
 import { parseBody } from './client.ts'
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json, type JsonObject } from './json.ts'
 import type { HookAnswer } from './steps.ts'
 
 const fixtures = join(import.meta.dirname, 'fixtures')
+
+/** Where the hooks of a set-up live: no scenario has this namespace. */
+const SHARED = 'set-up'
 
 type Hook = { readonly answer: HookAnswer; readonly calls: Json[] }
 
@@ -23,20 +29,39 @@ export class HookServer implements AsyncDisposable {
   readonly caBundle: string
   readonly #server: Server
   readonly #hooks: Map<string, Hook>
+  readonly #documents: Map<string, unknown>
 
-  private constructor(server: Server, hooks: Map<string, Hook>, cert: Buffer) {
+  private constructor(
+    server: Server,
+    { hooks, documents }: { readonly hooks: Map<string, Hook>; readonly documents: Map<string, unknown> },
+    cert: Buffer,
+  ) {
     const address = server.address()
     if (typeof address !== 'object' || address === null) throw new Error('the hook server has no port')
     this.url = `https://127.0.0.1:${address.port}`
     this.caBundle = cert.toString('base64')
     this.#server = server
     this.#hooks = hooks
+    this.#documents = documents
   }
 
   static async start(): Promise<HookServer> {
     const hooks = new Map<string, Hook>()
     const cert = readFileSync(join(fixtures, 'hook-cert.pem'))
-    const server = createServer({ cert, key: readFileSync(join(fixtures, 'hook-key.pem')) }, (request, response) => {
+    const documents = new Map<string, unknown>()
+    const tls = {
+      cert,
+      key: readFileSync(join(fixtures, 'hook-key.pem')),
+      requestCert: true,
+      rejectUnauthorized: false,
+    }
+    const server = createServer(tls, (request, response) => {
+      if (documents.has(request.url ?? '')) {
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify(documents.get(request.url ?? '')))
+        return
+      }
       answer(hooks, request, response).catch((error: unknown) => {
         // A scenario's own mistake: the server under test sees a failed call, and the difference shows this text.
         response.writeHead(500).end(`the hook of the scenario failed: ${String(error)}`)
@@ -44,7 +69,7 @@ export class HookServer implements AsyncDisposable {
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    return new HookServer(server, hooks, cert)
+    return new HookServer(server, { hooks, documents }, cert)
   }
 
   /** Serves these hooks for a namespace; the addresses by name. */
@@ -52,6 +77,16 @@ export class HookServer implements AsyncDisposable {
     for (const [name, hookAnswer] of Object.entries(hooks))
       this.#hooks.set(`${namespace}/${name}`, { answer: hookAnswer, calls: [] })
     return Object.fromEntries(Object.keys(hooks).map((name) => [name, `${this.url}/${namespace}/${name}`]))
+  }
+
+  /** Serves these hooks for all scenarios; the addresses by name. */
+  serveAll(hooks: Readonly<Record<string, HookAnswer>>): Record<string, string> {
+    return this.serve(SHARED, hooks)
+  }
+
+  /** Answers a GET of this path with the document. */
+  publish(path: string, document: unknown): void {
+    this.#documents.set(path, document)
   }
 
   /** The calls that a hook has received and nobody has taken yet. The list is live. */
@@ -78,28 +113,44 @@ async function answer(
   for await (const part of request) parts.push(part)
   const url = request.url ?? '/'
   const [, namespace = '', name = ''] = new URL(url, 'https://hooks').pathname.split('/')
-  const hook = hooks.get(`${namespace}/${name}`)
+  const body = Buffer.concat(parts)
+  const isShared = namespace === SHARED
+  const own = isShared ? hooks.get(`${scenarioIn(body)}/${name}`) : undefined
+  const hook = own ?? hooks.get(`${namespace}/${name}`)
   if (hook === undefined) {
     response.writeHead(404).end()
     return
   }
-  const review = parseBody(Buffer.concat(parts), request.headers['content-type'])
-  hook.calls.push({
-    method: request.method ?? null,
-    path: url.replace(`/${namespace}`, ''),
-    contentType: request.headers['content-type'] ?? null,
-    accept: request.headers.accept ?? null,
-    body: review,
-  })
+  const review = parseBody(body, request.headers['content-type'])
+  // Calls of no scenario are answered and forgotten.
+  if (own !== undefined || !isShared)
+    hook.calls.push({
+      method: request.method ?? null,
+      path: url.replace(`/${namespace}`, ''),
+      contentType: request.headers['content-type'] ?? null,
+      accept: request.headers.accept ?? null,
+      ...(isShared ? callerOf(request) : {}),
+      body: review,
+    })
   await send(response, await hook.answer(structuredClone(review), hook.calls.length))
 }
 
+/** The namespace of a scenario that a body mentions. */
+const scenarioIn = (body: Buffer): string | undefined => /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
+
+/** What the server shows of itself. */
+function callerOf({ headers, socket }: IncomingMessage): JsonObject {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerCertificate() : undefined
+  return { authorization: headers.authorization ?? null, certificate: certificate?.subject?.CN ?? null }
+}
+
 async function send(response: ServerResponse, given: unknown): Promise<void> {
-  const { close, delayMs, raw, status, headers, body } = isRecord(given) ? given : {}
+  const { close, hang, delayMs, raw, status, headers, body } = isRecord(given) ? given : {}
   if (close) {
     response.destroy()
     return
   }
+  if (hang) return
   if (typeof delayMs === 'number') await sleep(delayMs)
   const content = typeof raw === 'string' || Buffer.isBuffer(raw) ? raw : JSON.stringify(body ?? given)
   response

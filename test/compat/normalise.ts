@@ -17,6 +17,8 @@ export type NormaliserOptions = {
   readonly namespace: string
   /** Where the runner serves webhooks; shown as $hooks. */
   readonly hookUrl: string
+  /** The folder of the server; shown as $dir. */
+  readonly dir?: string | undefined
   /** The times of managedFields entries keep their equality (time#1, time#2, …). */
   readonly times?: boolean | undefined
 }
@@ -26,13 +28,15 @@ export class Normaliser {
   listRv = false
   readonly #namespace: string
   readonly #hookUrl: string
+  readonly #dir: string | undefined
   readonly #times: boolean
   readonly #names = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
-  constructor({ namespace, hookUrl, times = false }: NormaliserOptions) {
+  constructor({ namespace, hookUrl, dir, times = false }: NormaliserOptions) {
     this.#namespace = namespace
     this.#hookUrl = hookUrl
+    this.#dir = dir
     this.#times = times
   }
 
@@ -51,7 +55,8 @@ export class Normaliser {
   /** A text with all it mentions renamed. */
   text(text: string): string {
     const renameVersion = (_: string, head: string, version: string): string => head + this.rename('rv', version)
-    return text
+    const here = this.#dir === undefined ? text : text.replaceAll(this.#dir, '$dir')
+    return here
       .replaceAll(this.#hookUrl, '$hooks')
       .replaceAll(this.#namespace, '$ns')
       .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.rename('uid', uid))
@@ -62,6 +67,8 @@ export class Normaliser {
         /(\\?"resourceVersion\\?": ?\\?"|ResourceVersion in (?:the precondition|record) \()(\d+)/g,
         renameVersion,
       )
+      .replace(/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, (token) => this.rename('token', token))
+      .replace(/\bX509SHA256=[0-9a-f]{64}\b/g, (digest) => `X509SHA256=${this.rename('digest', digest)}`)
       .replace(/\)\(0x[0-9a-f]{6,}\)/g, ')(<pointer>)')
       .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
       .replace(/(ResourceVersion in (?:precondition|object meta): )(\d+)/g, renameVersion)

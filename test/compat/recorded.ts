@@ -8,12 +8,10 @@ import type { Answer } from './take.ts'
 /** One step of a recording. `step` tells a reader which one it is and is not compared. */
 export type RecordedStep = JsonObject & { readonly step: string; readonly status: number }
 
-export function recordStep(
-  step: Exclude<Step, { kind: 'sleep' }>,
-  index: number,
-  answer: Answer,
-  normaliser: Normaliser,
-): RecordedStep {
+/** All but those without an answer. */
+type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
+
+export function recordStep(step: RecordableStep, index: number, answer: Answer, normaliser: Normaliser): RecordedStep {
   const recorded = asRecorded({
     step: label(step, index),
     status: answer.status,
@@ -28,7 +26,7 @@ export function recordStep(
 export const isRecordedStep = (value: unknown): value is RecordedStep =>
   isRecord(value) && typeof value['step'] === 'string' && typeof value['status'] === 'number'
 
-function label(step: Exclude<Step, { kind: 'sleep' }>, index: number): string {
+function label(step: RecordableStep, index: number): string {
   const path = 'path' in step ? step.path : ''
   const what = step.kind === 'request' ? `${step.method} ${path}` : `${step.kind} ${step.id ?? path}`
   return `${index} ${what}${step.note ? ` (${step.note})` : ''}`

@@ -1,7 +1,7 @@
 /** Runs one scenario from its namespace to its cleanup. */
 import { randomBytes } from 'node:crypto'
 import { type Client, type HttpAnswer, type HttpRequest, parseBody } from './client.ts'
-import type { HookServer } from './hooks.ts'
+import type { Companions } from './companions.ts'
 import { isRecord } from './json.ts'
 import { Normaliser } from './normalise.ts'
 import { recordStep, type RecordedStep } from './recorded.ts'
@@ -12,17 +12,18 @@ import { fill } from './template.ts'
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
-export async function runScenario(scenario: Scenario, client: Client, hooks: HookServer): Promise<RecordedStep[]> {
+export async function runScenario(scenario: Scenario, client: Client, companions: Companions): Promise<RecordedStep[]> {
+  const { hooks, dir } = companions
   const namespace = `oracle-${randomBytes(5).toString('hex')}`
   const hook = hooks.serve(namespace, scenario.hooks ?? {})
   const variables: Session['variables'] = { $ns: namespace, hook, caBundle: hooks.caBundle }
-  const session: Session = { client, hooks, namespace, variables, watches: new Map() }
-  const normaliser = new Normaliser({ namespace, hookUrl: hooks.url, times: scenario.times })
+  const session: Session = { client, companions, namespace, variables, watches: new Map() }
+  const normaliser = new Normaliser({ namespace, dir, hookUrl: hooks.url, times: scenario.times })
   if (scenario.namespace !== false) await createNamespace(session)
   const recorded: RecordedStep[] = []
   for (const [index, step] of scenario.steps.entries()) {
     const answer = await take(step, session)
-    if (answer === undefined || step.kind === 'sleep') continue
+    if (answer === undefined || step.kind === 'sleep' || step.kind === 'token') continue
     if (step.id !== undefined && step.kind !== 'watched') {
       variables[step.id] = answer.body
       variables[`${step.id}@headers`] = answer.headers

@@ -1,78 +1,62 @@
 /**
  * What a scenario may need of its server besides the usual flags (`needs`), by name. A server is started for each of them in turn;
- * one that runs already has to have what `--with` names.
+ * one that runs already has to have what `--with` names. The set-ups stand in the folder of that name, a file for each area.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { IssuerOptions } from './issuers.ts'
+import { isRecord } from './json.ts'
+import type { HookAnswer } from './steps.ts'
+
+/**
+ * Flags and files may hold `${dir}` (the folder of the server, where the files are, and client-ca.pem, proxy-ca.pem and hook-ca.pem),
+ * `${hook.name}` and `${issuer.name}` (addresses) and `${pem.client}`, `${pem.proxy}`, `${pem.hook}` (the certificates themselves).
  */
 export type SetUp = {
   readonly flags: readonly string[]
   /** Besides, on the reference: it is not ready before it can watch all kinds of its gates. */
   readonly referenceFlags?: readonly string[]
+  /** Names of usual flags that this server does not get: a list, such as of authorization modes, would be added to. */
+  readonly omit?: readonly string[]
+  /** By name: a text, or a value that is written as JSON (which is YAML, too). */
+  readonly files?: Readonly<Record<string, unknown>>
+  /**
+   * Webhooks that the server calls for all scenarios. A call whose body mentions the namespace of a scenario is answered by the hook of that
+   * name of this scenario, if it has one, and is among its HOOKED calls; all others get the answer given here.
+   */
+  readonly hooks?: Readonly<Record<string, HookAnswer>>
+  /** OpenID issuers, by name. */
+  readonly issuers?: Readonly<Record<string, IssuerOptions>>
   /** The history reaches back to the start only. */
   readonly isCompacted?: boolean
 }
 
-/** Gates of fields, kinds and rules of the API that are off by default. */
-const offByDefault = `
-  ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
-  DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
-  HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
-  PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
-  AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
-  InPlacePodVerticalScalingAllocatedStatus PodLevelResources
-  `
-/** And those that are on and may be turned off. */
-const onByDefault = `
-  APIResponseCompression AggregatedDiscoveryRemoveBetaType DeclarativeValidation OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
-  PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
-  SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
+export type SetUps = Readonly<Record<string, SetUp>>
 
-/** Versions that are off by default, by name, with the gates that two of their kinds need. */
-const moreVersions = `
-  admissionregistration.k8s.io/v1beta1 certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1alpha2
-  coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
-  storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
+const directory = join(import.meta.dirname, 'set-ups')
 
-/** Gates of kinds and fields of versions that are off by default. */
-const ofVersions =
-  'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRAAdminAccess DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
+export async function loadSetUps(): Promise<ReadonlyMap<string, SetUp>> {
+  const all = new Map<string, SetUp>()
+  for (const file of readdirSync(directory).toSorted()) {
+    const module: unknown = await import(pathToFileURL(join(directory, file)).href)
+    const setUps = isRecord(module) ? module['setUps'] : undefined
+    if (!isSetUps(setUps)) throw new Error(`set-ups/${file} has to export setUps, by name, as set-ups.ts has them`)
+    for (const [name, setUp] of Object.entries(setUps)) {
+      if (all.has(name)) throw new Error(`two set-ups are named ${name}, the second in set-ups/${file}: rename one`)
+      all.set(name, setUp)
+    }
+  }
+  return all
+}
 
-const settings = (names: string, isOn: boolean): string =>
-  names
-    .trim()
-    .split(/\s+/)
-    .map((name) => `${name}=${isOn}`)
-    .join()
-
-const gates = (names: string, isOn: boolean): string => `--feature-gates=${settings(names, isOn)}`
-
-const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates=${name}=${isOn}`] })
-
-export const setUps: ReadonlyMap<string, SetUp> = new Map([
-  ['WatchList', gate('WatchList', true)],
-  ['gates-on', { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] }],
-  ['gates-off', { flags: [gates(onByDefault, false)] }],
-  [
-    'more-versions',
-    {
-      flags: [
-        `--runtime-config=${settings(moreVersions, true)}`,
-        gates('ClusterTrustBundle StorageVersionMigrator', true),
-      ],
-    },
-  ],
-  ['all-versions', { flags: ['--runtime-config=api/all=true', gates(ofVersions, true)] }],
-  ['beta-versions', { flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'] }],
-  [
-    'prioritized-devices',
-    { flags: ['--runtime-config=api/beta=true', gates('DynamicResourceAllocation DRAPrioritizedList', true)] },
-  ],
-  ['recorded-addresses', gate('MultiCIDRServiceAllocator', false)],
-  ['compacted', { flags: [], isCompacted: true }],
-])
+const isSetUps = (value: unknown): value is SetUps =>
+  isRecord(value) && Object.values(value).every((entry) => isRecord(entry) && Array.isArray(entry['flags']))
 
 /** Fails with the name of what is missing. */
-export function setUpOf(name: string | undefined): SetUp {
+export function setUpOf(all: ReadonlyMap<string, SetUp>, name: string | undefined): SetUp {
   if (name === undefined) return { flags: [] }
-  const found = setUps.get(name)
-  if (found === undefined) throw new Error(`there is no set-up ${name}: add it to test/compat/set-ups.ts`)
+  const found = all.get(name)
+  if (found === undefined) throw new Error(`there is no set-up ${name}: add it to a file in test/compat/set-ups`)
   return found
 }

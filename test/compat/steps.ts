@@ -3,19 +3,30 @@
  * Paths, queries, headers and bodies may hold $ns, and ${stepId.json.path} to reuse an earlier answer.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Wanted } from '../harness/issued-certificate.ts'
+import type { TokenOptions } from './issuers.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
 
 /** What later steps and `until` see: answers by step id, headers by `id@headers`, and $ns, hook, caBundle. */
 export type Variables = Record<string, unknown>
 
+/** A client certificate; its texts may hold $ns. Further options are those of `test/harness/issued-certificate.ts`. */
+export type CertificateOptions = Wanted & {
+  /** client: of client-ca.pem; proxy: of proxy-ca.pem; unknown: of another one with the name of the first. Absent: client. */
+  readonly ca?: 'client' | 'proxy' | 'unknown'
+}
+
+/** With a certificate alone no token is sent. */
+export type Credentials = { readonly token?: TokenOptions | string; readonly cert?: CertificateOptions }
+
 /** How a step asks. */
 export type AskOptions = {
   readonly query?: Readonly<Record<string, unknown>>
   /** null removes a header that would be sent otherwise. */
   readonly headers?: Readonly<Record<string, unknown>>
-  /** 'alice' speaks with alice's token; null with none. */
-  readonly as?: string | null
+  /** 'alice' speaks with alice's token; null with none; { token }, { cert } or both with those. */
+  readonly as?: string | null | Credentials
 }
 
 /** How a request is sent and its answer is read. */
@@ -80,9 +91,11 @@ export type HookedStep = CompareOptions & {
   readonly ms: number
 }
 
+export type TokenStep = { readonly kind: 'token'; readonly id: string; readonly token: TokenOptions }
+
 export type SleepStep = { readonly kind: 'sleep'; readonly ms: number }
 
-export type Step = RequestStep | PollStep | WatchStep | WatchedStep | HookedStep | SleepStep
+export type Step = RequestStep | PollStep | WatchStep | WatchedStep | HookedStep | TokenStep | SleepStep
 
 /** A webhook's answer to a review: what hooks.ts makes of it is described there. */
 export type HookAnswer = (review: Json, callCount: number) => unknown
@@ -172,6 +185,9 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
   ms: 5000,
   ...options,
 })
+
+/** Makes a token that later steps use as `${id}`, such as in the body of a TokenReview. */
+export const TOKEN = (id: string, token: TokenOptions): TokenStep => ({ kind: 'token', id, token })
 
 export const SLEEP = (ms: number): SleepStep => ({ kind: 'sleep', ms })
 

@@ -2,9 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { type Client, type HeaderValue, mediaType, parseBody } from './client.ts'
+import { type Client, type HeaderValue, type HttpRequest, mediaType, parseBody } from './client.ts'
 import { CollectedWatch } from './collect.ts'
-import type { HookServer } from './hooks.ts'
+import type { Companions } from './companions.ts'
+import { credentialsOf, tokenOf } from './credentials.ts'
 import type { Json } from './json.ts'
 import type { AskOptions, BodyOptions, HookedStep, PollStep, Step, Variables, WatchedStep, WatchStep } from './steps.ts'
 import { fill, fillHeaders, fillTarget } from './template.ts'
@@ -22,7 +23,7 @@ const POLL_MS = 100
 /** What the steps of one running scenario share. */
 export type Session = {
   readonly client: Client
-  readonly hooks: HookServer
+  readonly companions: Companions
   readonly namespace: string
   readonly variables: Variables
   readonly watches: Map<string, CollectedWatch>
@@ -41,6 +42,9 @@ export async function take(step: Step, session: Session): Promise<Answer | undef
     switch (step.kind) {
       case 'sleep':
         await sleep(step.ms)
+        return undefined
+      case 'token':
+        session.variables[step.id] = tokenOf(step.token, session)
         return undefined
       case 'watch':
         await startWatch(step, session)
@@ -63,7 +67,7 @@ export async function take(step: Step, session: Session): Promise<Answer | undef
 
 async function ask(step: AskOptions & BodyOptions & { readonly path: string }, session: Session): Promise<Answer> {
   const { client, variables } = session
-  const headers = headersOf(step, variables)
+  const { headers, certificate } = sentWith(step, session)
   const body = bodyBytes(fill(step.body, variables))
   if (body !== undefined && headers['content-type'] === undefined)
     headers['content-type'] = mediaType(step.type ?? 'application/json')
@@ -72,6 +76,7 @@ async function ask(step: AskOptions & BodyOptions & { readonly path: string }, s
     path: fillTarget(step, variables),
     headers,
     body,
+    certificate,
   })
   const raw = answer.headers['content-encoding'] === 'gzip' ? gunzipSync(answer.raw) : answer.raw
   const type = step.json ? 'json' : answer.headers['content-type']
@@ -85,12 +90,18 @@ async function ask(step: AskOptions & BodyOptions & { readonly path: string }, s
 const bodyBytes = (body: unknown): string | Buffer | undefined =>
   body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
 
-const headersOf = (step: AskOptions, variables: Variables): Record<string, HeaderValue> => ({
-  accept: 'application/json',
-  'user-agent': USER_AGENT,
-  ...(step.as === undefined ? {} : { authorization: step.as === null ? null : `Bearer ${step.as}-token` }),
-  ...fillHeaders(step.headers ?? {}, variables),
-})
+type Sent = { readonly headers: Record<string, HeaderValue>; readonly certificate: HttpRequest['certificate'] }
+
+function sentWith(step: AskOptions, session: Session): Sent {
+  const { authorization, certificate } = credentialsOf(step.as, session)
+  const headers = {
+    accept: 'application/json',
+    'user-agent': USER_AGENT,
+    ...(authorization === undefined ? {} : { authorization }),
+    ...fillHeaders(step.headers ?? {}, session.variables),
+  }
+  return { headers, certificate }
+}
 
 async function poll(step: PollStep, session: Session): Promise<Answer> {
   const until = Date.now() + step.ms
@@ -102,12 +113,10 @@ async function poll(step: PollStep, session: Session): Promise<Answer> {
   }
 }
 
-async function startWatch(step: WatchStep, { client, variables, watches }: Session): Promise<void> {
-  const watch = new CollectedWatch(client, {
-    method: 'GET',
-    path: fillTarget(step, variables),
-    headers: headersOf(step, variables),
-  })
+async function startWatch(step: WatchStep, session: Session): Promise<void> {
+  const { client, variables, watches } = session
+  const path = fillTarget(step, variables)
+  const watch = new CollectedWatch(client, { method: 'GET', path, ...sentWith(step, session) })
   watches.set(step.id, watch)
   await Promise.race([watch.started, sleep(WATCH_START_MAX_MS)])
   await sleep(WATCH_SETTLE_MS)
@@ -125,8 +134,8 @@ async function takeEvents(step: WatchedStep, { watches, variables }: Session): P
   return answer
 }
 
-async function takeCalls(step: HookedStep, { hooks, namespace }: Session): Promise<Answer> {
-  const calls = hooks.callsOf(namespace, step.name)
+async function takeCalls(step: HookedStep, { companions, namespace }: Session): Promise<Answer> {
+  const calls = companions.hooks.callsOf(namespace, step.name)
   const until = Date.now() + step.ms
   while (calls.length < step.calls && Date.now() < until) await sleep(EVENT_POLL_MS)
   return { status: 0, body: calls.splice(0) }

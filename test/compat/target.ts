@@ -4,6 +4,7 @@ import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
 import type { ClientOptions } from './client.ts'
+import type { Companions } from './companions.ts'
 import type { ServerChoice } from './options.ts'
 import type { SetUp } from './set-ups.ts'
 
@@ -13,7 +14,8 @@ export type Target = ClientOptions & AsyncDisposable
 /** A server that is started is set up so; one that runs has to be. */
 export async function openTarget(
   choice: ServerChoice,
-  { flags, referenceFlags = [], isCompacted }: SetUp,
+  { flags, referenceFlags = [], omit = [], isCompacted }: SetUp,
+  companions: Companions,
 ): Promise<Target> {
   if (choice.kind === 'running') {
     const { url, token, cert, key } = choice
@@ -25,7 +27,9 @@ export async function openTarget(
   const { url, token } = stack.use(
     await start({
       etcdUrl: etcd.clientUrl,
-      args: [...flags, ...(choice.kind === 'reference' ? referenceFlags : []), ...choice.args],
+      omit,
+      prepare: (dir) => companions.writeFiles(dir, [...flags, ...(choice.kind === 'reference' ? referenceFlags : [])]),
+      args: choice.args,
     }),
   )
   if (isCompacted) await compact(etcd.clientUrl)

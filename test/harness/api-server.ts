@@ -29,6 +29,10 @@ export type ApiServerOptions = {
   readonly etcdUrl: string
   /** Flags beyond those that the recordings were made with; a later flag wins. */
   readonly args?: readonly string[]
+  /** Names of the usual flags that it does not get. */
+  readonly omit?: readonly string[]
+  /** Writes files into the folder of the server before it starts; flags that name them. */
+  readonly prepare?: (dir: string) => Promise<readonly string[]>
   /** Absent: a free one. A server that is started again is to be found where it was. */
   readonly port?: number | undefined
 }
@@ -126,13 +130,14 @@ export class ApiServerProcess implements AsyncDisposable {
 /** Starts `command` with the flags of the recordings and waits until it is ready. */
 export async function startApiServer(
   command: readonly [string, ...string[]],
-  { etcdUrl, args = [], port: wantedPort }: ApiServerOptions,
+  { etcdUrl, args = [], omit = [], prepare, port: wantedPort }: ApiServerOptions,
 ): Promise<ApiServerProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-server-'))
   await writeCredentials(dir)
+  const prepared = (await prepare?.(dir)) ?? []
   const [port = 0] = wantedPort === undefined ? await freePorts(1) : [wantedPort]
   const [program, ...before] = command
-  const flags = [
+  const usual = [
     `--etcd-servers=${etcdUrl}`,
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
@@ -147,10 +152,10 @@ export async function startApiServer(
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
-  ]
+  ].filter((flag) => !omit.some((name) => flag.startsWith(`--${name}=`)))
   const launch = (): ChildProcess => {
     const log = openSync(join(dir, 'log'), 'a')
-    const child = spawn(program, [...before, ...flags, ...args], { stdio: ['ignore', log, log] })
+    const child = spawn(program, [...before, ...usual, ...prepared, ...args], { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
     return child
   }

@@ -1,0 +1,57 @@
+/** Versions of the API and feature gates that are off or on by default. */
+import type { SetUp, SetUps } from '../set-ups.ts'
+
+/** Gates of fields, kinds and rules of the API that are off by default. */
+const offByDefault = `
+  ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
+  DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
+  HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
+  PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
+  AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
+  InPlacePodVerticalScalingAllocatedStatus PodLevelResources
+  `
+/** And those that are on and may be turned off. */
+const onByDefault = `
+  APIResponseCompression AggregatedDiscoveryRemoveBetaType DeclarativeValidation OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
+  SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
+
+/** Versions that are off by default, by name, with the gates that two of their kinds need. */
+const moreVersions = `
+  admissionregistration.k8s.io/v1beta1 certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1alpha2
+  coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
+  storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
+
+/** Gates of kinds and fields of versions that are off by default. */
+const ofVersions =
+  'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRAAdminAccess DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
+
+const settings = (names: string, isOn: boolean): string =>
+  names
+    .trim()
+    .split(/\s+/)
+    .map((name) => `${name}=${isOn}`)
+    .join()
+
+const gates = (names: string, isOn: boolean): string => `--feature-gates=${settings(names, isOn)}`
+
+const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates=${name}=${isOn}`] })
+
+export const setUps: SetUps = {
+  WatchList: gate('WatchList', true),
+  'gates-on': { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] },
+  'gates-off': { flags: [gates(onByDefault, false)] },
+  'more-versions': {
+    flags: [
+      `--runtime-config=${settings(moreVersions, true)}`,
+      gates('ClusterTrustBundle StorageVersionMigrator', true),
+    ],
+  },
+  'all-versions': { flags: ['--runtime-config=api/all=true', gates(ofVersions, true)] },
+  'beta-versions': { flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'] },
+  'prioritized-devices': {
+    flags: ['--runtime-config=api/beta=true', gates('DynamicResourceAllocation DRAPrioritizedList', true)],
+  },
+  'recorded-addresses': gate('MultiCIDRServiceAllocator', false),
+  compacted: { flags: [], isCompacted: true },
+}
