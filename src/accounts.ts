@@ -1,14 +1,15 @@
 /** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
 import type { Config } from './config/config.ts'
-import { type AuthenticateAccount, createAuthenticateAccount } from './authentication/account-token.ts'
+import { createAuthenticateAccount } from './authentication/account-token.ts'
+import type { AuthenticateToken } from './authentication/token-authenticator.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { readSigningKey, readVerifyingKeys, signJwt } from './lib/jwt.ts'
 import type { Review } from './verbs/reviews/question.ts'
 import { createTokenRequest } from './verbs/token-request.ts'
 
-export type Accounts = { readonly authenticateAccount: AuthenticateAccount; readonly requestToken: Review }
+export type Accounts = { readonly authenticateAccount: AuthenticateToken; readonly requestToken: Review }
 
 /** Undefined if no issuer is configured. */
 export function createAccounts(
@@ -26,7 +27,6 @@ export function createAccounts(
     authenticateAccount: createAuthenticateAccount({
       issuers,
       keys: keyPems.flatMap(readVerifyingKeys),
-      audiences,
       read: async ({ plural, ...place }, at) => objects.get({ ...core, plural }, place, at),
       wallMs,
     }),

@@ -20,12 +20,10 @@ import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
-import { createAuthenticate } from './authentication/authenticate.ts'
+import { createAuthenticators } from './authenticators.ts'
 import { type Authorize, createAuthorizer, refusal } from './authorization/authorize.ts'
-import { createVerifyCertificate } from './authentication/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
-import { createLookUpToken } from './authentication/look-up-token.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle } from './handle.ts'
 import { assert } from './lib/assert.ts'
@@ -124,15 +122,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     random,
   })
   const accounts = createAccounts(config, objects, clock)
-  const { authenticateAccount } = accounts ?? {}
-  const audiences = config.serviceAccounts?.audiences ?? []
-  const lookUpToken = createLookUpToken({ entries: config.tokens, audiences, authenticateAccount })
+  const { authenticate, authenticateToken } = createAuthenticators(config, { accounts, clock, log })
   const gate = createGate({
-    authenticate: createAuthenticate({
-      lookUpToken,
-      verifyCertificate: config.clientCaPem === null ? undefined : createVerifyCertificate(clock.wallMs),
-      allowsAnonymous: config.allowsAnonymous,
-    }),
+    authenticate,
     authorize,
     registry,
     clock,
@@ -146,7 +138,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       cache,
       readComponents: parts.readComponents,
       handlers: createHandlers({
-        askAboutToken: async (token, wanted) => lookUpToken(token, wanted),
+        askAboutToken: async (token, audiences) => authenticateToken(token, audiences),
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
         askAboutRights: async (user, namespace) => authorizer.rightsOf(user, namespace),
         requestToken: accounts?.requestToken,

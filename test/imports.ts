@@ -37,6 +37,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'handle.ts': ['gate', 'discovery', 'dispatch.ts'],
   'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
   'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
+  'authenticators.ts': ['accounts.ts', 'authentication', 'config'],
   'resource-access.ts': [
     'admission',
     'cache',

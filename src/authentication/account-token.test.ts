@@ -30,7 +30,6 @@ const objects = new Map([
 const authenticate = createAuthenticateAccount({
   issuers: ['https://issuer', 'https://older'],
   keys: key.verifying,
-  audiences: ['api'],
   read: ({ plural, namespace, name }) => Promise.resolve(objects.get(`${plural}/${namespace}/${name}`)),
   wallMs: () => nowSeconds * 1000,
 })
@@ -47,7 +46,7 @@ const claims = {
 const token = (more: object = {}, by = key.signing): string => signJwt({ ...claims, ...more }, by)
 
 /** What is wrong, or the name of whom it is. */
-async function seen(text: string, audiences: readonly string[] = []): Promise<string> {
+async function seen(text: string, audiences: readonly string[] = ['api']): Promise<string> {
   const result = await authenticate(text, audiences)
   return result.kind === 'known' ? result.user.name : result.kind === 'bad' ? result.why : 'unknown'
 }

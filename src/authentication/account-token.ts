@@ -9,6 +9,7 @@ import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import { parseJson } from '../api/json-value.ts'
 import { type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
+import { type AuthenticateToken, badToken as bad, type TokenResult, unknownToken } from './token-authenticator.ts'
 
 /** Digests of this many tokens with a valid signature are cached: verifying a signature takes longer than all else here. */
 const VERIFIED_MAX = 4096
@@ -19,31 +20,21 @@ const LEEWAY_SECONDS = 60
 /** A pod, or another object, that is being deleted may still finish its work. */
 const GONE_GRACE_MS = 60_000
 
-export type TokenResult =
-  | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
-  /** Issued by this server or a peer, but not valid. */
-  | { readonly kind: 'bad'; readonly why: string }
-  | { readonly kind: 'unknown' }
-
 type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
 
 export type AccountTokenParts = {
   readonly issuers: readonly string[]
   readonly keys: readonly JwtKey[]
-  /** The server's audiences, for callers that request none in particular. */
-  readonly audiences: readonly string[]
   /** Reads an object of the core group. */
   readonly read: (place: Place, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   readonly wallMs: () => number
 }
 
-export type AuthenticateAccount = (token: string, audiences: readonly string[]) => Promise<TokenResult>
-
-export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateAccount {
+export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateToken {
   const verified = new Set<string>()
-  return async (token, wanted) => {
+  return (token, audiences) => {
     const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
-    if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return { kind: 'unknown' }
+    if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return unknownToken
     const digest = hash('sha256', token, 'base64')
     if (!verified.has(digest)) {
       const keys = parts.keys.filter(({ id }) => jwt.keyId === '' || jwt.keyId === id)
@@ -51,11 +42,9 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
       if (!keys.some((key) => verifyJwt(jwt, key))) return bad('go-jose/go-jose: error in cryptographic primitive')
       remember(verified, digest)
     }
-    return check(jwt.claims, wanted, parts)
+    return check(jwt.claims, audiences, parts)
   }
 }
-
-const bad = (why: string): TokenResult => ({ kind: 'bad', why })
 
 /** Evicts the oldest digest. */
 function remember(verified: Set<string>, digest: string): void {
@@ -64,8 +53,7 @@ function remember(verified: Set<string>, digest: string): void {
   verified.add(digest)
 }
 
-async function check(claims: Fields, wanted: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
-  const targets = wanted.length === 0 ? parts.audiences : wanted
+async function check(claims: Fields, targets: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
   const given = typeof claims['aud'] === 'string' ? [claims['aud']] : textsOf(claims['aud'])
   const audiences = targets.filter((audience) => given.includes(audience))
   if (audiences.length === 0) {

@@ -3,9 +3,10 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { PeerCertificate } from '../api/request.ts'
+import type { Log } from '../lib/log.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
-import { createLookUpToken } from './look-up-token.ts'
+import { createStaticTokens } from './static-tokens.ts'
 import { createVerifyCertificate } from './client-certificate.ts'
 
 const user = (name: string) => ({ name, uid: '', groups: ['g'] })
@@ -14,16 +15,25 @@ const tokens = [
   { token: 'b', user: user('b') },
   { token: 'a', user: user('last') },
 ]
-const lookUpToken = createLookUpToken({ entries: tokens, audiences: [] })
-const authenticate = createAuthenticate({ lookUpToken, allowsAnonymous: true })
-const closed = createAuthenticate({ lookUpToken, allowsAnonymous: false })
+const logged: string[] = []
+const log: Log = (_level, message, fields) => logged.push(`${message}: ${String(fields?.['error'])}`)
+const ofTokens = createStaticTokens(tokens, [])
+const authenticateToken = (token: string) => ofTokens(token, [])
+const anonymous = { isEnabled: true, paths: [] }
+const authenticate = createAuthenticate({ authenticateToken, anonymous, log })
+const closed = createAuthenticate({ authenticateToken, anonymous: { isEnabled: false, paths: [] }, log })
 
 /** The name, and the warning if there is one; `401` for who is refused. */
-function seen(headers: IncomingHttpHeaders, by: Authenticate = authenticate, peer?: PeerCertificate): string {
+function seen(
+  headers: IncomingHttpHeaders,
+  by: Authenticate = authenticate,
+  peer?: PeerCertificate,
+  path = '/api',
+): string {
   try {
-    const found = by({ headers, peerCertificate: () => peer })
+    const found = by({ headers, path, peerCertificate: () => peer })
     assert.ok(!(found instanceof Promise))
-    return found.warning === undefined ? found.user.name : `${found.user.name}, warned`
+    return found.warnings === undefined ? found.user.name : `${found.user.name}, warned`
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error)
     return String(error.code)
@@ -57,7 +67,7 @@ test('a token also counts where a token alone does', () => {
 })
 
 test('who is known is in system:authenticated', () => {
-  const found = authenticate({ headers: { authorization: 'Bearer b' }, peerCertificate: () => undefined })
+  const found = authenticate({ headers: { authorization: 'Bearer b' }, path: '/', peerCertificate: () => undefined })
   assert.ok(!(found instanceof Promise))
   assert.deepEqual(found.user.groups, ['g', 'system:authenticated'])
 })
@@ -93,14 +103,15 @@ const client = (commonName: string, isVerified = true): PeerCertificate => {
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 const byCertificate = createAuthenticate({
-  lookUpToken,
+  authenticateToken,
   verifyCertificate: createVerifyCertificate(() => now),
-  allowsAnonymous: true,
+  anonymous,
+  log,
 })
 
 test('a verified client certificate: its common name is the user, its organizations are groups', () => {
   const peer = client('jane')
-  const found = byCertificate({ headers: {}, peerCertificate: () => peer })
+  const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer })
   assert.ok(!(found instanceof Promise))
   assert.equal(found.user.name, 'jane')
   assert.deepEqual(found.user.groups, ['system:masters', 'dev', 'system:authenticated'])
@@ -120,10 +131,36 @@ test('a certificate counts only in its time', () => {
   const peer = client('jane')
   const clock = { now }
   const verifyCertificate = createVerifyCertificate(() => clock.now)
-  const later = createAuthenticate({ lookUpToken, verifyCertificate, allowsAnonymous: true })
+  const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, log })
   assert.equal(seen({}, later, peer), 'jane')
   clock.now += 11 * 365 * 86_400_000
   assert.equal(seen({}, later, peer), '401')
   clock.now = now - 86_400_000
   assert.equal(seen({}, later, peer), '401')
+})
+
+test('anonymous requests for some paths alone', () => {
+  const some = createAuthenticate({ authenticateToken, anonymous: { isEnabled: true, paths: ['/livez', ''] }, log })
+  const at = (path: string): string => seen({}, some, undefined, path)
+  assert.deepEqual(['/livez', '', '/livez/', '/livez/ping', '/', '/LIVEZ', '/api'].map(at), [
+    'system:anonymous',
+    'system:anonymous',
+    '401',
+    '401',
+    '401',
+    '401',
+    '401',
+  ])
+  assert.equal(seen({ authorization: 'Bearer b' }, some), 'b')
+  assert.equal(seen({ authorization: 'Bearer c' }, some, undefined, '/livez'), '401')
+})
+
+test('the log has why a credential is refused, and no token', () => {
+  logged.length = 0
+  seen({}, closed)
+  assert.deepEqual(logged, [])
+  seen({ authorization: 'Bearer secret' }, byCertificate, client('jane', false))
+  assert.deepEqual(logged, [
+    'Unable to authenticate the request: the client certificate could not be verified, invalid bearer token',
+  ])
 })

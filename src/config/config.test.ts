@@ -53,7 +53,16 @@ test('flags become one frozen configuration', () => {
     serviceAccounts: null,
     clientCaPem: null,
     clientCaPath: null,
-    allowsAnonymous: true,
+    authentication: {
+      anonymous: { isEnabled: true, paths: [] },
+      requestHeader: null,
+      hasBootstrapTokens: false,
+      looksUpServiceAccounts: true,
+      jwt: [],
+      signingAlgorithms: [],
+      configPath: null,
+      webhook: null,
+    },
     authorization: ['Node', 'RBAC'],
     aggregatesRoles: false,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
@@ -132,6 +141,10 @@ const refusals: readonly [string, RegExp][] = [
   ['--controllers=garbage-collector-controller', /garbage-collector-controller does not run here/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
   ['--authorization-mode=Webhook', /Webhook is not supported yet: use Node,RBAC/],
+  ['--oidc-issuer-url=https://a.example.org --oidc-client-id=c', /--oidc-issuer-url is not supported yet/],
+  ['--oidc-client-id=c', /oidc-issuer-url and oidc-client-id must be specified together/],
+  ['--authentication-config=/none', /open \/none: no such file or directory/],
+  ['--requestheader-client-ca-file=/none', /--requestheader-client-ca-file is not supported yet/],
   ['--endpoint-reconciler-type=nope', /use lease or none/],
   ['--allow-privileged=perhaps', /strconv.ParseBool/],
   ['--service-cluster-ip-range=10.0.0.0', /service-cluster-ip-range\[0\] is not a valid cidr/],
@@ -235,8 +248,28 @@ test('versions that are not stable are served where the flag says so', () => {
 test('who may do everything is somebody', () => {
   const checked = checkArgs([etcd, '--authorization-mode=AlwaysAllow'])
   assert.ok(checked.kind === 'config')
-  assert.equal(checked.config.allowsAnonymous, false)
+  assert.equal(checked.config.authentication.anonymous.isEnabled, false)
   assert.match(checked.warnings.join(), /AnonymousAuth is not allowed with the AlwaysAllow authorizer/)
+})
+
+const configured = (text: string): string => {
+  const path = join(dir, 'authentication.yaml')
+  const head = 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\n'
+  writeFileSync(path, head + text)
+  return `--authentication-config=${path}`
+}
+
+test('anonymous requests for some paths', () => {
+  const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
+  assert.ok(checked.kind === 'config')
+  assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+})
+
+test('issuers of a file are refused by name', () => {
+  const issuer = configured(
+    'jwt: [{issuer: {url: "https://a.example.org", audiences: [a]}, claimMappings: {username: {claim: sub, prefix: ""}}}]\n',
+  )
+  assert.deepEqual(faultsOf(etcd, issuer), ['--authentication-config: jwt is not supported yet: leave it out'])
 })
 
 test('token files', () => {

@@ -24,6 +24,7 @@ export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
   'AggregatedDiscoveryRemoveBetaType',
   'AllowUnsafeMalformedObjectDeletion',
+  'AnonymousAuthConfigurableEndpoints',
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
@@ -74,6 +75,7 @@ export const gatesActedOn: readonly string[] = [
   'StorageVersionHash',
   'StorageVersionMigrator',
   'StrictIPCIDRValidation',
+  'StructuredAuthenticationConfiguration',
   'SupplementalGroupsPolicy',
   'UnauthenticatedHTTP2DOSMitigation',
   'UserNamespacesPodSecurityStandards',
@@ -85,7 +87,6 @@ export const gatesActedOn: readonly string[] = [
 /** Gates of features that Keelson does not have: always off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
-  'AnonymousAuthConfigurableEndpoints',
   'AuthorizeNodeWithSelectors',
   'ContextualLogging',
   'LoggingBetaOptions',
@@ -95,7 +96,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'ServiceAccountNodeAudienceRestriction',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',
-  'StructuredAuthenticationConfiguration',
   'StructuredAuthorizationConfiguration',
   'TranslateStreamCloseWebsocketRequests',
 ])

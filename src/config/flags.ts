@@ -82,10 +82,50 @@ const flagTable = {
     default: 'true',
     help: 'Whether requests without credentials are taken, as those of system:anonymous.',
   },
+  'authentication-config': {
+    section: authentication,
+    type: 'string',
+    help: 'An AuthenticationConfiguration: issuers of JSON web tokens, and which paths anonymous requests may have. Excludes --oidc-*.',
+  },
   'client-ca-file': {
     section: authentication,
     type: 'string',
     help: 'The authorities of client certificates, PEM: the common name is the user, organizations are groups. Read again when it changes.',
+  },
+  'oidc-issuer-url': {
+    section: authentication,
+    type: 'string',
+    help: 'The issuer of ID tokens, a URL with https. For more than one: --authentication-config.',
+  },
+  'oidc-client-id': { section: authentication, type: 'string', help: 'The audience that ID tokens must have.' },
+  'oidc-ca-file': {
+    section: authentication,
+    type: 'string',
+    help: "The authorities of the issuer's certificate, PEM. Without it: those of the system.",
+  },
+  'oidc-username-claim': {
+    section: authentication,
+    type: 'string',
+    default: 'sub',
+    help: 'The claim that becomes the name of the user.',
+  },
+  'oidc-username-prefix': {
+    section: authentication,
+    type: 'string',
+    help: 'What names begin with. Default: the issuer and a #, but nothing for email addresses; - is nothing, too.',
+  },
+  'oidc-groups-claim': { section: authentication, type: 'string', help: 'The claim that has the groups of the user.' },
+  'oidc-groups-prefix': { section: authentication, type: 'string', help: 'What the names of these groups begin with.' },
+  'oidc-required-claim': {
+    section: authentication,
+    type: 'map',
+    help: 'A claim that ID tokens must have, with its value: name=value.',
+  },
+  'oidc-signing-algs': {
+    section: authentication,
+    type: 'list',
+    default: 'RS256',
+    help: 'The algorithms that may sign ID tokens: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512.',
   },
   'token-auth-file': {
     section: authentication,

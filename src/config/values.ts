@@ -11,7 +11,8 @@ export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Fla
 export class Values<Name extends string = FlagName> {
   readonly faults: string[]
   readonly #table: FlagTable<Name>
-  readonly #raw: ReadonlyMap<Name, readonly string[]>
+  /** Not by `Name`, so that the values of more flags can be given where those of fewer are read. */
+  readonly #raw: ReadonlyMap<string, readonly string[]>
 
   constructor(table: FlagTable<Name>, raw: ReadonlyMap<Name, readonly string[]>, faults: readonly string[]) {
     this.#table = table

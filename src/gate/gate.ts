@@ -59,11 +59,12 @@ export function createGate(parts: GateParts): Gate {
     onContext(context)
     const who: Authenticated | Promise<Authenticated> =
       knownUser === undefined ? authenticate(request) : { user: knownUser }
-    const { user: caller, warning } = who instanceof Promise ? await who : who
+    const { user: caller, warnings, annotations } = who instanceof Promise ? await who : who
     context.identify(caller)
     const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
     context.actAs(user)
-    if (warning !== undefined) context.warn(warning)
+    for (const warning of warnings ?? []) context.warn(warning)
+    if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
     onIdentified(user)
     const deciding = authorize(user, info)
     const { verdict, reason } = deciding instanceof Promise ? await deciding : deciding

@@ -11,7 +11,7 @@ import { connect, type SecureVersion, type TLSSocket } from 'node:tls'
 import type { Handler } from '../../src/api/request.ts'
 import { createAuthenticate } from '../../src/authentication/authenticate.ts'
 import { createVerifyCertificate } from '../../src/authentication/client-certificate.ts'
-import { createLookUpToken } from '../../src/authentication/look-up-token.ts'
+import { unknownToken } from '../../src/authentication/token-authenticator.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { silent } from '../../src/lib/log.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
@@ -39,9 +39,10 @@ const noAuthority = tree.make('no-authority', { by: root, extensions: ['basicCon
 const clock = { aheadMs: 0 }
 const seen: string[] = []
 const authenticate = createAuthenticate({
-  lookUpToken: createLookUpToken({ entries: [], audiences: [] }),
+  authenticateToken: () => unknownToken,
   verifyCertificate: createVerifyCertificate(() => Date.now() + clock.aheadMs),
-  allowsAnonymous: true,
+  anonymous: { isEnabled: true, paths: [] },
+  log: silent,
 })
 const handler: Handler = async (http) => {
   let name: string

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createStaticTokens } from './static-tokens.ts'
+import { type AuthenticateToken, badToken, unknownToken, withServerAudiences } from './token-authenticator.ts'
+import { createTokenChain } from './token-chain.ts'
+
+const user = { name: 'u', uid: '', groups: ['g'] }
+const knows: AuthenticateToken = (_token, audiences) => ({ kind: 'known', user, audiences })
+const other: AuthenticateToken = () => assert.fail('it is not asked')
+const later =
+  (authenticate: AuthenticateToken): AuthenticateToken =>
+  async (token, audiences) =>
+    authenticate(token, audiences)
+
+test('the first authenticator that knows the token wins, whatever those before it said', async () => {
+  const chain = [() => unknownToken, later(() => badToken('a')), () => badToken('b'), knows, other]
+  const result = await createTokenChain(chain)('t', ['x'])
+  assert.deepEqual(result, {
+    kind: 'known',
+    user: { ...user, groups: ['g', 'system:authenticated'] },
+    audiences: ['x'],
+  })
+})
+
+test('without a promise to wait for, there is none', () => {
+  assert.ok(!(createTokenChain([() => unknownToken, knows])('t', []) instanceof Promise))
+})
+
+test('all reasons are told, each once', async () => {
+  const chain = createTokenChain([() => badToken('a'), later(() => badToken('b')), () => badToken('a')])
+  assert.deepEqual(await chain('t', []), badToken('a, b'))
+  assert.deepEqual(createTokenChain([() => unknownToken])('t', []), unknownToken)
+  assert.deepEqual(createTokenChain([])('t', []), unknownToken)
+})
+
+const served = ['api', 'more']
+const agnostic: readonly [string, AuthenticateToken][] = [
+  ['static tokens', createStaticTokens([{ token: 't', user }], served)],
+  ['others', withServerAudiences(served, () => ({ kind: 'known', user, audiences: [] }))],
+]
+async function audiencesOf(
+  by: AuthenticateToken,
+  audiences: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const result = await by('t', audiences)
+  return result.kind === 'known' ? result.audiences : undefined
+}
+for (const [what, authenticate] of agnostic) {
+  test(`${what} are for the audiences of the server`, async () => {
+    assert.deepEqual(await audiencesOf(authenticate, served), served)
+    assert.deepEqual(await audiencesOf(authenticate, ['x', 'more', 'api']), ['more', 'api'])
+    assert.equal(await audiencesOf(authenticate, ['x']), undefined)
+  })
+}

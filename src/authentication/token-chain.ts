@@ -1,0 +1,34 @@
+/** The authenticators of bearer tokens, tried in order: the first that knows a token wins, whatever those before it said. */
+import { withAuthenticatedGroup } from './authenticated-group.ts'
+import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
+
+export function createTokenChain(authenticators: readonly AuthenticateToken[]): AuthenticateToken {
+  const tryFrom = (start: number, token: string, audiences: readonly string[], whys: readonly string[]): Trying => {
+    const refusals = [...whys]
+    for (let at = start; at < authenticators.length; at++) {
+      const result = authenticators[at]?.(token, audiences) ?? unknownToken
+      if (result instanceof Promise) {
+        return result.then((later) => settle(later, refusals) ?? tryFrom(at + 1, token, audiences, refusals))
+      }
+      const settled = settle(result, refusals)
+      if (settled !== undefined) return settled
+    }
+    return refusals.length === 0 ? unknownToken : badToken(joinReasons(refusals))
+  }
+  return (token, audiences) => tryFrom(0, token, audiences, [])
+}
+
+type Trying = TokenResult | Promise<TokenResult>
+
+/** Undefined: the next authenticator is tried. */
+function settle(result: TokenResult, refusals: string[]): TokenResult | undefined {
+  if (result.kind === 'known') {
+    const user = withAuthenticatedGroup(result.user)
+    return user === result.user ? result : { ...result, user }
+  }
+  if (result.kind === 'bad') refusals.push(result.why)
+  return undefined
+}
+
+/** As upstream shows several errors, without its brackets: each once. */
+export const joinReasons = (whys: readonly string[]): string => [...new Set(whys)].join(', ')
