@@ -4,10 +4,15 @@ import { type Authenticate, createAuthenticate } from './authentication/authenti
 import { createVerifyCertificate } from './authentication/client-certificate.ts'
 import { createStaticTokens } from './authentication/static-tokens.ts'
 import type { AuthenticateToken } from './authentication/token-authenticator.ts'
+import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
 import type { Config } from './config/config.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+
+/** As upstream: a token that was revoked is refused this much later at the latest; one that was refused is looked up each time. */
+const SUCCESS_MS = 10_000
+const FAILURE_MS = 0
 
 export type Authenticators = {
   readonly authenticate: Authenticate
@@ -23,17 +28,29 @@ export type AuthenticatorsParts = {
 
 export function createAuthenticators(config: Config, { accounts, clock, log }: AuthenticatorsParts): Authenticators {
   const served = config.serviceAccounts?.audiences ?? []
-  const chain = createTokenChain([
+  // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
+  const local: readonly (AuthenticateToken | undefined)[] = [
     createStaticTokens(config.tokens, served),
-    ...(accounts === undefined ? [] : [accounts.authenticateAccount]),
-  ])
-  const authenticateToken: AuthenticateToken = (token, audiences) =>
-    chain(token, audiences.length === 0 ? served : audiences)
+    accounts?.authenticateAccount,
+  ]
+  // Those that ask other servers: issuers, then webhooks.
+  const remote: readonly (AuthenticateToken | undefined)[] = []
+  const cached = createTokenCache(createTokenChain(remote.filter(isThere)), {
+    successMs: SUCCESS_MS,
+    failureMs: FAILURE_MS,
+    clock,
+  })
+  const chain = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
   const authenticate = createAuthenticate({
     authenticateToken: (token) => chain(token, served),
     verifyCertificate: config.clientCaPem === null ? undefined : createVerifyCertificate(clock.wallMs),
     anonymous: config.authentication.anonymous,
     log,
   })
-  return { authenticate, authenticateToken }
+  return {
+    authenticate,
+    authenticateToken: (token, audiences) => chain(token, audiences.length === 0 ? served : audiences),
+  }
 }
+
+const isThere = (one: AuthenticateToken | undefined): one is AuthenticateToken => one !== undefined

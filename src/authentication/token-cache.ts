@@ -1,0 +1,57 @@
+/**
+ * Caches results of token authenticators for some seconds, as upstream: most need signatures, other objects or other servers. Requests with
+ * the same token that come together share one lookup. The keys are keyed hashes, so that the cache contains no tokens.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '../lib/clock.ts'
+import { ExpiringCache } from '../lib/expiring-cache.ts'
+import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
+
+/** Upstream has as many: twice the nodes and namespaces of the largest clusters. */
+const RESULTS_MAX = 32 * 1024
+const KEY_BYTES = 32
+const LENGTH_BYTES = 4
+
+export type TokenCacheOptions = {
+  /** How long a token that is known is not looked up again. */
+  readonly successMs: number
+  /** The same of one that is not. 0: it is looked up each time. */
+  readonly failureMs: number
+  readonly clock: Pick<Clock, 'monotonicMs'>
+}
+
+export function createTokenCache(
+  authenticate: AuthenticateToken,
+  { successMs, failureMs, clock }: TokenCacheOptions,
+): AuthenticateToken {
+  const secret = randomBytes(KEY_BYTES)
+  const results = new ExpiringCache<TokenResult>(RESULTS_MAX, clock)
+  const lookups = new Map<string, Promise<TokenResult>>()
+
+  const keep = (key: string, result: TokenResult): TokenResult => {
+    results.set(key, result, result.kind === 'known' ? successMs : failureMs)
+    return result
+  }
+
+  return (token, audiences) => {
+    const key = keyOf(secret, token, audiences)
+    const known = results.get(key) ?? lookups.get(key)
+    if (known !== undefined) return known
+    const result = authenticate(token, audiences)
+    if (!(result instanceof Promise)) return keep(key, result)
+    const lookup = result.then((later) => keep(key, later)).finally(() => lookups.delete(key))
+    lookups.set(key, lookup)
+    return lookup
+  }
+}
+
+/** Each part with its length before it, so that no two lists of parts have the same key. */
+function keyOf(secret: Buffer, token: string, audiences: readonly string[]): string {
+  const hmac = createHmac('sha256', secret)
+  const length = Buffer.allocUnsafe(LENGTH_BYTES)
+  for (const part of [token, ...audiences]) {
+    length.writeUInt32BE(Buffer.byteLength(part))
+    hmac.update(length).update(part)
+  }
+  return hmac.digest('base64')
+}
