@@ -21,7 +21,11 @@ import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
 import { createAuthenticators } from './authenticators.ts'
-import { type Authorize, createAuthorizer, refusal } from './authorization/authorize.ts'
+import type { Authorize } from './authorization/authorizer.ts'
+import { buildAuthorizers } from './authorization/build.ts'
+import { AuthorizerChain } from './authorization/chain.ts'
+import type { AuthorizationMetrics } from './authorization/metrics.ts'
+import { refusal } from './authorization/refusal.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -33,7 +37,6 @@ import type { LookUp } from './lib/look-up.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
 import { rbacGroup, type RoleResource, roleResources } from './rbac/role.ts'
-import { RoleIndex } from './rbac/role-index.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
@@ -62,6 +65,7 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   readonly metrics: RequestMetrics
+  readonly authorizationMetrics: AuthorizationMetrics
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -74,8 +78,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly handle: Handle
   /** To be started before the first request is accepted. */
   readonly definitions: Definitions | undefined
-  /** The same. Undefined: nothing is decided by roles. */
-  readonly roles: FollowedRoles | undefined
+  /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
+  readonly roles: FollowedRoles
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** The resources that may be loaded into the cache before they are requested. */
@@ -91,8 +95,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
-  const roles = createRoles(config, { registry, accessOf: (resource) => access.of(resource), log })
-  const authorizer = createAuthorizer(config.authorization, roles?.index ?? new RoleIndex())
+  const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
+  const links = buildAuthorizers(config.authorization.authorizers, { roles: roles.index })
+  const authorizer = new AuthorizerChain(links, parts.authorizationMetrics)
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
@@ -104,7 +109,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     config,
     registry,
     cache,
-    storeOf: (resource) => (isOfRoles(resource) ? (roles?.followed(resource.plural, store) ?? store) : store),
+    storeOf: (resource) => (isOfRoles(resource) ? roles.followed(resource.plural, store) : store),
     metrics,
     admission: createAdmission(config, { authorize, objects, surroundings }),
     authorizeCreate: createAuthorizeCreate(authorize),
@@ -112,7 +117,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       ? createAuthorizeUnsafeDelete(authorize)
       : undefined,
     confirmGrantOf: (resource) =>
-      roles !== undefined && isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
+      isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
     allocator: allocation.allocator,
     yaml,
     patterns,
@@ -224,8 +229,7 @@ function createAdmission(
 
 type RolesParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }
 
-function createRoles({ authorization }: Config, { registry, accessOf, log }: RolesParts): FollowedRoles | undefined {
-  if (!authorization.includes('RBAC')) return undefined
+function createRoles({ registry, accessOf, log }: RolesParts): FollowedRoles {
   return new FollowedRoles({
     accessOf: (plural) => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural })

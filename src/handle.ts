@@ -140,7 +140,7 @@ class Life {
   #logRequest({ status }: ApiResponse): void {
     const { method, path, remoteAddress } = this.#request
     const ms = Math.round(this.#parts.clock.monotonicMs() - this.#startMs)
-    const { knownUser, impersonator, accessReason } = this.#context ?? {}
+    const { knownUser, impersonator, decision } = this.#context ?? {}
     this.#parts.log('debug', 'request', {
       method,
       path,
@@ -148,7 +148,7 @@ class Life {
       ms,
       user: knownUser?.name,
       impersonator: impersonator?.name,
-      reason: accessReason || undefined,
+      reason: decision?.reason || undefined,
       from: remoteAddress,
       auditId: this.#auditId,
     })

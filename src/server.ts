@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
@@ -143,6 +144,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       cache,
       store,
       metrics: new RequestMetrics(metrics),
+      authorizationMetrics: new AuthorizationMetrics(metrics),
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
@@ -161,7 +163,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
-  if (plane.roles !== undefined) await parts.use(plane.roles).start()
+  await parts.use(plane.roles).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const cluster = {
     registry: plane.registry,

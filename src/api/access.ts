@@ -27,7 +27,3 @@ export type AccessDecision = {
   /** Why an authorizer could not evaluate all rules. */
   readonly error?: string
 }
-
-/** The authorizers that `--authorization-mode` can name. */
-export const authorizationModes = ['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'] as const
-export type AuthorizationMode = (typeof authorizationModes)[number]

@@ -52,3 +52,17 @@ test('who acts as somebody else is remembered', () => {
   context.actAs({ ...user, name: 'other' })
   assert.deepEqual([context.user.name, context.impersonator], ['other', user])
 })
+
+function annotationsOf(decision: RequestContext['decision']): object {
+  const { context } = contextFor(1)
+  context.decision = decision
+  return Object.fromEntries(context.annotations)
+}
+
+test('the decision of the authorizers is an annotation, but not the error of one that failed', () => {
+  const [decision, reason] = ['authorization.k8s.io/decision', 'authorization.k8s.io/reason']
+  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: 'RBAC: x' }), { [decision]: 'allow', [reason]: 'RBAC: x' })
+  assert.deepEqual(annotationsOf({ verdict: 'allow', reason: '', error: 'e' }), { [decision]: 'allow', [reason]: '' })
+  assert.deepEqual(annotationsOf({ verdict: 'no-opinion', reason: '' }), { [decision]: 'forbid', [reason]: '' })
+  assert.deepEqual(annotationsOf({ verdict: 'deny', reason: '', error: 'secret' }), { [reason]: 'internal error' })
+})

@@ -3,7 +3,7 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
-import type { AccessSelectors } from './access.ts'
+import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -47,8 +47,8 @@ export class RequestContext {
   readonly info: RequestInfo
   #user: User | undefined
   #caller: User | undefined
-  /** Why the request was allowed, in the authorizer's words. */
-  accessReason = ''
+  /** Of the authorizers; undefined: the request was refused before. */
+  decision: AccessDecision | undefined
   /** On the monotonic clock. */
   readonly deadlineMs: number
   readonly #options: ContextOptions
@@ -135,8 +135,10 @@ export class RequestContext {
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
 
+  /** With those of the authorizers' decision. */
   get annotations(): ReadonlyMap<string, string> {
-    return this.#annotations ?? new Map()
+    const own = this.#annotations ?? []
+    return this.decision === undefined ? new Map(own) : new Map([...decisionAnnotations(this.decision), ...own])
   }
 
   #createSignal(): AbortSignal {
@@ -156,6 +158,16 @@ export class RequestContext {
     }
     return controller.signal
   }
+}
+
+/** If an authorizer failed, its error is for the log alone. */
+function decisionAnnotations({ verdict, reason, error }: AccessDecision): readonly (readonly [string, string])[] {
+  const prefix = 'authorization.k8s.io/'
+  if (verdict !== 'allow' && error !== undefined) return [[`${prefix}reason`, 'internal error']]
+  return [
+    [`${prefix}decision`, verdict === 'allow' ? 'allow' : 'forbid'],
+    [`${prefix}reason`, reason],
+  ]
 }
 
 const none: readonly string[] = []

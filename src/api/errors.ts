@@ -379,10 +379,19 @@ export function noRequestInfo(path: string): TextError {
 }
 
 /** Groups, a uid or extras were impersonated without a user. */
-export function impersonatesNobody(target: string, parts: readonly string[]): TextError {
-  const escaped = escapeHtml(quote(target))
-  const why = `requested [${parts.join(' ')}] without impersonating a user`
-  return new TextError(500, `Internal Server Error: ${escaped}: ${why}\n`)
+export function impersonatesNobody(request: Target, parts: readonly string[]): TextError {
+  return internalText(request, `requested [${parts.join(' ')}] without impersonating a user`)
+}
+
+/** No authorizer allowed the request, and one of them failed. */
+export const undecided = (request: Target, error: string): TextError => internalText(request, error)
+
+type Target = { readonly path: string; readonly query: URLSearchParams }
+
+/** The request target is that which was sent, as far as it can be reconstructed. */
+function internalText({ path, query }: Target, why: string): TextError {
+  const target = query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
+  return new TextError(500, `${escapeHtml(`Internal Server Error: ${quote(target)}: ${why}`)}\n`)
 }
 
 /** Upstream escapes its texts for clients that display them as HTML. */

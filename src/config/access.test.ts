@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type RawFlags, rawOf } from '../../test/config-files/judge.ts'
+import { authorizationTable, type RawFlags, rawOf } from '../../test/config-files/judge.ts'
 import { defaultGates } from '../api/gates.ts'
 import { valueOf } from '../cel/json-values.ts'
 import { any, map, string } from '../cel/types.ts'
@@ -54,11 +54,12 @@ type Parts = { readonly authentication: AuthenticationConfig; readonly authoriza
 
 function readAccess(given: RawFlags): Parts {
   const values = new Values<AccessFlagName>(accessFlags, rawOf(given, accessFlags), [])
+  const authorizationValues = new Values(authorizationTable, rawOf(given, authorizationTable), [])
   const parts = {
     authentication: readAuthentication(values, { gates: defaultGates, warn, isOpen: false }),
-    authorization: readAuthorization(values, { gates: defaultGates, warn }),
+    authorization: readAuthorization(authorizationValues, { gates: defaultGates, warn }),
   }
-  assert.deepEqual(values.faults, [])
+  assert.deepEqual([...values.faults, ...authorizationValues.faults], [])
   return parts
 }
 

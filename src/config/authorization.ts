@@ -1,6 +1,5 @@
 /** Reads and validates the authorization flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
-import type { AccessFlagName } from './access-flags.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
 import { type AuthorizerConfiguration, authorizerTypes, readAuthorizationConfiguration } from './files/authorization.ts'
 import type { AuthorizationWebhook } from './files/authorization-webhook.ts'
@@ -8,14 +7,19 @@ import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
+/** The flags that are read here. */
+type AuthorizationFlagName = 'authorization-config' | 'authorization-policy-file' | (typeof legacyFlags)[number]
+
+type AuthorizationValues = Pick<Values<AuthorizationFlagName>, 'string' | 'slice' | 'durationMs' | 'isGiven' | 'fault'>
+
 export type AuthorizationConfig = {
   /** In the order in which they are called. */
-  readonly authorizers: readonly Authorizer[]
+  readonly authorizers: readonly AuthorizerConfig[]
   /** The file that configures them, which is reloaded; null: flags configure them. */
   readonly configPath: string | null
 }
 
-export type Authorizer =
+export type AuthorizerConfig =
   | { readonly type: 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny'; readonly name: string }
   | { readonly type: 'ABAC'; readonly name: string; readonly rules: readonly AbacRule[] }
   | {
@@ -26,7 +30,7 @@ export type Authorizer =
     }
 
 export function readAuthorization(
-  values: Values<AccessFlagName>,
+  values: AuthorizationValues,
   { gates, warn }: { readonly gates: Gates; readonly warn: (text: string) => void },
 ): AuthorizationConfig {
   const path = values.string('authorization-config')
@@ -48,7 +52,7 @@ const legacyFlags = [
   'authorization-webhook-cache-unauthorized-ttl',
 ] as const
 
-function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): readonly AuthorizerConfiguration[] {
+function readFile(values: AuthorizationValues, path: string, gates: Gates): readonly AuthorizerConfiguration[] {
   if (!gates.isOn('StructuredAuthorizationConfiguration')) {
     const gate = 'StructuredAuthorizationConfiguration feature flag'
     values.fault(`--authorization-config cannot be used without enabling ${gate}`)
@@ -70,7 +74,7 @@ function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): r
 /** The timeout of a webhook that flags configure, as upstream. */
 const WEBHOOK_TIMEOUT_MS = 30_000
 
-function readModes(values: Values<AccessFlagName>): readonly AuthorizerConfiguration[] {
+function readModes(values: AuthorizationValues): readonly AuthorizerConfiguration[] {
   const given = values.slice('authorization-mode')
   const modes = given.length === 0 ? ['AlwaysAllow'] : given
   const webhookPath = values.string('authorization-webhook-config-file')
@@ -120,7 +124,7 @@ function modeFaults(modes: readonly string[], { policyPath, webhookPath }: ModeP
   return faults
 }
 
-function checkReviewVersion(values: Values<AccessFlagName>): void {
+function checkReviewVersion(values: AuthorizationValues): void {
   const version = values.string('authorization-webhook-version')
   if (version === 'v1' || version === 'v1beta1') return
   const known = 'supported versions are "v1", "v1beta1"'
@@ -130,10 +134,10 @@ function checkReviewVersion(values: Values<AccessFlagName>): void {
 
 /** Reads the files of an authorizer: the ABAC policy, or the kubeconfig of a webhook. */
 function build(
-  values: Values<AccessFlagName>,
+  values: AuthorizationValues,
   one: AuthorizerConfiguration,
   { policyPath, warn }: { readonly policyPath: string; readonly warn: (text: string) => void },
-): Authorizer[] {
+): AuthorizerConfig[] {
   const invalid = { fault: (text: string) => values.fault(`invalid authorization config: ${text}`) }
   if (one.type === 'Webhook') return buildWebhook(one, invalid.fault)
   if (one.type !== 'ABAC') return [{ type: one.type, name: one.name }]
@@ -150,7 +154,10 @@ function build(
 
 type WebhookConfiguration = AuthorizerConfiguration & { readonly type: 'Webhook' }
 
-function buildWebhook({ type, name, webhook }: WebhookConfiguration, refuse: (why: string) => void): Authorizer[] {
+function buildWebhook(
+  { type, name, webhook }: WebhookConfiguration,
+  refuse: (why: string) => void,
+): AuthorizerConfig[] {
   if (webhook.connection.type === 'InClusterConfig') {
     // Upstream accepts it and panics.
     refuse('connectionInfo.type InClusterConfig is not supported: use KubeConfigFile')

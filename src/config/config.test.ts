@@ -63,7 +63,13 @@ test('flags become one frozen configuration', () => {
       configPath: null,
       webhook: null,
     },
-    authorization: ['Node', 'RBAC'],
+    authorization: {
+      authorizers: [
+        { type: 'Node', name: 'node' },
+        { type: 'RBAC', name: 'rbac' },
+      ],
+      configPath: null,
+    },
     aggregatesRoles: false,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
     requestTimeoutMs: 60_000,
@@ -140,7 +146,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--authorization-mode=RBAC,RBAC', /more than once/],
   ['--controllers=garbage-collector-controller', /garbage-collector-controller does not run here/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
-  ['--authorization-mode=Webhook', /Webhook is not supported yet: use Node,RBAC/],
+  ['--authorization-mode=Webhook', /authorization-mode Webhook's authorization config file not passed/],
   ['--oidc-issuer-url=https://a.example.org --oidc-client-id=c', /--oidc-issuer-url is not supported yet/],
   ['--oidc-client-id=c', /oidc-issuer-url and oidc-client-id must be specified together/],
   ['--authentication-config=/none', /open \/none: no such file or directory/],

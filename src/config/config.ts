@@ -2,12 +2,12 @@
  * Converts flags and files to one validated Config. All errors are reported together, before anything starts; each says how to fix it, with
  * upstream's text where there is one.
  */
-import { type AuthorizationMode, authorizationModes } from '../api/access.ts'
 import type { TokenEntry } from '../api/user.ts'
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { accessFlags, type AccessFlagName } from './access-flags.ts'
 import { type AuthenticationConfig, type AuthenticationParts, readAuthentication } from './authentication.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
+import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './authorization.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { flags } from './flags.ts'
@@ -59,7 +59,7 @@ export type Config = {
   /** The file of the client CAs. */
   readonly clientCaPath: string | null
   readonly authentication: AuthenticationConfig
-  readonly authorization: readonly AuthorizationMode[]
+  readonly authorization: AuthorizationConfig
   /** Whether this server keeps aggregated ClusterRoles current. */
   readonly aggregatesRoles: boolean
   readonly requestTimeoutMs: number
@@ -100,8 +100,11 @@ function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void
   const featureGates = readGates(values, warn)
   const bindAddress = values.address('bind-address')
   const advertiseAddress = values.address('advertise-address') || bindAddress
-  const authorization = readAuthorization(values)
-  const isOpen = authorization.includes('AlwaysAllow')
+  const authorization = readAuthorization(values, { gates: featureGates, warn })
+  if (authorization.authorizers.some(({ type }) => type === 'Webhook')) {
+    values.fault('authorization by Webhook is not supported yet: use Node,RBAC')
+  }
+  const isOpen = isOpenByFlags(authorization)
   return {
     etcd: readEtcd(values),
     bindAddress,
@@ -255,22 +258,6 @@ function readClientCa(values: Values): string | null {
   }
 }
 
-const isSupported = (mode: string): mode is AuthorizationMode => authorizationModes.some((one) => one === mode)
-const otherModes: ReadonlySet<string> = new Set(['ABAC', 'Webhook'])
-
-function readAuthorization(values: Values): Config['authorization'] {
-  const modes = values.list('authorization-mode')
-  for (const mode of modes) {
-    if (otherModes.has(mode)) values.fault(`--authorization-mode ${mode} is not supported yet: use Node,RBAC`)
-    else if (!isSupported(mode)) values.fault(`authorization-mode ${JSON.stringify(mode)} is not a valid mode`)
-  }
-  if (new Set(modes).size < modes.length) {
-    const shown = modes.map((mode) => JSON.stringify(mode)).join(' ')
-    values.fault(`authorization-mode [${shown}] has mode specified more than once`)
-  }
-  return modes.filter(isSupported)
-}
-
 /** As kube-controller-manager names it. */
 const aggregationController = 'clusterrole-aggregation-controller'
 
@@ -315,8 +302,10 @@ function readLogging(values: Values): Config['logging'] {
   return { format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto', isVerbose }
 }
 
+/** Instances of classes (bytes, compiled expressions) are left alone. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)
 }

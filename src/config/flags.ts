@@ -169,7 +169,40 @@ const flagTable = {
     section: authorization,
     type: 'list',
     default: 'Node,RBAC',
-    help: 'Authorizers in order: Node, RBAC, AlwaysAllow, AlwaysDeny. Node has no opinion yet: kubelets need roles.',
+    help: 'Authorizers in order: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny. Node has no opinion yet: kubelets need roles.',
+  },
+  'authorization-config': {
+    section: authorization,
+    type: 'string',
+    help: 'An AuthorizationConfiguration: authorizers in order, webhooks with their conditions. Instead of the other flags. Read again when it changes.',
+  },
+  'authorization-policy-file': {
+    section: authorization,
+    type: 'string',
+    help: 'The policies of ABAC, a line of JSON each.',
+  },
+  'authorization-webhook-config-file': {
+    section: authorization,
+    type: 'string',
+    help: 'The kubeconfig of the server that mode Webhook asks.',
+  },
+  'authorization-webhook-version': {
+    section: authorization,
+    type: 'string',
+    default: 'v1beta1',
+    help: 'The version of the SubjectAccessReviews that it is sent: v1beta1 or v1.',
+  },
+  'authorization-webhook-cache-authorized-ttl': {
+    section: authorization,
+    type: 'duration',
+    default: '5m0s',
+    help: 'How long its answers are kept that allow a request.',
+  },
+  'authorization-webhook-cache-unauthorized-ttl': {
+    section: authorization,
+    type: 'duration',
+    default: '30s',
+    help: 'How long its other answers are kept.',
   },
 
   controllers: {

@@ -78,14 +78,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'audit-webhook-truncate-max-event-size': '102400',
     'audit-webhook-version': 'audit.k8s.io/v1',
   },
-  Authorization: {
-    'authorization-config': '',
-    'authorization-policy-file': '',
-    'authorization-webhook-cache-authorized-ttl': '5m0s',
-    'authorization-webhook-cache-unauthorized-ttl': '30s',
-    'authorization-webhook-config-file': '',
-    'authorization-webhook-version': 'v1beta1',
-  },
   Features: {
     'contention-profiling': 'false',
     'debug-socket-path': '',

@@ -1,6 +1,6 @@
 /** The first stages of each request: its RequestInfo, authentication, authorization, and the lookup of its resource. */
 import { RequestContext, type RequestInfo } from '../api/context.ts'
-import { badRequest, pageNotFound } from '../api/errors.ts'
+import { badRequest, pageNotFound, undecided } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +8,8 @@ import { parseDuration } from '../lib/duration.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { Authenticate, Authenticated } from '../authentication/authenticate.ts'
-import { type Authorize, refusal } from '../authorization/authorize.ts'
+import type { Authorize } from '../authorization/authorizer.ts'
+import { refusal } from '../authorization/refusal.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
 import { isLongRunning } from './in-flight.ts'
 import { resolve } from './resolve.ts'
@@ -61,15 +62,17 @@ export function createGate(parts: GateParts): Gate {
       knownUser === undefined ? authenticate(request) : { user: knownUser }
     const { user: caller, warnings, annotations } = who instanceof Promise ? await who : who
     context.identify(caller)
-    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
+    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize, context) : caller
     context.actAs(user)
     for (const warning of warnings ?? []) context.warn(warning)
     if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
     onIdentified(user)
-    const deciding = authorize(user, info)
-    const { verdict, reason } = deciding instanceof Promise ? await deciding : deciding
-    if (verdict !== 'allow') throw refusal(user, info, reason)
-    context.accessReason = reason
+    const deciding = authorize(user, info, context)
+    const decision = deciding instanceof Promise ? await deciding : deciding
+    context.decision = decision
+    if (decision.verdict !== 'allow') {
+      throw decision.error === undefined ? refusal(user, info, decision.reason) : undecided(request, decision.error)
+    }
     if (info.kind === 'path') return { kind: 'path', http: request, context }
     // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
     if (request.path.startsWith('//')) throw pageNotFound()

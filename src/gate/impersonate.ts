@@ -8,7 +8,8 @@ import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
 import { impersonatesNobody } from '../api/errors.ts'
 import { type ApiRequest, utf8Header } from '../api/request.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
-import { type Authorize, refusal } from '../authorization/authorize.ts'
+import type { Authorize, Waiting } from '../authorization/authorizer.ts'
+import { refusal } from '../authorization/refusal.ts'
 
 const USER = 'impersonate-user'
 const GROUP = 'impersonate-group'
@@ -30,13 +31,18 @@ export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
 }
 
 /** The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but no user. */
-export async function impersonate(request: ApiRequest, user: User, authorize: Authorize): Promise<User> {
+export async function impersonate(
+  request: ApiRequest,
+  user: User,
+  authorize: Authorize,
+  waiting?: Waiting,
+): Promise<User> {
   const asked = readHeaders(request.headers)
   const isAsked = asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
   if (!isAsked) return user
-  if (asked.name === '') throw impersonatesNobody(targetOf(request), partsOf(asked))
+  if (asked.name === '') throw impersonatesNobody(request, partsOf(asked))
   for (const attributes of rightsFor(asked)) {
-    const { verdict, reason } = await authorize(user, attributes)
+    const { verdict, reason } = await authorize(user, attributes, waiting)
     if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
   return identityOf(asked)
@@ -128,9 +134,4 @@ function partsOf({ uid, groups, extra }: Asked): string[] {
     ...extra.map(([key, value]) => `{UserExtra  ${value}  ${version}  ${key}}`),
     ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
   ]
-}
-
-/** The request target as it was sent, as far as it can be reconstructed. */
-function targetOf({ path, query }: ApiRequest): string {
-  return query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
 }

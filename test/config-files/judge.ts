@@ -8,6 +8,7 @@ import { readAuthentication } from '../../src/config/authentication.ts'
 import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
 import { defaultGates, type Gates } from '../../src/api/gates.ts'
 import { aggregate } from '../../src/config/files/faults.ts'
+import { flags as allFlags } from '../../src/config/flags.ts'
 import { Values } from '../../src/config/values.ts'
 
 export type RawFlags = { readonly [flag: string]: string | readonly string[] | null }
@@ -37,6 +38,9 @@ export function rawOf<Name extends string>(
   return raw
 }
 
+/** With upstream's default of the mode. */
+export const authorizationTable = { ...allFlags, 'authorization-mode': {} }
+
 /** The flags of every case, unless it sets them otherwise. */
 export const baseFlags: RawFlags = {
   'service-account-issuer': 'https://accounts.example.org',
@@ -48,11 +52,12 @@ export function judge(flags: RawFlags): Verdict {
   const warn = (text: string): void => void warnings.push(text)
   const gates = gatesOf(String(flags['feature-gates'] ?? ''))
   const access = new Values<AccessFlagName>(accessFlags, rawOf(flags, accessFlags), [])
+  const authorizing = new Values(authorizationTable, rawOf(flags, authorizationTable), [])
   const audit = new Values<AuditFlagName>(auditFlags, rawOf(flags, auditFlags), [])
-  const authorization = readAuthorization(access, { gates, warn })
+  const authorization = readAuthorization(authorizing, { gates, warn })
   readAuthentication(access, { gates, warn, isOpen: isOpenByFlags(authorization) })
   readAudit(audit, warn)
-  const faults = [...access.faults, ...audit.faults]
+  const faults = [...authorizing.faults, ...access.faults, ...audit.faults]
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
 }
 
