@@ -1,6 +1,6 @@
 /** What flags and files become. Which of them are refused, and how: files/recorded.test.ts. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -12,8 +12,14 @@ import { accessFlags, type AccessFlagName } from './access-flags.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import { auditFlags, type AuditFlagName } from './audit-flags.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
-import { type AuthorizationConfig, readAuthorization } from './authorization.ts'
-import { rereadAuthorizationConfiguration } from './files/authorization.ts'
+import {
+  type AuthorizationConfig,
+  type AuthorizerConfig,
+  readAuthorization,
+  rereadAuthorization,
+} from './authorization.ts'
+import { rereadAuthenticationConfiguration } from './files/authentication.ts'
+import type { FileRead } from './files/config-file.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
 import { checkArgs } from './config.ts'
 import { isFlagName, upstreamDefault } from './flags.ts'
@@ -80,9 +86,11 @@ test('without flags: what upstream has by default', () => {
     jwt: [],
     signingAlgorithms: [],
     configPath: null,
+    file: null,
     webhook: null,
   })
-  assert.deepEqual(authorization, { authorizers: [{ type: 'AlwaysAllow', name: 'alwaysallow' }], configPath: null })
+  const all = { type: 'AlwaysAllow', name: 'alwaysallow' }
+  assert.deepEqual(authorization, { authorizers: [all], configPath: null, file: null })
   assert.deepEqual(readAuditing({}), { policy: null, log: null, webhook: null })
 })
 
@@ -149,6 +157,7 @@ anonymous: {enabled: true, conditions: [{path: /livez}]}
   assert.equal(authentication.configPath, path)
   assert.equal(authentication.signingAlgorithms.length, 9)
   assert.deepEqual(authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+  assert.deepEqual(authentication.file?.bytes, readFileSync(path))
   const [one] = authentication.jwt
   assert.ok(one?.username.kind === 'expression')
   const { program } = one.username.expression
@@ -167,6 +176,26 @@ anonymous: {enabled: true, conditions: [{path: /livez}]}
     ['other tenant'],
   )
   assert.equal(one.userRules.length, 1)
+})
+
+const issuerFor = (audience: string): string =>
+  `apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+jwt: [{issuer: {url: "https://a.example.org", audiences: [${audience}]}, claimMappings: {username: {claim: sub, prefix: ""}}}]
+`
+
+test('what a file says of anonymous requests is kept apart from --anonymous-auth, for its reload', async () => {
+  const path = write('no-anonymous.yaml', issuerFor('a'))
+  const { anonymous, file } = readAccess({ 'authentication-config': path }).authentication
+  assert.deepEqual(anonymous, { isEnabled: true, paths: [] }, 'by the flag')
+  assert.ok(file !== null)
+  assert.equal(file.path, path)
+  assert.equal(file.bytes.toString(), issuerFor('a'))
+  assert.equal(file.initial.anonymous, null)
+  const options = { gates: defaultGates, disallowedIssuers: [] }
+  const again = await rereadAuthenticationConfiguration(Buffer.from(issuerFor('b')), options, file.initial)
+  assert.ok('value' in again)
+  assert.deepEqual(again.value.jwt[0]?.issuer.audiences, ['b'])
 })
 
 const authorizers = `authorizers:
@@ -213,14 +242,61 @@ test('an authorization configuration is the same in all versions', () => {
   }
 })
 
+const authorizationOf = (list: string): string =>
+  `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [${list}]\n`
+
+const hookOf = (connection: string): string =>
+  `{type: Webhook, name: hook, webhook: {timeout: 1s, subjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {${connection}}}}`
+
+/** Starts with one list of authorizers and reloads another. */
+async function reloadAuthorization(initial: string, changed: string): Promise<FileRead<readonly AuthorizerConfig[]>> {
+  const abac = write('abac-of-reload', '{"group":"*","resource":"pods"}\n')
+  const { authorization } = readAccess({
+    'authorization-config': write('initial', authorizationOf(initial)),
+    'authorization-policy-file': abac,
+  })
+  write('abac-of-reload', '{"group":"*","resource":"secrets"}\n')
+  return rereadAuthorization(Buffer.from(authorizationOf(changed)), {
+    gates: defaultGates,
+    initial: authorization.authorizers,
+  })
+}
+
+const [node, rbac, abac, all] = ['Node', 'RBAC', 'ABAC', 'AlwaysAllow'].map(
+  (type) => `{type: ${type}, name: ${type.toLowerCase()}}`,
+)
+
 test('a file that changed must keep the authorizers that there were, webhooks aside', async () => {
-  const file = `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: RBAC, name: rbac}]\n`
-  const reread = async (...requiredTypes: readonly string[]): Promise<string> => {
-    const read = await rereadAuthorizationConfiguration(Buffer.from(file), defaultGates, requiredTypes)
-    return 'fault' in read ? read.fault : ''
+  const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
+  assert.ok('value' in (await reloadAuthorization(`${rbac}, ${hook}`, `${rbac}, ${all}`)))
+  assert.deepEqual(await reloadAuthorization(`${rbac}, ${node}, ${abac}`, `${rbac}`), {
+    fault: 'missing required types: [ABAC Node]',
+  })
+})
+
+test('a file that changed cannot add authorizers with state', async () => {
+  for (const [type, added] of Object.entries({ Node: node, RBAC: rbac, ABAC: abac })) {
+    assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${added}`), {
+      fault: `authorizer type ${type} is not allowed if it was not enabled at initial server startup`,
+    })
   }
-  assert.equal(await reread('RBAC'), '')
-  assert.equal(await reread('RBAC', 'Node', 'ABAC'), 'missing required types: [ABAC Node]')
+})
+
+test('a file that changed: kubeconfigs are read, and the policies of the start are kept', async () => {
+  const hook = hookOf(`type: KubeConfigFile, kubeConfigFile: ${kubeconfig}`)
+  const read = await reloadAuthorization(`${abac}`, `${hook}, ${abac}`)
+  assert.ok('value' in read)
+  const [one, rules] = read.value
+  assert.ok(one?.type === 'Webhook')
+  assert.deepEqual(one.kubeconfig, called)
+  assert.ok(rules?.type === 'ABAC')
+  assert.equal(rules.rules[0]?.resource, 'pods')
+  assert.deepEqual(await reloadAuthorization(`${all}`, `${all}, ${hookOf('type: InClusterConfig')}`), {
+    fault: 'connectionInfo.type InClusterConfig is not supported: use KubeConfigFile',
+  })
+  const broken = hookOf(`type: KubeConfigFile, kubeConfigFile: ${write('broken', '[')}`)
+  const refused = await reloadAuthorization(`${all}`, `${all}, ${broken}`)
+  assert.ok('fault' in refused && refused.fault.startsWith('error loading config file'), JSON.stringify(refused))
 })
 
 test('authorization modes become authorizers', () => {

@@ -26,7 +26,17 @@ export type AuthenticationConfig = {
   readonly signingAlgorithms: readonly string[]
   /** The file that configures `jwt`, which is reloaded; null: flags configure it. */
   readonly configPath: string | null
+  readonly file: AuthenticationFile | null
   readonly webhook: TokenWebhook | null
+}
+
+/** What a reload of --authentication-config needs to know of the start. */
+export type AuthenticationFile = {
+  readonly path: string
+  /** The content that is in use. */
+  readonly bytes: Buffer
+  /** What the file says, without the flags: `anonymous` of a reload is compared to it. */
+  readonly initial: AuthenticationConfiguration
 }
 
 export type TokenWebhook = {
@@ -50,18 +60,19 @@ export function readAuthentication(
   const file = path === '' ? null : readFile(values, path, gates)
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
   return {
-    anonymous: readAnonymous(values, file, { isOpen, warn }),
+    anonymous: readAnonymous(values, file?.initial, { isOpen, warn }),
     requestHeader: readRequestHeader(values, gates, warn),
     hasBootstrapTokens: values.boolean('enable-bootstrap-token-auth'),
     looksUpServiceAccounts: values.boolean('service-account-lookup'),
-    jwt: file?.jwt ?? oidc.jwt,
+    jwt: file?.initial.jwt ?? oidc.jwt,
     signingAlgorithms: path === '' ? oidc.signingAlgorithms : signingAlgorithms,
     configPath: path === '' ? null : path,
+    file,
     webhook: readWebhook(values, warn),
   }
 }
 
-function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): AuthenticationConfiguration | null {
+function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): AuthenticationFile | null {
   if (!gates.isOn('StructuredAuthenticationConfiguration')) {
     values.fault('set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file')
     return null
@@ -73,7 +84,7 @@ function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): A
     disallowedIssuers: values.array('service-account-issuer'),
     hasAnonymousFlag: values.isGiven('anonymous-auth'),
   })
-  if (!('fault' in read)) return read.value
+  if (!('fault' in read)) return { path, bytes, initial: read.value }
   values.fault(read.fault)
   return null
 }
@@ -83,7 +94,7 @@ const anonymousOff =
 
 function readAnonymous(
   values: Values<AccessFlagName>,
-  file: AuthenticationConfiguration | null,
+  file: AuthenticationConfiguration | undefined,
   { isOpen, warn }: Pick<AuthenticationParts, 'isOpen' | 'warn'>,
 ): AnonymousConfiguration {
   const isAllowed = values.boolean('anonymous-auth')

@@ -1,8 +1,15 @@
 /** Reads and validates the authorization flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
 import { type AbacRule, readAbacPolicy } from './files/abac.ts'
-import { type AuthorizerConfiguration, authorizerTypes, readAuthorizationConfiguration } from './files/authorization.ts'
+import {
+  type AuthorizationConfiguration,
+  type AuthorizerConfiguration,
+  authorizerTypes,
+  readAuthorizationConfiguration,
+  rereadAuthorizationConfiguration,
+} from './files/authorization.ts'
 import type { AuthorizationWebhook } from './files/authorization-webhook.ts'
+import type { FileRead } from './files/config-file.ts'
 import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
 import { readFlagBytes, readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
@@ -17,6 +24,15 @@ export type AuthorizationConfig = {
   readonly authorizers: readonly AuthorizerConfig[]
   /** The file that configures them, which is reloaded; null: flags configure them. */
   readonly configPath: string | null
+  readonly file: AuthorizationFile | null
+}
+
+/** What a reload of --authorization-config needs to know of the start. */
+export type AuthorizationFile = {
+  readonly path: string
+  /** The content that is in use. */
+  readonly bytes: Buffer
+  readonly initial: AuthorizationConfiguration
 }
 
 export type AuthorizerConfig =
@@ -34,10 +50,49 @@ export function readAuthorization(
   { gates, warn }: { readonly gates: Gates; readonly warn: (text: string) => void },
 ): AuthorizationConfig {
   const path = values.string('authorization-config')
-  const chosen = path === '' ? readModes(values) : readFile(values, path, gates)
+  const file = path === '' ? null : readFile(values, path, gates)
+  const chosen = path === '' ? readModes(values) : (file?.initial.authorizers ?? [])
   const policyPath = values.string('authorization-policy-file')
   const authorizers = chosen.flatMap((one) => build(values, one, { policyPath, warn }))
-  return { authorizers, configPath: path === '' ? null : path }
+  return { authorizers, configPath: path === '' ? null : path, file }
+}
+
+export type RereadAuthorizationOptions = {
+  readonly gates: Gates
+  /** The authorizers at startup. */
+  readonly initial: readonly AuthorizerConfig[]
+}
+
+/**
+ * While the server runs: the file in `bytes`, with the kubeconfigs that it names. Authorizers that hold state (Node, RBAC, ABAC) are those
+ * of the start: they can be neither added nor removed. As upstream, the first fault is reported.
+ */
+export async function rereadAuthorization(
+  bytes: Buffer,
+  { gates, initial }: RereadAuthorizationOptions,
+): Promise<FileRead<readonly AuthorizerConfig[]>> {
+  const requiredTypes = initial.flatMap(({ type }) => (type === 'Webhook' ? [] : [type]))
+  const read = await rereadAuthorizationConfiguration(bytes, gates, requiredTypes)
+  if ('fault' in read) return read
+  const faults: string[] = []
+  const refuse = (why: string): void => void faults.push(why)
+  const authorizers = read.value.authorizers.flatMap((one) => rebuild(one, initial, refuse))
+  const [fault] = faults
+  return fault === undefined ? { value: authorizers } : { fault }
+}
+
+function rebuild(
+  one: AuthorizerConfiguration,
+  initial: readonly AuthorizerConfig[],
+  refuse: (why: string) => void,
+): AuthorizerConfig[] {
+  if (one.type === 'Webhook') return buildWebhook(one, refuse)
+  if (one.type === 'AlwaysAllow' || one.type === 'AlwaysDeny') return [{ type: one.type, name: one.name }]
+  const kept = initial.filter(({ type }) => type === one.type)
+  if (kept.length === 0) {
+    refuse(`authorizer type ${one.type} is not allowed if it was not enabled at initial server startup`)
+  }
+  return kept
 }
 
 /** Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file it does not. */
@@ -52,23 +107,23 @@ const legacyFlags = [
   'authorization-webhook-cache-unauthorized-ttl',
 ] as const
 
-function readFile(values: AuthorizationValues, path: string, gates: Gates): readonly AuthorizerConfiguration[] {
+function readFile(values: AuthorizationValues, path: string, gates: Gates): AuthorizationFile | null {
   if (!gates.isOn('StructuredAuthorizationConfiguration')) {
     const gate = 'StructuredAuthorizationConfiguration feature flag'
     values.fault(`--authorization-config cannot be used without enabling ${gate}`)
-    return []
+    return null
   }
   if (legacyFlags.some((flag) => values.isGiven(flag))) {
     const others = '--authorization-mode or --authorization-webhook-* flags are defined'
     values.fault(`--authorization-config can not be specified when ${others}`)
-    return []
+    return null
   }
   const bytes = readFlagBytes(values, path)
-  if (bytes === undefined) return []
+  if (bytes === undefined) return null
   const read = readAuthorizationConfiguration(bytes, gates)
-  if (!('fault' in read)) return read.value.authorizers
+  if (!('fault' in read)) return { path, bytes, initial: read.value }
   values.fault(read.fault)
-  return []
+  return null
 }
 
 /** The timeout of a webhook that flags configure, as upstream. */

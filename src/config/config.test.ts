@@ -61,6 +61,7 @@ test('flags become one frozen configuration', () => {
       jwt: [],
       signingAlgorithms: [],
       configPath: null,
+      file: null,
       webhook: null,
     },
     authorization: {
@@ -69,6 +70,7 @@ test('flags become one frozen configuration', () => {
         { type: 'RBAC', name: 'rbac' },
       ],
       configPath: null,
+      file: null,
     },
     aggregatesRoles: false,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },

@@ -304,7 +304,8 @@ function readLogging(values: Values): Config['logging'] {
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */
 function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  // Bytes cannot be frozen.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)
