@@ -25,6 +25,8 @@ import type { Authorize } from './authorization/authorizer.ts'
 import { buildAuthorizers } from './authorization/build.ts'
 import { AuthorizerChain } from './authorization/chain.ts'
 import type { AuthorizationMetrics } from './authorization/metrics.ts'
+import { FollowedGraph } from './authorization/node/followed-graph.ts'
+import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
@@ -34,6 +36,7 @@ import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { LookUp } from './lib/look-up.ts'
+import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
 import { rbacGroup, type RoleResource, roleResources } from './rbac/role.ts'
@@ -80,6 +83,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly definitions: Definitions | undefined
   /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
   readonly roles: FollowedRoles
+  /** The same. Undefined: there is no node authorizer. */
+  readonly nodes: FollowedGraph | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** The resources that may be loaded into the cache before they are requested. */
@@ -96,7 +101,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
-  const links = buildAuthorizers(config.authorization.authorizers, { roles: roles.index })
+  const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
+  const links = buildAuthorizers(config.authorization.authorizers, {
+    roles: roles.index,
+    nodes: {
+      graph: nodes?.graph ?? new NodeGraph(),
+      rules: bootstrapRules('system:node', config.featureGates),
+      gates: config.featureGates,
+    },
+  })
   const authorizer = new AuthorizerChain(links, parts.authorizationMetrics)
   const { authorize } = authorizer
   const yaml = new YamlConverter()
@@ -193,6 +206,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     allocation,
     definitions,
     roles,
+    nodes,
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: dispose,
   }
@@ -227,12 +241,27 @@ function createAdmission(
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
 }
 
-type RolesParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }
+type FollowingParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }
 
-function createRoles({ registry, accessOf, log }: RolesParts): FollowedRoles {
+function createRoles({ registry, accessOf, log }: FollowingParts): FollowedRoles {
   return new FollowedRoles({
     accessOf: (plural) => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural })
+      return resource && accessOf(resource)
+    },
+    log,
+  })
+}
+
+/** Versions of resources that the graph follows, of which any will do. */
+const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
+
+function createNodeGraph({ authorization }: Config, parts: FollowingParts): FollowedGraph | undefined {
+  const { registry, accessOf, log } = parts
+  if (!authorization.authorizers.some(({ type }) => type === 'Node')) return undefined
+  return new FollowedGraph({
+    accessOf: (group, plural) => {
+      const [resource] = graphVersions.flatMap((version) => registry.find({ group, version, plural }) ?? [])
       return resource && accessOf(resource)
     },
     log,

@@ -163,7 +163,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
-  await parts.use(plane.roles).start()
+  const followed = plane.nodes === undefined ? [plane.roles] : [plane.roles, plane.nodes]
+  await Promise.all(followed.map((one) => parts.use(one).start()))
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const cluster = {
     registry: plane.registry,

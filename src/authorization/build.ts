@@ -1,21 +1,24 @@
 /** Builds the authorizers that the configuration names. */
-import type { User } from '../api/user.ts'
+import { nodeNameOf } from '../api/node-user.ts'
 import type { AuthorizerConfig } from '../config/authorization.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 import { createAbacAuthorizer } from './abac.ts'
-import { allowed, type Authorizer, noOpinion, noRights, type Rights } from './authorizer.ts'
+import { allowed, type Authorizer, noRights, type Rights } from './authorizer.ts'
 import { createRoleAuthorizer } from './by-roles.ts'
 import type { Link } from './chain.ts'
+import { authorizeNode, type NodeAuthorizerParts } from './node/authorize-node.ts'
 
 export type AuthorizerParts = {
   /** What RBAC decides by. */
   readonly roles: RoleIndex
+  /** What the node authorizer decides by. */
+  readonly nodes: NodeAuthorizerParts
 }
 
 export const buildAuthorizers = (authorizers: readonly AuthorizerConfig[], parts: AuthorizerParts): Link[] =>
   authorizers.map((one) => ({ type: one.type, name: one.name, authorizer: build(one, parts) }))
 
-function build(one: AuthorizerConfig, { roles }: AuthorizerParts): Authorizer {
+function build(one: AuthorizerConfig, { roles, nodes }: AuthorizerParts): Authorizer {
   switch (one.type) {
     case 'AlwaysAllow':
       return { authorize: () => allowed, rightsOf: () => everything }
@@ -31,8 +34,10 @@ function build(one: AuthorizerConfig, { roles }: AuthorizerParts): Authorizer {
     case 'Webhook':
       throw new Error('the configuration refuses webhooks')
     case 'Node':
-      // TODO(#16): the node authorizer. Until then a kubelet may do what its roles allow.
-      return { authorize: () => noOpinion, rightsOf: (user) => (isNode(user) ? unknownOfNodes : noRights) }
+      return {
+        authorize: (user, attributes) => authorizeNode(nodes, user, attributes),
+        rightsOf: (user) => (nodeNameOf(user) === undefined ? noRights : unknownOfNodes),
+      }
   }
 }
 
@@ -41,8 +46,6 @@ const everything: Rights = {
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
   incomplete: false,
 }
-
-const isNode = ({ name, groups }: User): boolean => name.startsWith('system:node:') && groups.includes('system:nodes')
 
 const unknownOfNodes: Rights = {
   ...noRights,

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RoleIndex } from '../rbac/role-index.ts'
 import type { AccessDecision } from '../api/access.ts'
+import { defaultGates } from '../api/gates.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { type Authorizer, noRights } from './authorizer.ts'
 import { buildAuthorizers } from './build.ts'
 import { AuthorizerChain } from './chain.ts'
 import { AuthorizationMetrics } from './metrics.ts'
+import { NodeGraph } from './node/graph.ts'
 
 type Mode = 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny'
 
 function createAuthorizer(modes: readonly Mode[], roles: RoleIndex): Authorizer {
   const links = buildAuthorizers(
     modes.map((type) => ({ type, name: type.toLowerCase() })),
-    { roles },
+    { roles, nodes: { graph: new NodeGraph(), rules: [], gates: defaultGates } },
   )
   return new AuthorizerChain(links, new AuthorizationMetrics(new Metrics()))
 }

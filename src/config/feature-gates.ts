@@ -25,6 +25,7 @@ export const gatesActedOn: readonly string[] = [
   'AggregatedDiscoveryRemoveBetaType',
   'AllowUnsafeMalformedObjectDeletion',
   'AnonymousAuthConfigurableEndpoints',
+  'AuthorizeNodeWithSelectors',
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
@@ -87,7 +88,6 @@ export const gatesActedOn: readonly string[] = [
 /** Gates of features that Keelson does not have: always off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
-  'AuthorizeNodeWithSelectors',
   'ContextualLogging',
   'LoggingBetaOptions',
   'MutatingAdmissionPolicy',

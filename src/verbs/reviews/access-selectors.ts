@@ -1,6 +1,6 @@
 /** Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators are not an error here. */
 import { checked, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
-import { checkQualifiedName } from '../../api/names.ts'
+import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 
 export const validateFieldRequirements = (selector: Json | undefined, path: string): FieldFault[] =>
@@ -13,6 +13,9 @@ export const validateLabelRequirements = (selector: Json | undefined, path: stri
   validateSelector(selector, path, (requirement, at) => [
     ...validateValues(requirement, at),
     ...checked(`${at}.key`, textOf(requirement['key']), checkQualifiedName),
+    ...textsOf(requirement['values']).flatMap((value, index) =>
+      checked(`${at}.values[${index}]`, value, checkLabelValue),
+    ),
   ])
 
 function validateSelector(

@@ -6,7 +6,6 @@ import type { AccessSelectors } from '../../api/access.ts'
 import { ApiError } from '../../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../../api/label-selector.ts'
-import { checkLabelValue } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 
 type ReadSelectors = {
@@ -63,7 +62,6 @@ function readTerm({ key, operator, values }: Fields): FieldTerm | undefined {
 function readRequirement({ key: keyField, operator, values: list }: Fields): Requirement | undefined {
   const key = textOf(keyField)
   const values = new Set(textsOf(list))
-  if ([...values].some((value) => checkLabelValue(value).length > 0)) return undefined
   switch (textOf(operator)) {
     case 'In':
       return { key, operator: 'in', values }

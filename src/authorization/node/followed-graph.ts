@@ -1,0 +1,111 @@
+/**
+ * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is stored, as upstream's is: a kubelet that was
+ * told of a pod by this server finds what the pod refers to.
+ */
+import { FollowedResource } from '../../cache/followed-resource.ts'
+import type { Item } from '../../cache/item.ts'
+import type { ObjectReader } from '../../cache/reader.ts'
+import type { Log } from '../../lib/log.ts'
+import { SharedLists } from '../../lib/shared-lists.ts'
+import type { Time } from '../../lib/timers.ts'
+import type { ResourceKeys } from '../../storage/keys.ts'
+import { NodeGraph } from './graph.ts'
+import { type Place, readNodeName, readPod, readVolume } from './read-objects.ts'
+
+type GraphAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
+
+export type FollowedGraphParts = {
+  /** In any version that is served; undefined: the resource is not served. */
+  readonly accessOf: (group: string, plural: string) => GraphAccess | undefined
+  readonly log: Log
+  readonly time?: Time
+}
+
+/** What the graph needs of one resource. */
+type Source<T> = {
+  readonly group: string
+  readonly plural: string
+  readonly read: (item: Item, place: Place) => T | undefined
+  readonly set: (name: string, content: T | undefined) => void
+  readonly names: () => Iterable<string>
+}
+
+export class FollowedGraph implements AsyncDisposable {
+  readonly graph = new NodeGraph()
+  readonly #parts: FollowedGraphParts
+  readonly #shared = new SharedLists()
+  #resources: readonly (AsyncDisposable & { start(): Promise<void> })[] = []
+
+  constructor(parts: FollowedGraphParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when all objects are in the graph. Until then a node is denied what the graph does not show. */
+  async start(): Promise<void> {
+    const { graph } = this
+    this.#resources = [
+      ...this.#follow({
+        group: '',
+        plural: 'pods',
+        read: readPod,
+        set: (name, content) => graph.setPod(name, content),
+        names: () => graph.names('pods'),
+      }),
+      ...this.#follow({
+        group: '',
+        plural: 'persistentvolumes',
+        read: readVolume,
+        set: (name, content) => graph.setVolume(name, content),
+        names: () => graph.names('volumes'),
+      }),
+      ...this.#follow({
+        group: 'storage.k8s.io',
+        plural: 'volumeattachments',
+        read: readNodeName,
+        set: (name, node) => graph.setAttachment(name, node),
+        names: () => graph.names('attachments'),
+      }),
+      ...this.#follow({
+        group: 'resource.k8s.io',
+        plural: 'resourceslices',
+        read: readNodeName,
+        set: (name, node) => graph.setSlice(name, node),
+        names: () => graph.names('slices'),
+      }),
+    ]
+    await Promise.all(this.#resources.map((followed) => followed.start()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#resources.map((followed) => followed[Symbol.asyncDispose]()))
+  }
+
+  #follow<T>({ group, plural, read, set, names }: Source<T>): FollowedResource<T | undefined>[] {
+    const { accessOf, log, time } = this.#parts
+    const access = accessOf(group, plural)
+    if (access === undefined) return []
+    const { keys, reader } = access
+    const shared = this.#shared
+    const followed = new FollowedResource<T | undefined>({
+      name: group === '' ? plural : `${plural}.${group}`,
+      reader,
+      range: keys.range(),
+      read: (item) => {
+        const place = keys.parse(item.key)
+        if (place === undefined) return undefined
+        const { namespace = '', name } = place
+        return read(item, { namespace, name, shared })
+      },
+      set: (key, content) => set(key.slice(keys.prefix.length), content),
+      known: () => keysOf(keys, names()),
+      log,
+      ...(time === undefined ? {} : { time }),
+    })
+    return [followed]
+  }
+}
+
+/** In the graph, an object has the name that its key ends with. */
+function* keysOf({ prefix }: ResourceKeys, names: Iterable<string>): Generator<string> {
+  for (const name of names) yield prefix + name
+}

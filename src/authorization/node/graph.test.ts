@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NodeGraph, referenceTo } from './graph.ts'
+
+const secret = (name: string): string => referenceTo('secrets', 'a', name)
+const claim = (name: string): string => referenceTo('persistentvolumeclaims', 'a', name)
+const seesSecret = (graph: NodeGraph, node: string, name: string, namespace = 'a'): boolean =>
+  graph.refersTo(node, 'secrets', { namespace, name })
+
+test('a node sees what its pods refer to, until the last of them is gone', () => {
+  const graph = new NodeGraph()
+  graph.setPod('a/p', { node: 'n', references: [secret('s')] })
+  graph.setPod('a/q', { node: 'n', references: [secret('s'), secret('t')] })
+  assert.ok(graph.hasPod('n', 'a', 'p'))
+  assert.ok(!graph.hasPod('m', 'a', 'p'))
+  assert.ok(seesSecret(graph, 'n', 's') && seesSecret(graph, 'n', 't'))
+  assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'n', 's', 'b'))
+  assert.ok(!graph.refersTo('n', 'configmaps', { namespace: 'a', name: 's' }))
+  graph.setPod('a/q', undefined)
+  assert.ok(seesSecret(graph, 'n', 's') && !seesSecret(graph, 'n', 't'))
+  graph.setPod('a/p', undefined)
+  assert.ok(!seesSecret(graph, 'n', 's') && !graph.hasPod('n', 'a', 'p'))
+  graph.setPod('a/p', undefined)
+  assert.deepEqual([...graph.names('pods')], [])
+})
+
+test('a pod of the same name on another node, and one with other references', () => {
+  const graph = new NodeGraph()
+  graph.setPod('a/p', { node: 'n', references: [secret('s'), secret('t')] })
+  graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('t')] })
+  assert.ok(seesSecret(graph, 'm', 's') && !seesSecret(graph, 'n', 's'))
+  graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('u')] })
+  graph.setPod('a/p', { node: 'm', references: [secret('s'), secret('u')] })
+  assert.ok(seesSecret(graph, 'm', 's') && seesSecret(graph, 'm', 'u') && !seesSecret(graph, 'm', 't'))
+  graph.setPod('a/p', undefined)
+  assert.ok(!seesSecret(graph, 'm', 's') && !seesSecret(graph, 'm', 'u'))
+})
+
+test('a volume and its secrets belong to the nodes of its claim, whichever comes first', () => {
+  const graph = new NodeGraph()
+  const elsewhere = referenceTo('secrets', 'b', 'v')
+  graph.setVolume('v', { claim: claim('c'), secrets: [elsewhere] })
+  assert.ok(!graph.hasVolume('n', 'v') && !seesSecret(graph, 'n', 'v', 'b'))
+  graph.setPod('a/p', { node: 'n', references: [claim('c')] })
+  assert.ok(graph.hasClaim('n', { namespace: 'a', name: 'c' }))
+  assert.ok(graph.hasVolume('n', 'v') && seesSecret(graph, 'n', 'v', 'b'))
+  assert.ok(!graph.hasVolume('m', 'v') && !seesSecret(graph, 'm', 'v', 'b'))
+  graph.setVolume('w', { claim: claim('c'), secrets: [secret('w')] })
+  assert.ok(graph.hasVolume('n', 'w') && seesSecret(graph, 'n', 'w') && seesSecret(graph, 'n', 'v', 'b'))
+  graph.setVolume('v', { claim: claim('d'), secrets: [elsewhere] })
+  assert.ok(!graph.hasVolume('n', 'v') && !seesSecret(graph, 'n', 'v', 'b') && seesSecret(graph, 'n', 'w'))
+  graph.setVolume('w', undefined)
+  assert.ok(!graph.hasVolume('n', 'w') && !seesSecret(graph, 'n', 'w'))
+  assert.deepEqual([...graph.names('volumes')], ['v'])
+})
+
+test('attachments and slices of a node', () => {
+  const graph = new NodeGraph()
+  graph.setAttachment('x', 'n')
+  graph.setSlice('x', 'm')
+  assert.ok(graph.hasAttachment('n', 'x') && !graph.hasAttachment('m', 'x'))
+  assert.ok(graph.hasSlice('m', 'x') && !graph.hasSlice('n', 'x'))
+  graph.setAttachment('x', undefined)
+  graph.setSlice('x', undefined)
+  assert.ok(!graph.hasAttachment('n', 'x') && !graph.hasSlice('m', 'x'))
+})
+
+test('a slash in what is asked for does not lead to another object', () => {
+  const graph = new NodeGraph()
+  graph.setPod('a/b/p', { node: 'n', references: [referenceTo('secrets', 'a', 'b/s'), claim('b/c')] })
+  assert.ok(!seesSecret(graph, 'n', 's', 'a/b'))
+  assert.ok(!graph.hasClaim('n', { namespace: 'a/b', name: 'c' }))
+})
