@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, scale; all but scale when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale; all but scale when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -21,6 +21,7 @@ import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
 import { benchServe } from './engine/serve.ts'
+import { benchNodes } from './nodes/graph.ts'
 import { benchRoles } from './rbac/decisions.ts'
 import { benchRegistry } from './registry/validate.ts'
 import { benchCluster } from './server/cluster.ts'
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, Bench>> = {
   registry: async () => benchRegistry(),
   cel: async () => benchRules(),
   rbac: async () => benchRoles(),
+  nodes: async () => benchNodes(),
   scale: benchScale,
 }
 

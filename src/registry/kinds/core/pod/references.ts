@@ -1,33 +1,34 @@
 /** The objects of its namespace that a pod refers to by name: what the kubelet that runs it has to read. */
-import { type Fields, fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, listOf, textOf } from '../../../../api/object.ts'
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 /** The names of the secrets that the spec of a pod refers to; a name may be repeated. */
 export function secretNames(spec: Fields): string[] {
-  const names = itemsOf(spec['imagePullSecrets']).map(({ name }) => textOf(name))
+  const names: string[] = []
+  for (const secret of listOf(spec['imagePullSecrets'])) addName(secret, 'name', names)
   addOfContainers(spec, names, 'secretKeyRef', 'secretRef')
-  for (const volume of itemsOf(spec['volumes'])) addOfVolume(volume, names)
-  return names.filter((name) => name !== '')
+  for (const volume of listOf(spec['volumes'])) if (isFields(volume)) addSecretOfVolume(volume, names)
+  return names
 }
 
 /** The same of config maps. */
 export function configMapNames(spec: Fields): string[] {
   const names: string[] = []
   addOfContainers(spec, names, 'configMapKeyRef', 'configMapRef')
-  for (const { configMap, projected } of itemsOf(spec['volumes'])) {
-    names.push(textOf(fieldsOf(configMap)['name']))
-    for (const source of itemsOf(fieldsOf(projected)['sources']))
-      names.push(textOf(fieldsOf(source['configMap'])['name']))
+  for (const volume of listOf(spec['volumes'])) {
+    const { configMap, projected } = fieldsOf(volume)
+    addName(configMap, 'name', names)
+    if (projected !== undefined) addProjected(projected, 'configMap', names)
   }
-  return names.filter((name) => name !== '')
+  return names
 }
 
-/** The same of persistent volume claims. That of an ephemeral volume is named after the pod and the volume. */
+/** The same of persistent volume claims. */
 export const volumeClaimNames = (podName: string, spec: Fields): string[] =>
-  itemsOf(spec['volumes']).flatMap((volume) => volumeClaimName(podName, volume) ?? [])
+  listOf(spec['volumes']).flatMap((volume) => volumeClaimName(podName, fieldsOf(volume)) ?? [])
 
-/** The claim of one volume; undefined: it has none. */
+/** The claim of one volume, which for an ephemeral one is named after pod and volume; undefined: it has none. */
 export function volumeClaimName(
   podName: string,
   { name, persistentVolumeClaim, ephemeral }: Fields,
@@ -38,11 +39,10 @@ export function volumeClaimName(
 
 /** The same of resource claims. The name of one that is made from a template stands in the status, once it is made. */
 export function resourceClaimNames(spec: Fields, status: Fields): string[] {
-  const claims = itemsOf(spec['resourceClaims'])
+  const claims = listOf(spec['resourceClaims']).map(fieldsOf)
   if (claims.length === 0) return []
-  const made = new Map(
-    itemsOf(status['resourceClaimStatuses']).map(({ name, resourceClaimName }) => [name, textOf(resourceClaimName)]),
-  )
+  const statuses = listOf(status['resourceClaimStatuses']).map(fieldsOf)
+  const made = new Map(statuses.map(({ name, resourceClaimName }) => [name, textOf(resourceClaimName)]))
   return claims
     .map(({ name, resourceClaimName, resourceClaimTemplateName }) => {
       if (resourceClaimName !== undefined) return textOf(resourceClaimName)
@@ -51,13 +51,25 @@ export function resourceClaimNames(spec: Fields, status: Fields): string[] {
     .filter((name) => name !== '')
 }
 
+// Pods have long lists of variables, and this is done for each event of a pod: nothing is created on the way.
+
+function addName(reference: Json | undefined, field: string, names: string[]): void {
+  if (reference === undefined || !isFields(reference)) return
+  const name = reference[field]
+  if (typeof name === 'string' && name !== '') names.push(name)
+}
+
 function addOfContainers(spec: Fields, names: string[], keyField: string, wholeField: string): void {
-  for (const list of containerLists) {
-    for (const { env, envFrom } of itemsOf(spec[list])) {
-      for (const { valueFrom } of itemsOf(env)) {
-        if (valueFrom !== undefined) names.push(textOf(fieldsOf(fieldsOf(valueFrom)[keyField])['name']))
+  for (const field of containerLists) {
+    for (const container of listOf(spec[field])) {
+      if (!isFields(container)) continue
+      for (const variable of listOf(container['env'])) {
+        const from = isFields(variable) ? variable['valueFrom'] : undefined
+        if (isFields(from)) addName(from[keyField], 'name', names)
       }
-      for (const from of itemsOf(envFrom)) names.push(textOf(fieldsOf(from[wholeField])['name']))
+      for (const source of listOf(container['envFrom'])) {
+        if (isFields(source)) addName(source[wholeField], 'name', names)
+      }
     }
   }
 }
@@ -65,10 +77,20 @@ function addOfContainers(spec: Fields, names: string[], keyField: string, wholeF
 /** Kinds of volumes with a `secretRef`. */
 const withSecretRef = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const
 
-function addOfVolume(volume: Fields, names: string[]): void {
-  const { azureFile, secret, csi, projected } = volume
-  names.push(textOf(fieldsOf(azureFile)['secretName']), textOf(fieldsOf(secret)['secretName']))
-  names.push(textOf(fieldsOf(fieldsOf(csi)['nodePublishSecretRef'])['name']))
-  for (const source of itemsOf(fieldsOf(projected)['sources'])) names.push(textOf(fieldsOf(source['secret'])['name']))
-  for (const kind of withSecretRef) names.push(textOf(fieldsOf(fieldsOf(volume[kind])['secretRef'])['name']))
+function addSecretOfVolume(volume: Fields, names: string[]): void {
+  addName(volume['secret'], 'secretName', names)
+  addName(volume['azureFile'], 'secretName', names)
+  const { csi, projected } = volume
+  if (isFields(csi)) addName(csi['nodePublishSecretRef'], 'name', names)
+  if (projected !== undefined) addProjected(projected, 'secret', names)
+  for (const kind of withSecretRef) {
+    const source = volume[kind]
+    if (isFields(source)) addName(source['secretRef'], 'name', names)
+  }
+}
+
+function addProjected(projected: Json, field: string, names: string[]): void {
+  for (const source of listOf(fieldsOf(projected)['sources'])) {
+    if (isFields(source)) addName(source[field], 'name', names)
+  }
 }
