@@ -78,8 +78,16 @@ test('base64url is taken as it is defined, without anything between, behind or i
 })
 
 test('what is no token is none', () => {
-  for (const text of ['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${btoa('[]')}.${btoa('{}')}.x`, 'e30.e30.']) {
+  for (const text of ['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${btoa('[]')}.${btoa('{}')}.x`, 'e30.e30']) {
     assert.equal(parseJwt(text, parse), undefined, text)
+  }
+})
+
+test('a token without a signature is one that nothing verifies', () => {
+  for (const { alg } of [{ alg: 'none' }, { alg: 'ES256' }]) {
+    const token = `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.e30.`
+    assert.equal(parseJwt(token, parse)?.algorithm, alg)
+    assert.ok(!isVerified(token))
   }
 })
 

@@ -38,6 +38,13 @@ export function readVerifyingKeys(text: string): JwtKey[] {
   })
 }
 
+/** `der`: a SubjectPublicKeyInfo. Undefined if it is none, or of a type that is not supported for tokens. */
+export function publicJwtKey(der: Buffer, id: string): JwtKey | undefined {
+  const key = orUndefined(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
+  const read = key && jwtKeyOf(key)
+  return read && { ...read, id }
+}
+
 function orUndefined(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
@@ -80,10 +87,11 @@ export type Jwt = {
   readonly signature: Buffer
 }
 
-/** Undefined if the text is not a JWT. The claims must not be trusted before verifyJwt. */
+/** Undefined if the text is not a JWT. Its signature may be empty, which no key verifies. The claims must not be trusted before verifyJwt. */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
-  const [head = '', body = '', signature = '', ...more] = token.split('.', 4)
-  if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
+  const parts = token.split('.', 4)
+  const [head = '', body = '', signature = ''] = parts
+  if (parts.length !== 3 || head === '' || body === '') return undefined
   if (![head, body, signature].every(isBase64Url)) return undefined
   const [header, claims] = [head, body].map((part) => decode(part, parseJson))
   if (header === undefined || claims === undefined) return undefined
@@ -106,7 +114,7 @@ export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
 }
 
 /** Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a left-over character. */
-const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-z0-9_-]+$/.test(part)
+const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-z0-9_-]*$/.test(part)
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
