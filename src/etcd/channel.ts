@@ -11,6 +11,7 @@ import type { Endpoints } from './endpoints.ts'
 import { EtcdError, isUnable } from './errors.ts'
 import { StreamHandle, type StreamOptions } from './stream-handle.ts'
 import { callUnary } from './unary.ts'
+import { unixScheme } from './unix-socket.ts'
 import { statusMethod, VersionCheck } from './version.ts'
 import { acquire, cancelled, pause, within } from './within.ts'
 
@@ -204,6 +205,8 @@ export class Channel {
 }
 
 const noOptions: CallOptions = {}
+/** A socket of this machine has no host of its own. */
+const local = { protocol: 'http:', host: 'localhost' }
 const done = Promise.resolve()
 
 function headersOf(
@@ -212,7 +215,7 @@ function headersOf(
   timeoutMs: number | undefined,
   token: string | undefined,
 ): readonly string[] {
-  const { protocol, host } = new URL(endpoint)
+  const { protocol, host } = endpoint.startsWith(unixScheme) ? local : new URL(endpoint)
   const headers = [':method', 'POST', ':scheme', protocol.slice(0, -1), ':authority', host, ':path', method.path]
   headers.push('te', 'trailers', 'content-type', 'application/grpc')
   if (timeoutMs !== undefined) headers.push('grpc-timeout', `${timeoutMs}m`)

@@ -14,6 +14,7 @@ import { Turn } from '../http2/output.ts'
 import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
 import { EtcdError } from './errors.ts'
+import { socketPath, unixScheme } from './unix-socket.ts'
 import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
 /** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
@@ -234,7 +235,7 @@ export class EtcdConnection {
       onGoaway: (code, lastStreamId) => {
         // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
-        this.#log('info', 'etcd asks to leave the connection', { endpoint: this.endpoint, code })
+        this.#log('info', 'the server asks to leave the connection', { endpoint: this.endpoint, code })
         if (this.#state !== 'open') return
         this.#state = 'draining'
         this.#onTrouble()
@@ -258,7 +259,7 @@ export class EtcdConnection {
     this.#quietMs += TICK_MS
     if (this.#isPinging) {
       if (this.#sincePingMs >= PING_TIMEOUT_MS) {
-        this.#log('warn', 'etcd does not answer, leaving the connection', { endpoint: this.endpoint })
+        this.#log('warn', 'the server does not answer, leaving the connection', { endpoint: this.endpoint })
         this.#onTrouble()
         this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
       }
@@ -298,6 +299,7 @@ export class EtcdConnection {
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 function openSocket(endpoint: string, material: TlsMaterial): Socket {
+  if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
   const { protocol, hostname, port: given } = new URL(endpoint)
   const host = hostname.replace(/^\[|\]$/g, '')
   const port = given === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(given)

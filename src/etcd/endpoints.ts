@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
+import { unixScheme } from './unix-socket.ts'
 import type { TlsOptions } from './tls.ts'
 
 const BACKOFF_FIRST_MS = 50
@@ -152,11 +153,12 @@ export class Endpoints {
     const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_FIRST_MS * 2 ** endpoint.failures)
     endpoint.failures++
     endpoint.avoidUntilMs = this.#clock.monotonicMs() + backoffMs
-    this.#log('debug', 'etcd endpoint failed', { endpoint: endpoint.url, backoffMs })
+    this.#log('debug', 'an endpoint failed', { endpoint: endpoint.url, backoffMs })
   }
 }
 
 function checkedUrl(url: string): string {
+  if (url.startsWith(unixScheme)) return url
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
     throw new EtcdError('InvalidArgument', `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`)

@@ -1,0 +1,7 @@
+/** Endpoints that are Unix domain sockets: `unix:/path`, or `unix:@name` in Linux's abstract namespace. */
+export const unixScheme = 'unix:'
+
+export const unixEndpoint = (path: string): string => `${unixScheme}${path}`
+
+/** As Node names it: an abstract socket begins with a zero byte. */
+export const socketPath = (endpoint: string): string => endpoint.slice(unixScheme.length).replace(/^@/, '\0')
