@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   storage: ['codec', 'etcd'],
   cache: ['codec', 'storage'],
   rbac: ['codec', 'schema', 'cache', 'storage'],
-  authentication: ['codec', 'cel', 'config', 'webhooks'],
+  authentication: ['codec', 'cel', 'config', 'webhooks', 'etcd'],
   authorization: ['config', 'rbac', 'registry', 'cache', 'storage'],
   gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
   audit: ['codec', 'config', 'webhooks'],
