@@ -3,10 +3,11 @@ import type { Accounts } from './accounts.ts'
 import { type Authenticate, createAuthenticate } from './authentication/authenticate.ts'
 import { createVerifyCertificate } from './authentication/client-certificate.ts'
 import { createStaticTokens } from './authentication/static-tokens.ts'
-import type { AuthenticateToken } from './authentication/token-authenticator.ts'
+import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
 import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
 import type { Config } from './config/config.ts'
+import type { JwtIssuers } from './jwt-issuers.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 
@@ -22,11 +23,16 @@ export type Authenticators = {
 
 export type AuthenticatorsParts = {
   readonly accounts: Accounts | undefined
+  /** Undefined: no issuer is configured. */
+  readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly clock: Clock
   readonly log: Log
 }
 
-export function createAuthenticators(config: Config, { accounts, clock, log }: AuthenticatorsParts): Authenticators {
+export function createAuthenticators(
+  config: Config,
+  { accounts, issuers, clock, log }: AuthenticatorsParts,
+): Authenticators {
   const served = config.serviceAccounts?.audiences ?? []
   // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
   const local: readonly (AuthenticateToken | undefined)[] = [
@@ -34,7 +40,9 @@ export function createAuthenticators(config: Config, { accounts, clock, log }: A
     accounts?.authenticateAccount,
   ]
   // Those that ask other servers: issuers, then webhooks.
-  const remote: readonly (AuthenticateToken | undefined)[] = []
+  const remote: readonly (AuthenticateToken | undefined)[] = [
+    issuers && withServerAudiences(served, issuers.authenticate),
+  ]
   const cached = createTokenCache(createTokenChain(remote.filter(isThere)), {
     successMs: SUCCESS_MS,
     failureMs: FAILURE_MS,

@@ -32,6 +32,7 @@ import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle } from './handle.ts'
+import type { JwtIssuers } from './jwt-issuers.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -69,6 +70,8 @@ export type ControlPlaneParts = {
   readonly store: Store
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
+  /** Undefined: no issuer of JWTs is configured. */
+  readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -140,7 +143,12 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     random,
   })
   const accounts = createAccounts(config, objects, clock)
-  const { authenticate, authenticateToken } = createAuthenticators(config, { accounts, clock, log })
+  const { authenticate, authenticateToken } = createAuthenticators(config, {
+    accounts,
+    issuers: parts.issuers,
+    clock,
+    log,
+  })
   const gate = createGate({
     authenticate,
     authorize,

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
@@ -16,6 +17,7 @@ import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
+import { serverName } from './controllers/identity-lease.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
 import { checkComponents } from './discovery/components.ts'
@@ -32,9 +34,10 @@ import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
+import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
-import { inTime } from './lib/timers.ts'
+import { inTime, systemTimers } from './lib/timers.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { Compactor } from './storage/compactor.ts'
@@ -138,6 +141,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
   const issuer = issuerOf(config, serverAddress)
+  const serverId = serverName(hostname())
+  const time = { ...systemTimers, ...clock }
+  const jwtIssuers = createJwtIssuers(config, { time, log, metrics, serverId })
+  if (jwtIssuers !== undefined) parts.use(jwtIssuers)
   const plane = createControlPlane(
     config,
     {
@@ -145,6 +152,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       store,
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
+      issuers: jwtIssuers,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
@@ -240,7 +248,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     delayMs: config.stopDelayMs,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  const reload = async (): Promise<void> => void (await Promise.all(reloaders.map((reloader) => reloader.look())))
+  const looking = [...reloaders, ...(jwtIssuers?.reloader === undefined ? [] : [jwtIssuers.reloader])]
+  const reload = async (): Promise<void> => void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server(url, reload, () => stopAll(stopping))
 }
 

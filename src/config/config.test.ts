@@ -149,7 +149,6 @@ const refusals: readonly [string, RegExp][] = [
   ['--controllers=garbage-collector-controller', /garbage-collector-controller does not run here/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
   ['--authorization-mode=Webhook', /authorization-mode Webhook's authorization config file not passed/],
-  ['--oidc-issuer-url=https://a.example.org --oidc-client-id=c', /--oidc-issuer-url is not supported yet/],
   ['--oidc-client-id=c', /oidc-issuer-url and oidc-client-id must be specified together/],
   ['--authentication-config=/none', /open \/none: no such file or directory/],
   ['--requestheader-client-ca-file=/none', /--requestheader-client-ca-file is not supported yet/],
@@ -271,13 +270,6 @@ test('anonymous requests for some paths', () => {
   const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
-})
-
-test('issuers of a file are refused by name', () => {
-  const issuer = configured(
-    'jwt: [{issuer: {url: "https://a.example.org", audiences: [a]}, claimMappings: {username: {claim: sub, prefix: ""}}}]\n',
-  )
-  assert.deepEqual(faultsOf(etcd, issuer), ['--authentication-config: jwt is not supported yet: leave it out'])
 })
 
 test('token files', () => {

@@ -5,7 +5,7 @@
 import type { TokenEntry } from '../api/user.ts'
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { accessFlags, type AccessFlagName } from './access-flags.ts'
-import { type AuthenticationConfig, type AuthenticationParts, readAuthentication } from './authentication.ts'
+import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './authorization.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
@@ -121,7 +121,7 @@ function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void
     serviceAccounts: readServiceAccounts(values),
     clientCaPem: readClientCa(values),
     clientCaPath: values.string('client-ca-file') || null,
-    authentication: readOwnAuthentication(values, { gates: featureGates, warn, isOpen }),
+    authentication: readAuthentication(values, { gates: featureGates, warn, isOpen }),
     authorization,
     aggregatesRoles: readControllers(values).includes(aggregationController),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
@@ -233,15 +233,6 @@ function readTokens(values: Values): TokenEntry[] {
   const { tokens, faults } = parseTokenFile(path, values.file('token-auth-file'))
   for (const fault of faults) values.fault(fault)
   return tokens
-}
-
-function readOwnAuthentication(values: Values<AccessFlagName>, parts: AuthenticationParts): AuthenticationConfig {
-  const read = readAuthentication(values, parts)
-  if (read.jwt.length > 0) {
-    const flag = read.configPath === null ? '--oidc-issuer-url' : '--authentication-config: jwt'
-    values.fault(`${flag} is not supported yet: leave it out`)
-  }
-  return read
 }
 
 function readClientCa(values: Values): string | null {
