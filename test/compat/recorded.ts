@@ -1,4 +1,5 @@
 /** From an answer to what a recording holds of it: what the step compares, with all that changes from run to run renamed. */
+import { comparableEvent } from './audit.ts'
 import { dropPaths } from './diff.ts'
 import { asRecorded, isRecord, type Json, type JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
@@ -12,12 +13,14 @@ export type RecordedStep = JsonObject & { readonly step: string; readonly status
 type RecordableStep = Exclude<Step, { kind: 'sleep' | 'token' }>
 
 export function recordStep(step: RecordableStep, index: number, answer: Answer, normaliser: Normaliser): RecordedStep {
+  const isAudit = step.kind === 'audited' && Array.isArray(answer.body)
+  const body = isAudit ? answer.body.map(comparableEvent) : answer.body
   const recorded = asRecorded({
     step: label(step, index),
     status: answer.status,
     ...(step.kind === 'watched' && step.end ? { ended: answer.ended } : {}),
     headers: comparedHeaders(step, answer, normaliser),
-    ...(step.compare === 'status' ? {} : { body: comparedBody(step, answer, normaliser) }),
+    ...(step.compare === 'status' ? {} : { body: comparedBody(step, { ...answer, body }, normaliser) }),
   })
   if (!isRecordedStep(recorded)) throw new Error('a step was recorded as something else than an object')
   return recorded

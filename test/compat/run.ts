@@ -1,5 +1,6 @@
 /** Runs one scenario from its namespace to its cleanup. */
 import { randomBytes } from 'node:crypto'
+import { AuditTrail } from './audit.ts'
 import { type Client, type HttpAnswer, type HttpRequest, parseBody } from './client.ts'
 import type { Companions } from './companions.ts'
 import { isRecord } from './json.ts'
@@ -9,6 +10,9 @@ import type { Scenario } from './steps.ts'
 import { type Session, take } from './take.ts'
 import { fill } from './template.ts'
 
+/** The field manager of the recordings is made of this name, so it is part of what was recorded. */
+const USER_AGENT = 'oracle/1.0'
+
 const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
@@ -17,7 +21,16 @@ export async function runScenario(scenario: Scenario, client: Client, companions
   const namespace = `oracle-${randomBytes(5).toString('hex')}`
   const hook = hooks.serve(namespace, scenario.hooks ?? {})
   const variables: Session['variables'] = { $ns: namespace, hook, caBundle: hooks.caBundle }
-  const session: Session = { client, companions, namespace, variables, watches: new Map() }
+  const isAudited = scenario.steps.some(({ kind }) => kind === 'audited')
+  const session: Session = {
+    client,
+    companions,
+    namespace,
+    trail: new AuditTrail(companions, namespace),
+    userAgent: isAudited ? `${USER_AGENT} (${namespace})` : USER_AGENT,
+    variables,
+    watches: new Map(),
+  }
   const normaliser = new Normaliser({ namespace, dir, hookUrl: hooks.url, times: scenario.times })
   if (scenario.namespace !== false) await createNamespace(session)
   const recorded: RecordedStep[] = []

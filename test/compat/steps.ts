@@ -91,11 +91,20 @@ export type HookedStep = CompareOptions & {
   readonly ms: number
 }
 
+export type AuditedStep = CompareOptions & {
+  readonly kind: 'audited'
+  readonly events: number
+  readonly ms: number
+  /** Waits this many ms more, to see that nothing else comes. */
+  readonly quiet: number
+  readonly source: 'log' | 'webhook'
+}
+
 export type TokenStep = { readonly kind: 'token'; readonly id: string; readonly token: TokenOptions }
 
 export type SleepStep = { readonly kind: 'sleep'; readonly ms: number }
 
-export type Step = RequestStep | PollStep | WatchStep | WatchedStep | HookedStep | TokenStep | SleepStep
+export type Step = RequestStep | PollStep | WatchStep | WatchedStep | HookedStep | AuditedStep | TokenStep | SleepStep
 
 /** A webhook's answer to a review: what hooks.ts makes of it is described there. */
 export type HookAnswer = (review: Json, callCount: number) => unknown
@@ -183,6 +192,19 @@ export const HOOKED = (name: string, options: Partial<HookedStep> = {}): HookedS
   name,
   calls: 1,
   ms: 5000,
+  ...options,
+})
+
+/**
+ * Records the audit events of the scenario since the last AUDITED, once there are `events` of them: in the order of the requests, the stages of
+ * each in their order. Its set-up has `--audit-log-path=${dir}/audit.log`, or the kubeconfig of the webhook `audit` (`source: 'webhook'`).
+ */
+export const AUDITED = (events: number, options: Partial<AuditedStep> = {}): AuditedStep => ({
+  kind: 'audited',
+  events,
+  ms: 5000,
+  quiet: 100,
+  source: 'log',
   ...options,
 })
 

@@ -2,16 +2,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { type AuditTrail, inOrder } from './audit.ts'
 import { type Client, type HeaderValue, type HttpRequest, mediaType, parseBody } from './client.ts'
 import { CollectedWatch } from './collect.ts'
 import type { Companions } from './companions.ts'
 import { credentialsOf, tokenOf } from './credentials.ts'
 import type { Json } from './json.ts'
-import type { AskOptions, BodyOptions, HookedStep, PollStep, Step, Variables, WatchedStep, WatchStep } from './steps.ts'
+import type {
+  AskOptions,
+  AuditedStep,
+  BodyOptions,
+  HookedStep,
+  PollStep,
+  Step,
+  Variables,
+  WatchedStep,
+  WatchStep,
+} from './steps.ts'
 import { fill, fillHeaders, fillTarget } from './template.ts'
-
-/** The field manager of the recordings is made of this name, so it is part of what was recorded. */
-export const USER_AGENT = 'oracle/1.0'
 
 /** How long a watch may take to begin before the next step goes ahead without it. */
 const WATCH_START_MAX_MS = 500
@@ -25,6 +33,9 @@ export type Session = {
   readonly client: Client
   readonly companions: Companions
   readonly namespace: string
+  readonly trail: AuditTrail
+  /** In scenarios that compare audit events it names the namespace. */
+  readonly userAgent: string
   readonly variables: Variables
   readonly watches: Map<string, CollectedWatch>
 }
@@ -53,6 +64,8 @@ export async function take(step: Step, session: Session): Promise<Answer | undef
         return await takeEvents(step, session)
       case 'hooked':
         return await takeCalls(step, session)
+      case 'audited':
+        return await takeAudited(step, session)
       case 'poll':
         return await poll(step, session)
       case 'request':
@@ -96,7 +109,7 @@ function sentWith(step: AskOptions, session: Session): Sent {
   const { authorization, certificate } = credentialsOf(step.as, session)
   const headers = {
     accept: 'application/json',
-    'user-agent': USER_AGENT,
+    'user-agent': session.userAgent,
     ...(authorization === undefined ? {} : { authorization }),
     ...fillHeaders(step.headers ?? {}, session.variables),
   }
@@ -139,4 +152,13 @@ async function takeCalls(step: HookedStep, { companions, namespace }: Session): 
   const until = Date.now() + step.ms
   while (calls.length < step.calls && Date.now() < until) await sleep(EVENT_POLL_MS)
   return { status: 0, body: calls.splice(0) }
+}
+
+async function takeAudited(step: AuditedStep, { trail }: Session): Promise<Answer> {
+  const until = Date.now() + step.ms
+  while (trail.untaken(step.source).length < step.events && Date.now() < until) await sleep(EVENT_POLL_MS)
+  await sleep(step.quiet)
+  const events = trail.untaken(step.source)
+  trail.take(events)
+  return { status: 0, body: inOrder(events) }
 }
