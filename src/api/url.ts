@@ -31,6 +31,9 @@ export function parseGoUrl(text: string): GoUrl | { readonly fault: string } {
   return { scheme: scheme.toLowerCase(), hasUser: user !== -1, host: authority.slice(user + 1), query, fragment }
 }
 
+/** For messages: the URL, or what was meant to be one, without a user and password. */
+export const withoutUser = (url: string): string => url.replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?.*@/s, '$1')
+
 function authorityOf(hierarchy: string): string {
   if (!hierarchy.startsWith('//') || hierarchy.startsWith('///')) return ''
   const slash = hierarchy.indexOf('/', 2)

@@ -16,16 +16,108 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
       'error loading config file "$FILE": error converting *[]NamedContext into *map[string]*api.Context: duplicate name "x" in list',
     ],
   },
+  'kubeconfig/form/version-blank-after-slash': {
+    why: 'the message of the reference contains the file, with the secrets of users',
+    errors: [`error loading config file "$FILE": Object 'apiVersion' is missing`],
+  },
+  'kubeconfig/extensions/two-of-a-name': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-in-preferences': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-in-cluster': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-in-user': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-in-context': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-in-everything': {
+    why: 'the message of the reference contains the list',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedExtension into *map[string]runtime.Object: duplicate name "e" in list',
+    ],
+  },
+  'kubeconfig/extensions/two-of-a-name-and-two-clusters': {
+    why: 'the same',
+    errors: [
+      'error loading config file "$FILE": error converting *[]NamedCluster into *map[string]*api.Cluster: duplicate name "c" in list',
+    ],
+  },
+  'kubeconfig/cluster/server-ftp': {
+    why: 'the reference fails with every call',
+    errors: ['$FILE: server of scheme "ftp" is not supported: use https or http'],
+  },
+  'kubeconfig/cluster/server-port-too-large': {
+    why: 'Node does not accept the URL',
+    errors: ['$FILE: server is not a valid URL'],
+  },
+  'kubeconfig/cluster/server-no-host-but-port': {
+    why: 'Node does not accept the URL',
+    errors: ['$FILE: server is not a valid URL'],
+  },
+  'kubeconfig/cluster/server-unreadable-with-password': {
+    why: 'the message of the reference contains the password',
+    errors: ['$FILE: server is not a valid URL'],
+  },
+  'kubeconfig/cluster/server-host-and-path-with-password': {
+    why: 'the message of the reference contains the password',
+    errors: ['$FILE: server is not a valid URL'],
+  },
+  'kubeconfig/cluster/proxy-no-host': {
+    why: 'the reference fails with every call',
+    errors: ['$FILE: proxy-url is not a valid URL'],
+  },
+  'kubeconfig/cluster/proxy-no-host-but-path': {
+    why: 'the reference fails with every call',
+    errors: ['$FILE: proxy-url is not a valid URL'],
+  },
+  'kubeconfig/cluster/proxy-opaque': {
+    why: 'the reference fails with every call',
+    errors: ['$FILE: proxy-url is not a valid URL'],
+  },
+  'kubeconfig/cluster/proxy-port-too-large': {
+    why: 'Node does not accept the URL',
+    errors: ['$FILE: proxy-url is not a valid URL'],
+  },
+  'kubeconfig/cluster/proxy-ftp-with-password': {
+    why: 'the message of the reference contains the password',
+    errors: [
+      'invalid configuration: invalid \'proxy-url\' "ftp://a" for cluster "c": unsupported scheme "ftp", must be http, https, or socks5',
+    ],
+  },
+  'kubeconfig/cluster/proxy-unreadable-with-password': {
+    why: 'the same',
+    errors: ['invalid configuration: invalid \'proxy-url\' "http://a b" for cluster "c": could not parse: http://a b'],
+  },
+  'kubeconfig/cluster/proxy-socks-in-capitals': {
+    why: 'socks5 proxies are not supported',
+    errors: ['$FILE: proxy-url of scheme socks5 is not supported: use an http or https proxy'],
+  },
   'kubeconfig/cluster/proxy': {
     why: 'socks5 proxies are not supported',
     errors: ['$FILE: proxy-url of scheme socks5 is not supported: use an http or https proxy'],
   },
   'kubeconfig/user/exec': {
     why: 'exec plugins are not supported',
-    errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],
-  },
-  'kubeconfig/user/exec-unchecked': {
-    why: 'the same',
     errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],
   },
 }

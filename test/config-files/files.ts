@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority, createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { pem } from '../../src/lib/x509/der.ts'
 import type { ConfigCase } from './case.ts'
 import type { RawFlags } from './judge.ts'
 
@@ -22,6 +23,8 @@ current-context: x
 
 const abacRule = (fields: object): string =>
   `${JSON.stringify({ apiVersion: 'abac.authorization.kubernetes.io/v1beta1', kind: 'Policy', spec: fields })}\n`
+
+const brokenBase64 = '-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n'
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -44,6 +47,10 @@ export class CaseFiles implements Disposable {
       ['client.key', client.keyPem],
       ['text', 'this is {nothing of the kind'],
       ['token', 'secret\n'],
+      ['empty', ''],
+      ['blank', ' \n'],
+      ['ca-mixed.pem', `${brokenBase64}${pem('CERTIFICATE', Buffer.from('no certificate'))}${ca.certificatePem}`],
+      ['ca-base64.pem', brokenBase64],
       ['token.kubeconfig', kubeconfig],
       ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
       ['abac.jsonl', `# people\n\n${abacRule({ user: 'a', namespace: '*', resource: '*', apiGroup: '*' })}`],

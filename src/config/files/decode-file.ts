@@ -27,10 +27,12 @@ export type DecodeOptions = {
   readonly byDefault?: Partial<Head>
   /** Whether JSON, too, is parsed as YAML. */
   readonly isYamlOnly?: boolean
+  /** Whether messages must not contain the file: it has credentials. */
+  readonly isSecret?: boolean
 }
 
 export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions = {}): DecodedFile | FileFault {
-  const { byDefault = {}, isYamlOnly = false } = options
+  const { byDefault = {}, isYamlOnly = false, isSecret = false } = options
   const read = readText(bytes, { isYamlOnly })
   if ('fault' in read) return read
   const named = headOf(read.json)
@@ -40,7 +42,10 @@ export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions
     apiVersion: named.apiVersion || byDefault.apiVersion || '',
   }
   const missing = missingPart(head)
-  if (missing !== undefined) return { fault: `Object '${missing}' is missing in '${bytes.toString('utf8')}'` }
+  if (missing !== undefined) {
+    const content = isSecret ? '' : ` in '${bytes.toString('utf8')}'`
+    return { fault: `Object '${missing}' is missing${content}` }
+  }
   const known = scheme.find(head.apiVersion, head.kind)
   if (known === undefined) return { fault: notRegistered(head, scheme) }
   const { value, fault, strictFaults } = decodeFields(read.json, known)

@@ -1,24 +1,41 @@
 /** Validates kubeconfigs, with client-go's messages. */
-import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { parseGoUrl } from '../../api/url.ts'
+import { parseGoUrl, withoutUser } from '../../api/url.ts'
 import { aggregate } from './faults.ts'
 import { readTextFile } from './text-file.ts'
 
 const lists = [
-  ['clusters', 'NamedCluster', 'Cluster'],
-  ['users', 'NamedAuthInfo', 'AuthInfo'],
-  ['contexts', 'NamedContext', 'Context'],
+  ['clusters', 'cluster', 'NamedCluster', '*api.Cluster'],
+  ['users', 'user', 'NamedAuthInfo', '*api.AuthInfo'],
+  ['contexts', 'context', 'NamedContext', '*api.Context'],
 ] as const
 
-/** Upstream's message contains the whole list, secrets included. */
+/** Lists become maps by name. Upstream's message contains the whole list, secrets included. */
 export function duplicateName(fields: Fields): string | undefined {
-  for (const [list, item, type] of lists) {
-    const names = itemsOf(fields[list]).map(({ name }) => textOf(name))
-    const twice = names.find((name, at) => names.indexOf(name) < at)
-    if (twice !== undefined) {
-      return `error converting *[]${item} into *map[string]*api.${type}: duplicate name "${twice}" in list`
+  const preferences = duplicateExtension(fieldsOf(fields['preferences']))
+  if (preferences !== undefined) return preferences
+  for (const [list, member, item, type] of lists) {
+    const items = itemsOf(fields[list])
+    for (const one of items) {
+      const fault = duplicateExtension(fieldsOf(one[member]))
+      if (fault !== undefined) return fault
     }
+    const fault = duplicateIn(items, item, type)
+    if (fault !== undefined) return fault
+  }
+  return duplicateExtension(fields)
+}
+
+const duplicateExtension = ({ extensions }: Fields): string | undefined =>
+  duplicateIn(itemsOf(extensions), 'NamedExtension', 'runtime.Object')
+
+function duplicateIn(items: readonly Fields[], item: string, type: string): string | undefined {
+  const seen = new Set<string>()
+  for (const { name } of items) {
+    const text = textOf(name)
+    if (seen.has(text)) return `error converting *[]${item} into *map[string]${type}: duplicate name "${text}" in list`
+    seen.add(text)
   }
   return undefined
 }
@@ -65,6 +82,7 @@ function userFaults(user: Fields, name: string): string[] {
     faults.push(...unreadable(textOf(user['client-certificate']), `client-cert`, name))
     faults.push(...unreadable(textOf(user['client-key']), 'client-key', name))
   }
+  faults.push(...execFaults(user, name))
   const methods = [...(has('token') ? ['token'] : []), ...(has('username') || has('password') ? ['basicAuth'] : [])]
   if (methods.length > 1) {
     const found = `found [${methods.join(' ')}], only one is allowed`
@@ -78,6 +96,26 @@ function userFaults(user: Fields, name: string): string[] {
   return faults
 }
 
+/** Plugins are validated even if they are not used, because the server is called without TLS. */
+function execFaults({ exec, 'auth-provider': provider }: Fields, name: string): string[] {
+  if (!isFields(exec)) return []
+  const faults: string[] = []
+  if (isFields(provider)) {
+    faults.push(`authProvider cannot be provided in combination with an exec plugin for ${name}`)
+  }
+  const need = (what: string): void =>
+    void faults.push(`${what} must be specified for ${name} to use exec authentication plugin`)
+  if (textOf(exec['command']) === '') need('command')
+  if (textOf(exec['apiVersion']) === '') need('apiVersion')
+  for (const one of itemsOf(exec['env'])) if (textOf(one['name']) === '') need('env variable name')
+  const mode = textOf(exec['interactiveMode'])
+  if (mode === '') need('interactiveMode')
+  else if (!/^(?:Never|IfAvailable|Always)$/.test(mode)) {
+    faults.push(`invalid interactiveMode for ${name}: ${quote(mode)}`)
+  }
+  return faults
+}
+
 function clusterFaults(cluster: Fields, name: string): string[] {
   const faults: string[] = []
   const [path, proxy] = [textOf(cluster['certificate-authority']), textOf(cluster['proxy-url'])]
@@ -86,7 +124,7 @@ function clusterFaults(cluster: Fields, name: string): string[] {
   }
   const proxyFault = proxy === '' ? undefined : proxyUrlFault(proxy)
   if (proxyFault !== undefined) {
-    faults.push(`invalid 'proxy-url' ${quote(proxy)} for cluster ${quote(name)}: ${proxyFault}`)
+    faults.push(`invalid 'proxy-url' ${quote(withoutUser(proxy))} for cluster ${quote(name)}: ${proxyFault}`)
   }
   if (path !== '' && textOf(cluster['certificate-authority-data']) !== '') {
     const both = 'certificate-authority-data and certificate-authority are both specified'
@@ -97,7 +135,7 @@ function clusterFaults(cluster: Fields, name: string): string[] {
 
 function proxyUrlFault(url: string): string | undefined {
   const parsed = parseGoUrl(url)
-  if ('fault' in parsed) return `could not parse: ${url}`
+  if ('fault' in parsed) return `could not parse: ${withoutUser(url)}`
   if (/^(?:https?|socks5)$/.test(parsed.scheme)) return undefined
   return `unsupported scheme ${quote(parsed.scheme)}, must be http, https, or socks5`
 }

@@ -7,11 +7,12 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { parseGoUrl } from '../../api/url.ts'
-import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
+import { decodePem } from '../../lib/x509/pem.ts'
+import { certificateBlocks, parseableCertificates } from '../../lib/x509/trust-anchors.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { goFileError } from './go-file-error.ts'
 import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
+import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
 import { kubeconfigScheme } from './schemes.ts'
 import { readTextFile } from './text-file.ts'
 
@@ -22,9 +23,9 @@ export type Kubeconfig = {
   readonly tlsServerName: string
   /** Whether the server's certificate is not verified. */
   readonly isInsecure: boolean
-  /** PEM; '': the system's trust store. */
+  /** PEM with at least one certificate that can be parsed; '': the system's trust store. */
   readonly certificateAuthority: string
-  /** http or https; '': none. */
+  /** `http://` or `https://`; '': none. */
   readonly proxyUrl: string
   readonly credentials: KubeconfigCredentials
   readonly clientCertificate: ClientCertificate | null
@@ -79,6 +80,7 @@ function loadFile(path: string): { readonly fields: Fields } | FileFault {
   const decoded = decodeFile(bytes, kubeconfigScheme, {
     byDefault: { kind: 'Config', apiVersion: 'v1' },
     isYamlOnly: true,
+    isSecret: true,
   })
   return 'fault' in decoded ? { fault: `error loading config file "${path}": ${decoded.fault}` } : decoded
 }
@@ -103,14 +105,11 @@ function withPaths(fields: Fields | undefined, folder: string, names: readonly s
 type Origin = { readonly path: string; readonly userName: string }
 
 function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | FileFault {
-  const url = serverUrl(textOf(cluster['server']))
+  const url = readServerUrl(textOf(cluster['server']), origin.path)
   if ('fault' in url) return url
-  const { server } = url
-  const proxyUrl = textOf(cluster['proxy-url'])
-  if (proxyUrl.startsWith('socks5:')) {
-    return { fault: `${origin.path}: proxy-url of scheme socks5 is not supported: use an http or https proxy` }
-  }
-  const isTls = server.startsWith('https:')
+  const proxy = readProxyUrl(textOf(cluster['proxy-url']), origin.path)
+  if ('fault' in proxy) return proxy
+  const { server, isTls } = url
   // Without TLS, client-go sends no credentials and does not validate them.
   const identity = isTls ? identityOf(user, origin) : nobody
   if ('fault' in identity) return identity
@@ -121,22 +120,10 @@ function clientOf(cluster: Fields, user: Fields, origin: Origin): Kubeconfig | F
     tlsServerName: textOf(cluster['tls-server-name']),
     isInsecure: cluster['insecure-skip-tls-verify'] === true,
     certificateAuthority: authority.text,
-    proxyUrl,
+    proxyUrl: proxy.proxyUrl,
     ...identity,
     impersonate: impersonationOf(user),
   }
-}
-
-/** Without a scheme, it is http. */
-function serverUrl(server: string): { readonly server: string } | FileFault {
-  const parsed = parseGoUrl(server)
-  if (!('fault' in parsed) && parsed.scheme !== '' && parsed.host !== '') return { server }
-  const url = parseGoUrl(`http://${server}`)
-  if ('fault' in url) return url
-  const hasPath = /\/./.test(server)
-  return hasPath
-    ? { fault: `host must be a URL or a host:port pair: ${quote(server)}` }
-    : { server: `http://${server}` }
 }
 
 type Identity = Pick<Kubeconfig, 'credentials' | 'clientCertificate'>
@@ -165,9 +152,12 @@ function credentialsOf(user: Fields): KubeconfigCredentials | FileFault {
   if (token !== '') return { kind: 'token', token, path: path === '' ? null : path }
   if (path !== '') {
     const read = readTextFile(path)
-    return 'fault' in read ? read : { kind: 'token', token: read.text.trim(), path }
+    if ('fault' in read) return read
+    if (read.text === '') return { fault: `read empty token from file ${quote(path)}` }
+    return { kind: 'token', token: read.text.trim(), path }
   }
-  return username === '' && password === '' ? { kind: 'none' } : { kind: 'basic', username, password }
+  // As in client-go, a password without a user name is not sent.
+  return username === '' ? { kind: 'none' } : { kind: 'basic', username, password }
 }
 
 function certificateOf(user: Fields): ClientCertificate | FileFault | null {
@@ -207,12 +197,14 @@ function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
   }
   const read = data === '' ? readTextFile(path) : { text: data }
   if ('fault' in read || read.text === '') return read
-  try {
-    parseCertificates(read.text)
-    return read
-  } catch {
-    return { fault: 'unable to load root certificates: unable to parse bytes as PEM block' }
-  }
+  if (parseableCertificates(read.text).length > 0) return read
+  return { fault: `unable to load root certificates: ${noneIn(read.text)}` }
+}
+
+function noneIn(text: string): string {
+  if (decodePem(text).length === 0) return 'unable to parse bytes as PEM block'
+  if (certificateBlocks(text).length === 0) return 'no valid certificate authority data seen'
+  return 'failed to parse certificate: x509: malformed certificate'
 }
 
 const fromBase64 = (value: Fields[string]): string => Buffer.from(textOf(value), 'base64').toString('utf8')

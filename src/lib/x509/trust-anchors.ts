@@ -1,22 +1,52 @@
 /**
- * Trust anchors for client certificates in a form that OpenSSL accepts as such. With a plain PEM it would follow a chain up to a
- * self-signed certificate and refuse an intermediate as anchor, which Go's verifier, and so kube-apiserver, accepts. OpenSSL's own form for
- * this is the TRUSTED CERTIFICATE: the certificate, then the usages it is trusted for (`openssl x509 -addtrust`). `allowPartialTrustChain`
- * would do the same, but Node's tls.Server does not pass it on.
+ * Trust anchors in a form that OpenSSL accepts as such. With a plain PEM it would follow a chain up to a self-signed certificate and refuse
+ * an intermediate as anchor, which Go's verifier, and so kube-apiserver, accepts.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'
+import { decodePem } from './pem.ts'
 
 const clientAuth = [1, 3, 6, 1, 5, 5, 7, 3, 2] as const
 
-/** The certificates in a PEM file. Fails if there is none, or one cannot be parsed. */
+/** The certificates in a PEM file. As in Go, malformed blocks are skipped. Fails if there is none, or one cannot be parsed. */
 export function parseCertificates(text: string): X509Certificate[] {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+  const blocks = certificateBlocks(text)
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates')
   return blocks.map((block) => new X509Certificate(block))
 }
 
-/** For the `ca` option of a TLS server. Fails as parseCertificates does. */
+/** Those that can be parsed, as Go's certificate pools do. */
+export function parseableCertificates(text: string): X509Certificate[] {
+  return certificateBlocks(text).flatMap((block) => {
+    try {
+      return [new X509Certificate(block)]
+    } catch {
+      // The caller reports it if there is no other.
+      return []
+    }
+  })
+}
+
+/** DER. */
+export const certificateBlocks = (text: string): Buffer[] =>
+  decodePem(text).flatMap(({ label, hasHeaders, bytes }) => (label === 'CERTIFICATE' && !hasHeaders ? [bytes] : []))
+
+/**
+ * For a TLS client: the servers that it trusts. As in Go, any certificate of the bundle is an anchor, be it an intermediate or the server's
+ * own, and blocks that cannot be parsed are skipped; OpenSSL would skip all that follow them.
+ */
+export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
+  ca: parseableCertificates(text).map(String),
+  allowPartialTrustChain: true,
+})
+
+export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
+
+/**
+ * For the `ca` option of a TLS server: the clients that it trusts. Fails as parseCertificates does. OpenSSL's own form of anchors is the
+ * TRUSTED CERTIFICATE: the certificate, then the usages it is trusted for (`openssl x509 -addtrust`). `allowPartialTrustChain` would do the
+ * same, but Node's tls.Server does not pass it on.
+ */
 export function clientTrustAnchors(text: string): string {
   const trust = sequence(sequence(objectId(clientAuth)))
   const anchors = parseCertificates(text).map(({ raw }) => pem('TRUSTED CERTIFICATE', Buffer.concat([raw, trust])))
