@@ -89,11 +89,13 @@ test('it posts JSON and gives the body of the answer, on one connection', async 
 
 test('it shows its credentials: a token, a user and password, those of the URL', async () => {
   await using hook = await start(ok)
-  const withUser = hook.url.replace('https://', 'https://u:p%40@')
+  const withUser = (user: string): string => hook.url.replace('https://', `https://${user}@`)
   const cases: [string, Partial<Kubeconfig>, string][] = [
     [hook.url, { credentials: { kind: 'token', token: 't1', path: null } }, 'Bearer t1'],
     [hook.url, { credentials: { kind: 'basic', username: 'a', password: 'b' } }, 'Basic YTpi'],
-    [withUser, {}, 'Basic dTpwQA=='],
+    [withUser('u:p%40'), {}, 'Basic dTpwQA=='],
+    [withUser(':p'), {}, 'Basic OnA='],
+    [withUser('u:%ff'), {}, `Basic ${Buffer.from('u:\ufffd').toString('base64')}`],
   ]
   for (const [url, more, expected] of cases) {
     using calls = clientOf(url, more)

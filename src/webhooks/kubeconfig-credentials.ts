@@ -1,5 +1,7 @@
 /** How a client of a kubeconfig shows who it is: headers, and a client certificate. Files are read again as they are renewed. */
 import { readFile } from 'node:fs/promises'
+// Does not fail with escapes that are not UTF-8, as Go's does not.
+import { unescape } from 'node:querystring'
 import type { Impersonation, Kubeconfig } from '../config/files/kubeconfig.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -53,7 +55,7 @@ export class KubeconfigCredentials {
         return basic(credentials.username, credentials.password)
       case 'none': {
         const { username, password } = new URL(server)
-        return username === '' ? '' : basic(decodeURIComponent(username), decodeURIComponent(password))
+        return username === '' && password === '' ? '' : basic(unescape(username), unescape(password))
       }
     }
   }
