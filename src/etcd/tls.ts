@@ -3,6 +3,7 @@
  * without a restart.
  */
 import { readFile } from 'node:fs/promises'
+import { type ServerTrustAnchors, serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 
 /** Strings are paths of files; Buffers are used as they are (PEM). */
 export type TlsOptions = {
@@ -13,8 +14,7 @@ export type TlsOptions = {
   readonly serverName?: string | undefined
 }
 
-export type TlsMaterial = {
-  readonly ca?: Buffer
+export type TlsMaterial = Partial<ServerTrustAnchors> & {
   readonly cert?: Buffer
   readonly key?: Buffer
   readonly servername?: string
@@ -23,7 +23,7 @@ export type TlsMaterial = {
 export async function loadTls(options: TlsOptions): Promise<TlsMaterial> {
   const [ca, cert, key] = await Promise.all([load(options.ca), load(options.cert), load(options.key)])
   return {
-    ...(ca && { ca }),
+    ...(ca && serverTrustAnchors(ca.toString('latin1'))),
     ...(cert && { cert }),
     ...(key && { key }),
     ...(options.serverName !== undefined && { servername: options.serverName }),

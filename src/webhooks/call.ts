@@ -2,6 +2,7 @@
 import { Agent } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import type { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, reasonOf, send } from './send.ts'
@@ -45,7 +46,7 @@ export class Webhook {
     this.#getService = getService
     this.#received = received
     const caBundle = textOf(clientConfig['caBundle'])
-    const ca = caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }
+    const ca = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
     this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
   }
 

@@ -4,6 +4,7 @@ import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../api/quote.ts'
 import type { Kubeconfig } from '../config/files/kubeconfig.ts'
 import { formatDuration } from '../lib/duration.ts'
+import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
 import { CallError, type CallFailure } from './call-error.ts'
 import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
@@ -140,7 +141,7 @@ export class KubeconfigClient implements Disposable {
     const { certificateAuthority, isInsecure, tlsServerName } = this.#kubeconfig
     return {
       ...this.#agentOptions(),
-      ...(certificateAuthority === '' ? {} : { ca: certificateAuthority }),
+      ...(certificateAuthority === '' ? {} : serverTrustAnchors(certificateAuthority)),
       ...(isInsecure ? { rejectUnauthorized: false } : {}),
       ...(tlsServerName === '' ? {} : { servername: tlsServerName }),
     }

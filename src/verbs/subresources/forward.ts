@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
+import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
 /** Time to connect, including TLS, as upstream. There is no limit for the rest. */
@@ -77,7 +78,7 @@ function tlsOf(kubelet: KubeletAccess | undefined): RequestOptions {
   const { caPem = null, client = null } = kubelet ?? {}
   return {
     rejectUnauthorized: caPem !== null,
-    ...(caPem === null ? {} : { ca: caPem }),
+    ...(caPem === null ? {} : serverTrustAnchors(caPem)),
     ...(client === null ? {} : { cert: client.certificatePem, key: client.keyPem }),
   }
 }

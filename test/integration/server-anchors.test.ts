@@ -1,0 +1,115 @@
+/**
+ * Which servers our clients trust (webhooks, calls by a kubeconfig, OpenID issuers, kubelets, etcd), with real chains over real sockets: any certificate of
+ * a bundle is an anchor, as in Go, and what the server's own certificate must satisfy stays.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import { after, test } from 'node:test'
+import { connect } from 'node:tls'
+import { IssuerClient } from '../../src/authentication/oidc/issuer-client.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+import { loadTls } from '../../src/etcd/tls.ts'
+import { open } from '../../src/verbs/subresources/forward.ts'
+import { Webhook } from '../../src/webhooks/call.ts'
+import { KubeconfigClient } from '../../src/webhooks/kubeconfig-client.ts'
+import { ReceivedAnswers } from '../../src/webhooks/received.ts'
+import { reasonOf } from '../../src/webhooks/send.ts'
+import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
+
+const tree = new CertificateTree()
+after(() => tree[Symbol.dispose]())
+
+const here = ['subjectAltName=IP:127.0.0.1', 'extendedKeyUsage=serverAuth']
+const root = tree.make('root', { extensions: authorityExtensions })
+const middle = tree.make('middle', { by: root, extensions: authorityExtensions })
+const other = tree.make('other', { extensions: authorityExtensions })
+const good = tree.make('good', { by: middle, extensions: here })
+const elsewhere = tree.make('elsewhere', { by: middle, extensions: ['subjectAltName=IP:192.0.2.1', here[1] ?? ''] })
+const over = tree.make('over', { by: middle, extensions: here, endsInMs: -1_000 })
+const client = tree.make('client', { by: middle, extensions: [here[0] ?? '', 'extendedKeyUsage=clientAuth'] })
+const broken = '-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n'
+
+const pemOf = (...certificates: readonly TreeCertificate[]): string =>
+  certificates.map(({ certificatePem }) => certificatePem).join('')
+
+/** What each client says of a server; '': it is trusted. */
+async function judge(chain: readonly TreeCertificate[], bundle: string): Promise<readonly string[]> {
+  const server = createServer({ cert: pemOf(...chain), key: chain[0]?.keyPem }, (_, response) => response.end('{}'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const url = `https://127.0.0.1:${address.port}/`
+  const caBundle = Buffer.from(bundle).toString('base64')
+  const parts = { getService: () => undefined, received: new ReceivedAnswers() }
+  const webhook = new Webhook({ url, caBundle }, 10_000, parts)
+  using issuer = new IssuerClient(bundle, systemTimers)
+  using kubeconfig = new KubeconfigClient(
+    {
+      server: url,
+      tlsServerName: '',
+      isInsecure: false,
+      certificateAuthority: bundle,
+      proxyUrl: '',
+      credentials: { kind: 'none' },
+      clientCertificate: null,
+      impersonate: null,
+    },
+    { timeoutMs: 10_000 },
+  )
+  const kubelet = { addressTypes: [], caPem: bundle, client: null }
+  const signal = AbortSignal.timeout(10_000)
+  const toKubelet = open({ url: new URL(url), method: 'GET', headers: {}, signal, kubelet })
+  const toEtcd = connect({ ...(await loadTls({ ca: Buffer.from(bundle) })), host: '127.0.0.1', port: address.port })
+  toKubelet.end()
+  const said = await Promise.allSettled([
+    once(toKubelet, 'response'),
+    once(toEtcd, 'secureConnect'),
+    webhook.post('{}', signal),
+    kubeconfig.post('{}'),
+    issuer.get(url),
+  ])
+  toEtcd.destroy()
+  toKubelet.destroy()
+  server.closeAllConnections()
+  server.close()
+  return said.map((one) => (one.status === 'fulfilled' ? '' : whyOf(one.reason)))
+}
+
+const whyOf = (error: unknown): string => (error instanceof Error ? reasonOf(error) : String(error))
+
+const trusted = ['', '', '', '', '']
+
+test('a root, an intermediate and the certificate of the server itself are anchors', async () => {
+  assert.deepEqual(await judge([good, middle], pemOf(root)), trusted, 'root')
+  assert.deepEqual(await judge([good], pemOf(middle)), trusted, 'intermediate')
+  assert.deepEqual(await judge([good], pemOf(good)), trusted, 'its own')
+  assert.deepEqual(await judge([good], pemOf(other, good)), trusted, 'one of several')
+})
+
+test('a block that cannot be parsed does not hide those that follow it', async () => {
+  assert.deepEqual(await judge([good], `${broken}${pemOf(middle)}`), trusted)
+})
+
+test('other certificates are not trusted', async () => {
+  for (const [bundle, chain] of [
+    [pemOf(other), [good, middle]],
+    [pemOf(root), [good]],
+    [broken, [good, middle]],
+  ] as const) {
+    for (const said of await judge(chain, bundle)) assert.match(said, /signed by unknown authority/)
+  }
+})
+
+test('also an anchor must be for this host, valid now and for servers', async () => {
+  for (const [leaf, why] of [
+    [elsewhere, /127\.0\.0\.1/],
+    [over, /expired/],
+    [client, /purpose|suitable/],
+  ] as const) {
+    for (const bundle of [pemOf(leaf), pemOf(middle), pemOf(leaf, middle, root)]) {
+      for (const said of await judge([leaf, middle], bundle)) assert.match(said, why, leaf.name)
+    }
+  }
+})
