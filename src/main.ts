@@ -1,16 +1,15 @@
 /** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
 import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { LogSink } from './lib/log-sink.ts'
 
-// Later starts load compiled code from a folder of the user's own. Never from Node's default below /tmp, where another user could
-// have placed code to run.
-const home = process.env['XDG_CACHE_HOME'] ?? (process.env['HOME'] && join(process.env['HOME'], '.cache'))
-if (home !== undefined && isAbsolute(home)) enableCompileCache(join(home, 'keelson'))
+// Later starts load compiled code.
+const folder = cacheFolder(process.env)
+if (folder !== undefined) enableCompileCache(folder)
 
 const USAGE_FAULT = 2
 const FAILURE = 1
@@ -158,4 +157,5 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
-await main(process.argv.slice(2))
+// Not awaited here: the package's program is a CommonJS module.
+void main(process.argv.slice(2))

@@ -57,6 +57,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'server.ts': ['*'],
   dev: ['config', 'server.ts'],
   'main.ts': ['config', 'dev', 'server.ts'],
+  'packaged-main.ts': [],
 }
 /** These do not get `api` and `lib` for free. */
 const closed: Readonly<Record<string, readonly string[]>> = { lib: [], etcd: ['lib'], http2: ['lib'], api: ['lib'] }

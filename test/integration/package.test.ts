@@ -1,24 +1,27 @@
 /** The built package: its program starts, and finds the threads that it loads by name. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApiServer } from '../harness/api-server.ts'
+import { type ApiServerProcess, startApiServer } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { installPackage } from '../harness/package.ts'
 import { clients, type Client } from './support.ts'
 
 let client: Client
+let server: ApiServerProcess
+let cacheHome = ''
 const parts = new AsyncDisposableStack()
 
 before(async () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-package-'))
   parts.defer(() => rmSync(dir, { recursive: true, force: true }))
   const program = await installPackage(dir)
+  cacheHome = process.env['XDG_CACHE_HOME'] = join(dir, 'cache-home')
   const etcd = parts.use(await startEtcd())
-  const server = parts.use(await startApiServer([program, 'serve'], { etcdUrl: etcd.clientUrl }))
+  server = parts.use(await startApiServer([program, 'serve'], { etcdUrl: etcd.clientUrl }))
   const made = clients['HTTP/2']?.(server.url)
   assert.ok(made)
   client = parts.use(made)
@@ -30,6 +33,14 @@ const object = (name: string, text: string): object => ({
   kind: 'Text',
   metadata: { name },
   spec: { text },
+})
+
+const kept = (): string[] => readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
+
+test('compiled code is kept for the next start', async () => {
+  while (kept().length === 0) await sleep(100)
+  await server.restart('SIGTERM')
+  assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
 test('a large YAML body is converted in its thread', async () => {

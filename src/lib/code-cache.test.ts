@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, mock, test } from 'node:test'
+import { runWithCodeCache } from './code-cache.ts'
+
+let dir = ''
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  dir = mkdtempSync(join(tmpdir(), 'code-cache-'))
+})
+afterEach(() => {
+  mock.timers.reset()
+  rmSync(dir, { recursive: true })
+})
+
+const folder = (): string => join(dir, 'cache')
+const saved = (): string[] => (readdirSync(dir).includes('cache') ? readdirSync(folder()) : [])
+
+/** Runs a program of this content for a while; returns what it wrote. */
+function run(content: string): string {
+  const file = join(dir, 'program.cjs')
+  writeFileSync(file, `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`)
+  runWithCodeCache(file, folder())
+  mock.timers.tick(60_000)
+  return readFileSync(join(dir, 'out'), 'utf8')
+}
+
+test('code is saved once the program has run, and used from then on', () => {
+  assert.equal(run("() => 'one'"), 'one')
+  const [name = ''] = saved()
+  const { mtimeMs } = statSync(join(folder(), name))
+  assert.equal(run("() => 'one'"), 'one')
+  assert.equal(statSync(join(folder(), name)).mtimeMs, mtimeMs)
+})
+
+test('code of another version is neither used nor kept', () => {
+  assert.equal(run("() => 'one'"), 'one')
+  const before = saved()
+  assert.equal(run("() => 'two'"), 'two')
+  assert.equal(saved().length, 1)
+  assert.notDeepEqual(saved(), before)
+})
+
+for (const [what, damage] of Object.entries({
+  'cut off': (code: Buffer) => code.subarray(0, code.length >> 1),
+  changed: (code: Buffer) => code.with(code.length >> 1, (code.at(code.length >> 1) ?? 0) ^ 1),
+  empty: () => Buffer.alloc(0),
+})) {
+  test(`code that is ${what} is made again`, () => {
+    run("() => 'one'")
+    const path = join(folder(), saved()[0] ?? '')
+    const whole = readFileSync(path)
+    writeFileSync(path, damage(whole))
+    assert.equal(run("() => 'one'"), 'one')
+    assert.equal(readFileSync(path).length, whole.length)
+  })
+}
+
+test('a folder that cannot be written does no harm', () => {
+  writeFileSync(folder(), 'a file')
+  assert.equal(run("() => 'one'"), 'one')
+})
