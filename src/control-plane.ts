@@ -40,6 +40,7 @@ import type { LookUp } from './lib/look-up.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
+import type { PolicyObject } from './rbac/read-policy.ts'
 import { rbacGroup, type RoleResource, roleResources } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
@@ -50,7 +51,8 @@ import { rootOf } from './storage/keys.ts'
 import type { Store } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WriteAccess } from './verbs/access.ts'
-import { createOwnObjects } from './verbs/own-objects.ts'
+import { createOwnObjects, ownManager } from './verbs/own-objects.ts'
+import { storeOwn } from './verbs/store-own.ts'
 import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
@@ -90,6 +92,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly nodes: FollowedGraph | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocators
+  /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
+  readonly storeRoles: (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
   /** The resources that may be loaded into the cache before they are requested. */
   readonly fillable: () => Fillable[]
 }
@@ -215,6 +219,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     definitions,
     roles,
     nodes,
+    storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: dispose,
   }
@@ -274,6 +279,27 @@ function createNodeGraph({ authorization }: Config, parts: FollowingParts): Foll
     },
     log,
   })
+}
+
+type StoreRolesParts = {
+  readonly registry: Registry
+  readonly accessOf: AccessOf
+  readonly store: Store
+  readonly roles: FollowedRoles
+}
+
+function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
+  return async (all, signal) => {
+    const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
+      const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
+      if (resource === undefined) return [wanted]
+      const write = { resource, access: accessOf(resource), store, manager: ownManager, signal }
+      return (await storeOwn(write, wanted.object)) ? [] : [wanted]
+    }
+    const existing = (await Promise.all(all.map(storeOne))).flat()
+    await roles.latest(signal)
+    return existing
+  }
 }
 
 const isOfRoles = <T extends Resource>(resource: T): resource is T & { readonly plural: RoleResource } =>

@@ -3,7 +3,6 @@
  * a process can have any number of servers.
  */
 import { readFileSync } from 'node:fs'
-import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
@@ -193,7 +192,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   })
   const hasRoles = plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    if (hasRoles) await ensureRoles(handle, config.featureGates, signal)
+    if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll: plane.storeRoles }, signal)
     await serviceRange.check(signal)
     await plane.allocation.repair.prepare()
   }
@@ -356,4 +355,4 @@ async function listen(listener: Listener, { port, bindAddress }: Config): Promis
 }
 
 const hostPort = (address: string, port: number): string =>
-  isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`

@@ -3,7 +3,7 @@
  * server starts, as kube-apiserver does. Another server may do the same at the same time: who comes second looks again.
  */
 import type { Gates } from '../api/gates.ts'
-import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { fieldsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
 import { type PolicyObject, readPolicy } from '../rbac/read-policy.ts'
@@ -15,14 +15,24 @@ const WRITERS = 16
 /** Each time somebody else was first. */
 const TRIES = 5
 
+export type RolesParts = {
+  readonly handle: HandleAs
+  readonly gates: Gates
+  /** Stores objects that probably do not exist, below the handler. Returns those that exist. Undefined: the handler writes all of them. */
+  readonly createAll: ((wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>) | undefined
+}
+
 /** Fails when something could not be written, after it has written all the rest. */
-export async function ensureRoles(handle: HandleAs, gates: Gates, signal: AbortSignal): Promise<void> {
-  const queue = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate)).values()
+export async function ensureRoles({ handle, gates, createAll }: RolesParts, signal: AbortSignal): Promise<void> {
+  const policy = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate))
+  const caller = { handle, signal }
+  const isNew = createAll !== undefined && (await isNewCluster(caller, policy))
+  const queue = (isNew ? await createAll(policy, signal) : policy).values()
   const faults: string[] = []
   const work = async (): Promise<void> => {
     for (const wanted of queue) {
       if (signal.aborted) return
-      const fault = await ensureOne({ handle, signal }, wanted)
+      const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
     }
   }
@@ -32,32 +42,32 @@ export async function ensureRoles(handle: HandleAs, gates: Gates, signal: AbortS
 
 type Caller = { readonly handle: HandleAs; readonly signal: AbortSignal }
 
+/** Whether probably nothing of the policy exists. */
+async function isNewCluster({ handle, signal }: Caller, [first]: readonly PolicyObject[]): Promise<boolean> {
+  if (first === undefined) return false
+  const { path } = placeOf(first)
+  return (await request(handle, { method: 'GET', path, query: fromMemory, signal })).status === NOT_FOUND
+}
+
 /** What went wrong; undefined: it is as it should be. */
-async function ensureOne(caller: Caller, { resource, object }: PolicyObject): Promise<string | undefined> {
-  const { namespace, name = '' } = object.metadata
-  const collection = namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+async function ensureOne(caller: Caller, wanted: PolicyObject): Promise<string | undefined> {
   let status = 0
   for (let tries = 0; tries < TRIES; tries++) {
-    status = await attempt(caller, { collection, path: `${collection}/${name}`, object, isFirst: tries === 0 })
+    status = await attempt(caller, wanted, { isFirst: tries === 0 })
     if (status < ERROR) return undefined
     if (status !== CONFLICT && status !== NOT_FOUND) break
   }
-  return `${collection}/${name} could not be written: status ${status}`
+  return `${placeOf(wanted).path} could not be written: status ${status}`
 }
 
-type Place = {
-  readonly collection: string
-  readonly path: string
-  readonly object: KubeObject
-  readonly isFirst: boolean
-}
+type Attempt = { readonly isFirst: boolean }
 
-async function attempt({ handle, signal }: Caller, { collection, path, object, isFirst }: Place): Promise<number> {
-  // What memory has is mostly the latest; a write that begins with less is refused.
-  const query = isFirst ? { resourceVersion: '0' } : {}
-  const found = await request(handle, { method: 'GET', path, query, signal })
+async function attempt({ handle, signal }: Caller, wanted: PolicyObject, { isFirst }: Attempt): Promise<number> {
+  const { object } = wanted
+  const { collection, path } = placeOf(wanted)
   const create = async (): Promise<number> =>
     (await request(handle, { method: 'POST', path: collection, body: object, signal })).status
+  const found = await request(handle, { method: 'GET', path, query: isFirst ? fromMemory : {}, signal })
   if (found.status === NOT_FOUND) return create()
   if (found.status !== OK) return found.status
   const current = fieldsOf(objectOf(found))
@@ -71,6 +81,17 @@ async function attempt({ handle, signal }: Caller, { collection, path, object, i
   const { status } = await request(handle, { method: 'DELETE', path, body, signal })
   return status === OK || status === NOT_FOUND ? create() : status
 }
+
+type Place = { readonly collection: string; readonly path: string }
+
+function placeOf({ resource, object }: PolicyObject): Place {
+  const { namespace, name = '' } = object.metadata
+  const collection = namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  return { collection, path: `${collection}/${name}` }
+}
+
+/** What memory has is mostly the latest; a write that begins with less is refused. */
+const fromMemory = { resourceVersion: '0' } as const
 
 const OK = 200
 const ERROR = 400

@@ -77,7 +77,7 @@ function otherThan(other: KubeObject, object: KubeObject): KubeObject {
 }
 
 /** The field manager of the server's own writes, as upstream. */
-const manager = 'kube-apiserver'
+export const ownManager = 'kube-apiserver'
 
 function ownersAfter(
   resource: Resource,
@@ -94,6 +94,6 @@ function ownersAfter(
     after: storedWire(otherThan(before, after), struct),
   }
   const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
-  const writer = { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const
+  const writer = { manager: ownManager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const
   return printOwners(recordUpdate(owners, { writer, now: now(), differences }))
 }

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { checkArgs, type Config } from '../../src/config/config.ts'
+import type { Ids } from '../../src/api/ids.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
 import type { LookUp } from '../../src/lib/look-up.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
@@ -48,7 +50,7 @@ export type TestServer = AsyncDisposable & {
 
 /** `args` are further flags of `keelson serve`. */
 /** `lookUp`: what is behind a name, for tests whose nodes are on this machine. */
-type Options = { readonly lookUp?: LookUp }
+type Options = { readonly lookUp?: LookUp; readonly clock?: Clock; readonly ids?: Ids }
 
 export async function startTestServer(args: readonly string[] = [], options: Options = {}): Promise<TestServer> {
   const etcd = await startEtcd()
@@ -61,7 +63,7 @@ type Etcd = Awaited<ReturnType<typeof startEtcd>>
 export const startReplica = ({ etcd }: TestServer, args: readonly string[] = []): Promise<TestServer> =>
   startOn(etcd, args)
 
-async function startOn(
+export async function startOn(
   etcd: Etcd,
   args: readonly string[],
   { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},

@@ -1,0 +1,53 @@
+/** The default roles of a new cluster are stored below the handler (`verbs/store-own.ts`): with the bytes that the handler would store. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../src/lib/clock.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { put } from '../harness/gateway.ts'
+import { startOn } from './support.ts'
+
+const options = {
+  clock: { ...systemClock, wallMs: () => Date.UTC(2026, 10, 16) },
+  ids: { uid: () => '00000000-0000-4000-8000-000000000000', nameSuffix: () => 'xxxxx' },
+}
+/** The first of them: where it exists, a cluster is not new. */
+const first = '/registry/clusterroles/admin'
+const existing = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'admin', annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' } },
+}
+
+type Stored = { readonly key: string; readonly value: string; readonly version: string }
+
+const encode = (text: string): string => Buffer.from(text).toString('base64')
+
+async function storedRoles(url: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const resource of ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings']) {
+    const range = { key: encode(`/registry/${resource}/`), range_end: encode(`/registry/${resource}0`) }
+    const answer = await fetch(`${url}/v3/kv/range`, { method: 'POST', body: JSON.stringify(range) })
+    const { kvs }: { readonly kvs: readonly Stored[] } = JSON.parse(await answer.text())
+    for (const { key, value, version } of kvs) {
+      const name = Buffer.from(key, 'base64').toString()
+      assert.equal(version, '1', `${name} is written once`)
+      if (name !== first) found.set(name, value)
+    }
+  }
+  return found
+}
+
+for (const media of ['application/json', 'application/vnd.kubernetes.protobuf']) {
+  test(`what is stored as ${media} is what the handler stores`, async () => {
+    const flags = ['--authorization-mode=RBAC', `--storage-media-type=${media}`]
+    await using newEtcd = await startEtcd()
+    await using below = await startOn(newEtcd, flags, options)
+    await using oldEtcd = await startEtcd()
+    await put(oldEtcd.clientUrl, { key: first, value: JSON.stringify(existing) })
+    await using through = await startOn(oldEtcd, flags, options)
+    const stored = await storedRoles(below.etcdUrl)
+    assert.ok(stored.size > 120)
+    assert.deepEqual(stored, await storedRoles(through.etcdUrl))
+    assert.deepEqual([...below.complaints, ...through.complaints], [])
+  })
+}
