@@ -121,8 +121,21 @@ function longestZeros(groups: readonly string[]): { readonly from: number; reado
   return best
 }
 
-/** Declared after the constants that parseCidr uses. */
+/**
+ * Declared after the constants that parseCidr uses. IPv6 as numbers: to parse it, Node compiles a regular expression, which takes 5 ms that
+ * a start does not have.
+ */
 const notGlobal: readonly Cidr[] = [
-  ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
-  ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],
-].flatMap((text) => parseCidr(text) ?? [])
+  ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'].flatMap(
+    (text) => parseCidr(text) ?? [],
+  ),
+  // ::, ::1, fe80::/10, ff00::/8
+  ...(
+    [
+      [0n, 128],
+      [1n, 128],
+      [0xfe80n << 112n, 10],
+      [0xff00n << 112n, 8],
+    ] as const
+  ).map(([value, bits]) => cidrOf({ family: 'IPv6', value, isMapped: false }, bits)),
+]
