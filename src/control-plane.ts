@@ -11,6 +11,7 @@ import { createPlugins } from './admission/plugins.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
+import type { Audit } from './audit/audit.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Fillable } from './cache/first-fill.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
@@ -74,6 +75,8 @@ export type ControlPlaneParts = {
   readonly authorizationMetrics: AuthorizationMetrics
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
+  /** Undefined: nothing is audited. */
+  readonly audit: Audit | undefined
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -187,6 +190,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     }),
     documents: parts.createDocuments(registry),
     metrics,
+    audit: parts.audit,
     clock,
     log,
     logsRequests: config.logging.isVerbose,

@@ -1,13 +1,15 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
-import type { RequestContext } from './api/context.ts'
+import type { RequestContext, RequestInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import { anonymousUser, type User } from './api/user.ts'
+import type { Audit } from './audit/audit.ts'
+import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Gate } from './gate/gate.ts'
-import type { InFlight, RequestPlace } from './gate/in-flight.ts'
+import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -21,6 +23,8 @@ export type HandlerParts = {
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
+  /** Undefined: nothing is audited. */
+  readonly audit: Audit | undefined
   readonly clock: Clock
   readonly log: Log
   /** Whether each request is logged. */
@@ -38,9 +42,9 @@ export function createHandle(parts: HandlerParts): Handle {
     const auditId = givenAuditId(request) || parts.newAuditId()
     const life = new Life(request, auditId, parts)
     try {
-      return life.finish(await life.run(knownUser))
+      return life.finish(await life.run(knownUser), undefined)
     } catch (error) {
-      return life.finish(errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed }))
+      return life.finish(errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed }), error)
     }
   }
 }
@@ -54,12 +58,13 @@ class Life {
   readonly #auditId: string
   readonly #parts: HandlerParts
   readonly #startMs: number
-  #hasInfo = false
+  #info: RequestInfo | undefined
   /** Of a part of this server, which does not tell when it has taken an answer. */
   #isOwn = false
   #context: RequestContext | undefined
   #place: RequestPlace | undefined
   #measured: Measured | undefined
+  #audited: AuditedRequest | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
     this.#request = request
@@ -70,15 +75,16 @@ class Life {
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
-    const { gate, inFlight, dispatch, documents, metrics, clock } = this.#parts
+    const { gate, inFlight, dispatch, documents, metrics, audit, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
-    this.#hasInfo = true
+    this.#info = info
     const arrival = { request, info, auditId: this.#auditId, ...(knownUser === undefined ? {} : { knownUser }) }
     const passed = await gate(arrival, {
       onContext: (context) => {
         this.#context = context
       },
+      onAuthenticated: audit && ((context) => this.#record(audit, info, context)),
       onIdentified: (user) => {
         this.#place = inFlight.enter(user, info)
       },
@@ -94,7 +100,13 @@ class Life {
     return this.#measured !== undefined
   }
 
-  finish(answered: ApiResponse): ApiResponse {
+  /** `error`: why the request failed, if it did. */
+  finish(answered: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
+    const response = this.#finish(answered)
+    return this.#parts.audit === undefined ? response : this.#recordEnd(this.#parts.audit, response, error)
+  }
+
+  #finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
@@ -103,13 +115,38 @@ class Life {
       'audit-id': this.#auditId,
       ...this.#parts.constantHeaders,
       // Only the answer to a path that cannot be parsed has no cache-control.
-      ...(this.#hasInfo ? { 'cache-control': 'no-cache, private' } : {}),
+      ...(this.#info !== undefined ? { 'cache-control': 'no-cache, private' } : {}),
       ...(warnings.length === 0 && ownWarnings.length === 0
         ? {}
         : { warning: [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')] }),
       ...response.headers,
     }
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  #record(audit: Audit, info: RequestInfo, context: RequestContext): Promise<void> | undefined {
+    this.#audited = audit.begin(this.#arrived(info), context.caller)
+    context.audited = this.#audited
+    return this.#audited?.received(context)
+  }
+
+  /** Returns the response, which waits for its event if the backend says so. */
+  #recordEnd(audit: Audit, response: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
+    const outcome = outcomeOf(response, error)
+    if (this.#audited !== undefined) return this.#audited.answered(response, outcome)
+    // Neither is a request recorded that the policy leaves out, nor one whose path cannot be parsed.
+    if (this.#context?.caller !== undefined || this.#info === undefined) return response
+    return audit.begin(this.#arrived(this.#info), undefined)?.refused(response, outcome) ?? response
+  }
+
+  #arrived(info: RequestInfo): Arrived {
+    return {
+      request: this.#request,
+      info,
+      auditId: this.#auditId,
+      startMs: this.#startMs,
+      isLongRunning: isLongRunning(info),
+    }
   }
 
   /** A long answer keeps its in-flight place until it is written; others leave theirs now. */
@@ -153,6 +190,12 @@ class Life {
       auditId: this.#auditId,
     })
   }
+}
+
+function outcomeOf(response: ApiResponse, error: unknown): Outcome {
+  if (error === undefined) return 'shownStatus' in response ? { status: response.shownStatus } : {}
+  if (error instanceof ApiError) return { status: toStatus(error) }
+  return error instanceof TextError ? {} : { panic: error }
 }
 
 /**

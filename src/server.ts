@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createAudit } from './audit/create-audit.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
 import { FirstFill } from './cache/first-fill.ts'
@@ -109,10 +110,14 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const { certificate, ...files } = loadCertificate(config, clock)
 
   const tls = config.etcd.tls ?? undefined
+  const metrics = new Metrics()
+  const { random } = surroundings
+  const audit = await createAudit(config.audit, { metrics, clock, random, log })
+  if (audit !== undefined) parts.use(audit)
+
   const etcd = { endpoints: config.etcd.servers, tls, clock, log }
   await checkVersions(etcd, log)
   const client = new EtcdClient(etcd)
-  const metrics = new Metrics()
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
   const engine = parts.use(new MeasuredEngine(new EtcdEngine(client), { root, metrics, monotonicMs }))
@@ -152,6 +157,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       issuers: jwtIssuers,
+      audit,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>

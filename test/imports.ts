@@ -34,7 +34,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   verbs: ['codec', 'schema', 'apply', 'patch', 'registry', 'admission', 'cache', 'storage', 'webhooks'],
   http2: [],
   http: ['codec', 'http2'],
-  'handle.ts': ['gate', 'discovery', 'dispatch.ts'],
+  'handle.ts': ['audit', 'gate', 'discovery', 'dispatch.ts'],
   'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
   'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
   'authenticators.ts': ['accounts.ts', 'authentication', 'config', 'jwt-issuers.ts'],

@@ -4,6 +4,7 @@
  */
 import { assert } from '../lib/assert.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
+import type { Audited } from './audited.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -49,6 +50,10 @@ export class RequestContext {
   #caller: User | undefined
   /** Of the authorizers; undefined: the request was refused before. */
   decision: AccessDecision | undefined
+  /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
+  deprecatedUntil: string | undefined
+  /** Undefined: nothing of the request is recorded. */
+  audited: Audited | undefined
   /** On the monotonic clock. */
   readonly deadlineMs: number
   readonly #options: ContextOptions

@@ -326,6 +326,11 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
+/** The audit log could not store the first event of the request. */
+export function auditFailed(uri: string): TextError {
+  return new TextError(500, `Internal Server Error: ${escapeHtml(quote(uri))}: failed to store audit event\n`)
+}
+
 /** The limit of requests in flight is reached. */
 export function tooManyInFlight(): TextError {
   return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds: 1 })

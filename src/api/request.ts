@@ -5,11 +5,14 @@
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Status } from './errors.ts'
 
 export type ApiRequest = {
   readonly method: string
   /** Percent-decoded but not normalized: `//` and `..` are kept. */
   readonly path: string
+  /** As it was sent. Absent if that is the same, and in the server's own requests. */
+  readonly rawPath?: string | undefined
   readonly query: URLSearchParams
   /** The query string as it was sent, without the question mark, for proxies. Absent in the server's own requests. */
   readonly rawQuery?: string
@@ -83,6 +86,8 @@ export type ApiResponse = {
       readonly body: Buffer | readonly Buffer[] | LazyBody
       /** Whether the body is sent as it is, even if the client accepts gzip. */
       readonly isEncoded?: boolean
+      /** The Status that the body is, if it is one. */
+      readonly shownStatus?: Status
     }
   | {
       readonly status: number

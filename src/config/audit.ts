@@ -1,7 +1,6 @@
 /** Reads and validates the audit flags and the files that they name. All errors are reported, with upstream's messages. */
 import { type AuditPolicy, readAuditPolicy } from './files/audit-policy.ts'
 import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
-import type { AuditFlagName } from './audit-flags.ts'
 import { readFlagBytes } from './flag-file.ts'
 import type { Values } from './values.ts'
 
@@ -40,14 +39,12 @@ export type AuditLog = Backend & {
 
 export type AuditWebhook = Backend & { readonly kubeconfig: Kubeconfig; readonly initialBackoffMs: number }
 
-type AuditValues = Values<AuditFlagName>
-
-export function readAudit(values: AuditValues, warn: (text: string) => void): AuditConfig {
+export function readAudit(values: Values, warn: (text: string) => void): AuditConfig {
   const policy = readPolicy(values, warn)
   return { policy, log: readLog(values), webhook: readWebhook(values, policy !== null) }
 }
 
-function readPolicy(values: AuditValues, warn: (text: string) => void): AuditPolicy | null {
+function readPolicy(values: Values, warn: (text: string) => void): AuditPolicy | null {
   const path = values.string('audit-policy-file')
   if (path === '') return null
   const refuse = (why: string): void => values.fault(`loading audit policy file: ${why}`)
@@ -64,7 +61,7 @@ function readPolicy(values: AuditValues, warn: (text: string) => void): AuditPol
 }
 
 /** The flags of a disabled backend are parsed, but not validated. */
-function readLog(values: AuditValues): AuditLog | null {
+function readLog(values: Values): AuditLog | null {
   const path = values.string('audit-log-path')
   const numbers = readNumbers(values, 'log')
   const rotation = {
@@ -85,12 +82,12 @@ function readLog(values: AuditValues): AuditLog | null {
   return { path, ...backend, format: format === 'legacy' ? 'legacy' : 'json', rotation, isCompressed }
 }
 
-function refuseNegative(values: AuditValues, name: string, count: number): void {
+function refuseNegative(values: Values, name: string, count: number): void {
   if (count < 0) values.fault(`--audit-log-${name} ${count} can't be a negative number`)
 }
 
 /** Without a policy the kubeconfig is not read. */
-function readWebhook(values: AuditValues, hasPolicy: boolean): AuditWebhook | null {
+function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
   // Deprecated name of the same flag.
@@ -117,7 +114,7 @@ type Numbers = {
   readonly isTruncated: boolean
 }
 
-const readNumbers = (values: AuditValues, name: BackendName): Numbers => ({
+const readNumbers = (values: Values, name: BackendName): Numbers => ({
   batch: {
     bufferEventsMax: values.integer(`audit-${name}-batch-buffer-size`),
     batchEventsMax: values.integer(`audit-${name}-batch-max-size`),
@@ -135,7 +132,7 @@ const readNumbers = (values: AuditValues, name: BackendName): Numbers => ({
   isTruncated: values.boolean(`audit-${name}-truncate-enabled`),
 })
 
-function checkBackend(values: AuditValues, name: BackendName, numbers: Numbers): Backend {
+function checkBackend(values: Values, name: BackendName, numbers: Numbers): Backend {
   const mode = checkMode(values, name, numbers)
   checkTruncation(values, name, numbers)
   const version = values.string(`audit-${name}-version`)
@@ -147,7 +144,7 @@ function checkBackend(values: AuditValues, name: BackendName, numbers: Numbers):
 }
 
 /** Reports only the first error. */
-function checkMode(values: AuditValues, name: BackendName, { batch, throttle, isThrottled }: Numbers): AuditMode {
+function checkMode(values: Values, name: BackendName, { batch, throttle, isThrottled }: Numbers): AuditMode {
   const mode = values.string(`audit-${name}-mode`)
   if (mode === 'blocking' || mode === 'blocking-strict') return { kind: mode }
   if (mode !== 'batch') {
@@ -168,7 +165,7 @@ function checkMode(values: AuditValues, name: BackendName, { batch, throttle, is
 }
 
 /** Also if truncation is disabled, as upstream. */
-function checkTruncation(values: AuditValues, name: BackendName, { truncate }: Numbers): void {
+function checkTruncation(values: Values, name: BackendName, { truncate }: Numbers): void {
   const { batchBytesMax, eventBytesMax } = truncate
   const what = `invalid audit truncate ${name}`
   if (eventBytesMax <= 0) values.fault(`${what} max event size ${eventBytesMax}, must be a positive number`)

@@ -34,7 +34,6 @@ test('flags become one frozen configuration', () => {
     // Of kube-apiserver, not supported, but with its default it asks for nothing.
     '--profiling',
     '--goaway-chance=0',
-    '--audit-log-path=',
   ])
   assert.ok(checked.kind === 'config')
   const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
@@ -81,6 +80,7 @@ test('flags become one frozen configuration', () => {
     watchGraceMs: 0,
     strictTransportSecurity: null,
     allowsPrivileged: true,
+    audit: { policy: null, log: null, webhook: null },
     logging: { format: 'auto', isVerbose: false },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
@@ -123,7 +123,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--storage-backend=etcd2', /--storage-backend invalid, allowed values: etcd3/],
   ['--logging-format=x', /format: Invalid value: "x": Unsupported log format/],
   ['--client-ca-file=/none', /--client-ca-file: open \/none: no such file or directory/],
-  ['--audit-log-path=-', /--audit-log-path is not supported yet: leave it out$/],
+  ['--audit-policy-file=/none', /loading audit policy file: failed to read file path "\/none"/],
   ['--goaway-chance=1', /--goaway-chance is not supported yet: leave it out, or give it its default/],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
   ['--contention-profiling', /--contention-profiling is not supported yet/],

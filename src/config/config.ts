@@ -9,6 +9,7 @@ import { type AuthenticationConfig, readAuthentication } from './authentication.
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './authorization.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
+import { type AuditConfig, readAudit } from './audit.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
@@ -80,6 +81,7 @@ export type Config = {
   /** Whether pods may have privileged containers. */
   readonly allowsPrivileged: boolean
   readonly admission: AdmissionPlugins
+  readonly audit: AuditConfig
   readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
 }
 
@@ -140,6 +142,7 @@ function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void
     kubelet: readKubelet(values),
     allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values),
+    audit: readAudit(values, warn),
     logging: readLogging(values),
   }
 }

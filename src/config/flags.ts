@@ -2,17 +2,9 @@
  * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; flags of
  * kube-apiserver that are missing here are in unsupported-flags.ts.
  */
+import { auditFlags } from './audit-flags.ts'
+import type { Flag } from './flag.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
-
-export type FlagType = 'string' | 'list' | 'integer' | 'boolean' | 'address' | 'duration' | 'map'
-
-export type Flag = {
-  readonly section: string
-  readonly type: FlagType
-  /** Printed in the help text; undefined: there is no default. */
-  readonly default?: string
-  readonly help: string
-}
 
 const etcd = 'Etcd'
 const serving = 'Secure serving'
@@ -204,6 +196,8 @@ const flagTable = {
     default: '30s',
     help: 'How long its other answers are kept.',
   },
+
+  ...auditFlags,
 
   controllers: {
     section: generic,

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
 import { goFileError } from './files/go-file-error.ts'
-import type { Flag, FlagName } from './flags.ts'
+import type { Flag } from './flag.ts'
+import type { FlagName } from './flags.ts'
 
 /** What is read of the table of flags. */
 export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Flag, 'default'> }

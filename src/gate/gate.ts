@@ -40,6 +40,8 @@ export type Arrival = {
 export type Follower = {
   /** As soon as the context exists: a request that is refused before authentication has one, too. */
   readonly onContext: (context: RequestContext) => void
+  /** Between authentication and impersonation; a request waits for the promise, which may refuse it. Undefined: nothing is audited. */
+  readonly onAuthenticated: ((context: RequestContext) => Promise<void> | undefined) | undefined
   /** Between impersonation and authorization. May refuse the request: the limits of requests in flight apply here. */
   readonly onIdentified: (user: User) => void
 }
@@ -48,7 +50,7 @@ export type Gate = (arrival: Arrival, follower: Follower) => Promise<Passed>
 
 export function createGate(parts: GateParts): Gate {
   const { authenticate, authorize, registry, clock } = parts
-  return async ({ request, info, auditId, knownUser }, { onContext, onIdentified }) => {
+  return async ({ request, info, auditId, knownUser }, { onContext, onAuthenticated, onIdentified }) => {
     const timeoutMs = timeoutOf(request.query, info, parts.requestTimeoutMs)
     const context = new RequestContext({
       auditId,
@@ -62,10 +64,12 @@ export function createGate(parts: GateParts): Gate {
       knownUser === undefined ? authenticate(request) : { user: knownUser }
     const { user: caller, warnings, annotations } = who instanceof Promise ? await who : who
     context.identify(caller)
+    if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
+    const recorded = onAuthenticated?.(context)
+    if (recorded !== undefined) await recorded
     const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize, context) : caller
     context.actAs(user)
     for (const warning of warnings ?? []) context.warn(warning)
-    if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
     onIdentified(user)
     const deciding = authorize(user, info, context)
     const decision = deciding instanceof Promise ? await deciding : deciding
@@ -78,7 +82,12 @@ export function createGate(parts: GateParts): Gate {
     if (request.path.startsWith('//')) throw pageNotFound()
     const { fault, ...resolved } = resolve(info, request.method, registry)
     const { deprecation } = resolved.resource
-    if (deprecation !== undefined) context.warn(deprecation)
+    if (deprecation !== undefined) {
+      context.warn(deprecation)
+      context.deprecatedUntil = resolved.resource.isCustom
+        ? ''
+        : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
+    }
     if (fault !== undefined) throw fault
     return { kind: 'resource', ...resolved, user, context, http: request }
   }

@@ -24,6 +24,7 @@ const noHeaders: IncomingHttpHeaders = Object.freeze({})
 export abstract class Exchange implements ApiRequest, Outgoing {
   method: string
   path: string
+  rawPath: string | undefined
   headers: IncomingHttpHeaders
   readonly connection: Connection
   readonly peerCertificate: () => PeerCertificate | undefined
@@ -50,6 +51,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   constructor(head: Head) {
     this.method = head.method
     this.path = head.target.path
+    this.rawPath = head.target.rawPath
     this.#queryText = head.target.query
     this.headers = head.headers
     this.connection = head.connection
@@ -119,6 +121,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
     this.path = ''
+    this.rawPath = undefined
     this.headers = noHeaders
     this.#queryText = ''
     this.#query = undefined

@@ -1,6 +1,7 @@
 /** The target of a request: a path and a query. */
 import { SPACE } from '../lib/ascii.ts'
-export type Target = { readonly path: string; readonly query: string }
+/** `rawPath`: absent if the path has no escapes. */
+export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
 /** Undefined for a target that cannot be percent-decoded. */
 export function readTarget(raw: string): Target | undefined {
@@ -9,7 +10,7 @@ export function readTarget(raw: string): Target | undefined {
   const query = mark === -1 ? '' : raw.slice(mark + 1)
   if (!path.includes('%')) return { path, query }
   try {
-    return { path: decodeURIComponent(path), query }
+    return { path: decodeURIComponent(path), rawPath: path, query }
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error

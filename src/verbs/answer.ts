@@ -27,7 +27,7 @@ const done: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: '
 
 /** A Status is never converted, to a Table for example. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
-  return { status: 200, headers: contentHeaders[form.type], body: statusBody(status, form) }
+  return { status: 200, headers: contentHeaders[form.type], body: statusBody(status, form), shownStatus: status }
 }
 
 function statusBody(status: Status, form: Form): Buffer {

@@ -12,7 +12,7 @@ import { parseWriteOptions } from './write-options.ts'
 
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, namespace, http } = request
-  const show = represent(negotiate(http, resource), access.forms, http.query)
+  const show = represent(negotiate(http, resource), access.forms, request)
   if (subresource !== '' || !resource.isStored) throw await refuseSubresource(request, access)
   if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
   const options = parseWriteOptions(http.query, 'CreateOptions')

@@ -15,9 +15,9 @@ import { represent } from './represent/represent.ts'
  */
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
-  const representation = represent(negotiate(http, request.resource), access.forms, http.query)
+  const representation = represent(negotiate(http, request.resource), access.forms, request)
   const { page, metadata } = await readPage(request, access, { isPaged: true })
-  const options = await readDeleteOptions(http, access)
+  const options = await readDeleteOptions(request, access)
   if (options.isUnsafe) {
     const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
     throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])

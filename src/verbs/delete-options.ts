@@ -5,6 +5,7 @@ import { fieldsOf, type Fields, isNumber, type Json } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
 import { quote } from '../api/quote.ts'
 import { decodeStruct } from '../codec/decode.ts'
+import { printOrdered } from '../codec/json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { bodyForm } from '../codec/body-form.ts'
@@ -12,6 +13,7 @@ import { decodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
 import { ProtobufError } from '../codec/protobuf/reader.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { typeOf } from '../registry/types.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import type { DeletionOptions, Propagation } from '../registry/deletion.ts'
 import { parseBoolean, parseExactInteger } from './options.ts'
@@ -33,13 +35,18 @@ const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orpha
 
 /** Fails with Invalid for options that contradict each other. Called before the object is read. */
 export async function readDeleteOptions(
-  http: ApiRequest,
+  { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
   access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
 ): Promise<DeleteOptions> {
   const body = await http.body()
   const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
+  if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
   return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)
 }
+
+/** Upstream encodes what it decoded, with kind and version. */
+const printSent = ({ kind, apiVersion, ...fields }: Fields): string =>
+  printOrdered({ kind: kind ?? 'DeleteOptions', apiVersion: apiVersion ?? 'v1', ...fields })
 
 /** Fails with Invalid. */
 export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {

@@ -21,7 +21,7 @@ import { withVersion, written } from './write/written.ts'
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const form = negotiate(http, resource)
-  const options = await readDeleteOptions(http, access)
+  const options = await readDeleteOptions(request, access)
   // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
@@ -31,7 +31,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
   // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
-  const show = represent(form, access.forms, http.query)
+  const show = represent(form, access.forms, request)
   return { status, headers: show.headers, body: show.object(object, resource.shape) }
 }
 

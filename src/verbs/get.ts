@@ -15,7 +15,7 @@ import { checkSubresource } from './unsupported.ts'
 export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
   const view = viewOf(request)
-  const show = represent(negotiate(http, resource), forms, http.query, view)
+  const show = represent(negotiate(http, resource), forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
   return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
     const { item } = await reader.get(keys.key(namespace, name), at)

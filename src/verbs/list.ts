@@ -21,7 +21,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const { http } = request
   const { isCustom } = request.resource
   const form = negotiate(http, { onCollection: true, isCustom, refuseFirst: () => void readOptions(http.query) })
-  const representation = represent(form, access.forms, http.query)
+  const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
   const response = { status: 200, headers, body: await representation.list(page.items, metadata) }

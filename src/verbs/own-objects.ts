@@ -94,6 +94,11 @@ function ownersAfter(
     after: storedWire(otherThan(before, after), struct),
   }
   const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
-  const writer = { manager: ownManager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const
+  const writer = {
+    manager: ownManager,
+    operation: 'Update',
+    apiVersion: apiVersionOf(resource),
+    subresource: 'status',
+  } as const
   return printOwners(recordUpdate(owners, { writer, now: now(), differences }))
 }

@@ -21,11 +21,12 @@ import { parsePatchOptions } from './write-options.ts'
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http, request.resource)
-  const show = represent(negotiate(http, request.resource), access.forms, http.query, viewOf(request))
+  const show = represent(negotiate(http, request.resource), access.forms, request, viewOf(request))
   checkSubresource(request)
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
   const body = await http.body()
+  request.context.audited?.requestPatch(body)
   const writing = { options, access }
   const { fieldValidation } = options
   const change = isApply

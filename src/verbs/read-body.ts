@@ -13,6 +13,7 @@ import {
   summary,
 } from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/body-form.ts'
+import { printObject } from '../codec/object.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { Slices } from '../lib/slices.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -62,6 +63,7 @@ export async function readAs(
   if (slices.isOver) await slices.turn()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
+  context.audited?.requestObject(object.metadata, () => printObject(object, expected.shape))
   return withoutDuplicateOwners(inNamespace(object, request), context)
 }
 

@@ -17,7 +17,7 @@ import { parseWriteOptions } from './write-options.ts'
 /** Updates an object, or a part of it that has a subresource. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
-  const show = represent(negotiate(http, resource), access.forms, http.query, viewOf(request))
+  const show = represent(negotiate(http, resource), access.forms, request, viewOf(request))
   checkSubresource(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)

@@ -50,22 +50,31 @@ export class KubeconfigClient implements Disposable {
 
   /** The body of the answer. Fails with a CallError. */
   async post(body: string, signal?: AbortSignal): Promise<string> {
-    if (this.#calls === CALLS_MAX) throw this.#failed('other', new Error('too many calls are under way'))
-    this.#calls++
-    try {
-      const answer = await this.#postPatiently(body, signal)
-      const { status, type, text } = answer
-      const why = refusalOf(answer)
-      if (why !== undefined) throw new CallError(why, 'answered', { answer })
-      if (text !== '') return text
-      throw new CallError(`0-length response with status code: ${status} and content type: ${type}`, 'other')
-    } finally {
-      this.#calls--
-    }
+    const { status, type, text } = await this.#call(body, signal)
+    if (text !== '') return text
+    throw new CallError(`0-length response with status code: ${status} and content type: ${type}`, 'other')
+  }
+
+  /** As `post`, for a call whose answer has nothing in it that matters. */
+  async deliver(body: string, signal?: AbortSignal): Promise<void> {
+    await this.#call(body, signal)
   }
 
   [Symbol.dispose](): void {
     this.#connections?.agent.destroy()
+  }
+
+  async #call(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+    if (this.#calls === CALLS_MAX) throw this.#failed('other', new Error('too many calls are under way'))
+    this.#calls++
+    try {
+      const answer = await this.#postPatiently(body, signal)
+      const why = refusalOf(answer)
+      if (why !== undefined) throw new CallError(why, 'answered', { answer })
+      return answer
+    } finally {
+      this.#calls--
+    }
   }
 
   /** A server that is busy may say when to call again. */

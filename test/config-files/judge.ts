@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { accessFlags, type AccessFlagName } from '../../src/config/access-flags.ts'
 import { readAudit } from '../../src/config/audit.ts'
-import { auditFlags, type AuditFlagName } from '../../src/config/audit-flags.ts'
 import { readAuthentication } from '../../src/config/authentication.ts'
 import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
 import { defaultGates, type Gates } from '../../src/api/gates.ts'
@@ -53,7 +52,7 @@ export function judge(flags: RawFlags): Verdict {
   const gates = gatesOf(String(flags['feature-gates'] ?? ''))
   const access = new Values<AccessFlagName>(accessFlags, rawOf(flags, accessFlags), [])
   const authorizing = new Values(authorizationTable, rawOf(flags, authorizationTable), [])
-  const audit = new Values<AuditFlagName>(auditFlags, rawOf(flags, auditFlags), [])
+  const audit = new Values(allFlags, rawOf(flags, allFlags), [])
   const authorization = readAuthorization(authorizing, { gates, warn })
   readAuthentication(access, { gates, warn, isOpen: isOpenByFlags(authorization) })
   readAudit(audit, warn)

@@ -1,10 +1,11 @@
 /** Chooses the representation that a client accepts. */
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
-import { apiVersionOf, type Resource, type View } from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, type ResourceRequest, type View } from '../../registry/resource.ts'
+import { audited } from './audited.ts'
 import { cborObjects } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
-import { jsonObjects } from './json.ts'
+import { isPlain, jsonObjects } from './json.ts'
 import { partialObjects } from './partial.ts'
 import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
@@ -14,7 +15,17 @@ import { includedObject, table, type TableParts } from './table.ts'
  * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
  * kind of its own.
  */
-export function represent(form: Form, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
+export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
+  const { query } = request.http
+  const shown = representIn(form, forms, query, view)
+  const { audited: audit } = request.context
+  if (audit === undefined || !audit.wantsResponse) return shown
+  return audited(shown, isPlain(form) ? shown : representIn({ ...form, ...compactJson }, forms, query, view), audit)
+}
+
+const compactJson = { type: 'json', isIndented: false } as const
+
+function representIn(form: Form, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
   const { resource } = forms
   const { as } = form
   if (as === undefined) {

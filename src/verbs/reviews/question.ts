@@ -24,7 +24,7 @@ export async function readReview(
   shown: Resource = request.resource,
 ): Promise<Question> {
   const { http } = request
-  const show = represent(negotiate(http, { hasTable: false }), access.forms, http.query)
+  const show = represent(negotiate(http, { hasTable: false }), access.forms, request)
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const asked = { ...request, resource: shown }
   const given = await readObject(asked, options.fieldValidation, access)

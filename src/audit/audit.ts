@@ -1,0 +1,64 @@
+/** The audit log: which requests are recorded, and where their events go. One per server; without a policy there is none. */
+import type { User } from '../api/user.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Arrived, AuditedRequest } from './audited-request.ts'
+import type { AuditBackend } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import type { AuditMetrics } from './metrics.ts'
+import { MicroClock } from './micro-clock.ts'
+import type { EvaluatePolicy } from './policy.ts'
+
+export type AuditParts = {
+  readonly evaluate: EvaluatePolicy
+  readonly backends: readonly AuditBackend[]
+  readonly metrics: AuditMetrics
+  readonly clock: Clock
+}
+
+export class Audit implements AsyncDisposable {
+  readonly time: MicroClock
+  readonly monotonicMs: () => number
+  /** Whether a request fails if its first event cannot be stored. */
+  readonly isStrict: boolean
+  /** Objects with more bytes are not recorded. */
+  readonly objectBytesMax: number
+  readonly #parts: AuditParts
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts
+    this.time = new MicroClock(parts.clock)
+    this.monotonicMs = parts.clock.monotonicMs
+    this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
+    this.objectBytesMax = Math.min(OBJECT_BYTES_MAX, Math.max(...parts.backends.map((one) => one.eventBytesMax)))
+  }
+
+  /** Undefined: nothing of the request is recorded. `user`: undefined if authentication failed. */
+  begin(arrived: Arrived, user: User | undefined): AuditedRequest | undefined {
+    const recording = this.#parts.evaluate(user, arrived.info)
+    this.#parts.metrics.levels[recording.level].value++
+    return recording.level === 'None' ? undefined : new AuditedRequest({ ...arrived, user, recording }, this)
+  }
+
+  /** False: a backend could not store it. A promise if a backend makes the request wait. */
+  store(event: AuditEvent): boolean | Promise<boolean> {
+    const { backends, metrics } = this.#parts
+    metrics.events.value++
+    const [first] = backends
+    if (backends.length === 1 && first !== undefined) return first.process(event)
+    const results = backends.map((backend) => backend.process(event))
+    if (!results.some((result) => result instanceof Promise)) return !results.includes(false)
+    return Promise.all(results.map((result) => Promise.resolve(result))).then((stored) => !stored.includes(false))
+  }
+
+  countRejected(): void {
+    this.#parts.metrics.rejected.value++
+  }
+
+  /** Stores what is still buffered. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#parts.backends.map((backend) => backend[Symbol.asyncDispose]()))
+  }
+}
+
+/** A larger object would hold up the event loop, and fill a log by itself; upstream records it all the same. */
+const OBJECT_BYTES_MAX = 16 << 20

@@ -1,0 +1,244 @@
+/**
+ * One request that is recorded, from when it is authenticated. It collects what the layers tell about the request and stores an event for
+ * each stage: RequestReceived, ResponseStarted of long-running requests, then ResponseComplete or Panic.
+ */
+import type { Audited } from '../api/audited.ts'
+import type { RequestContext, RequestInfo } from '../api/context.ts'
+import { auditFailed, type Status } from '../api/errors.ts'
+import type { ObjectMeta } from '../api/object.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, utf8Header } from '../api/request.ts'
+import type { User } from '../api/user.ts'
+import { printOrdered } from '../codec/json.ts'
+import type { AuditStage } from '../config/files/audit-policy.ts'
+import { inSlices } from '../lib/slices.ts'
+import { annotationsOf, type Took } from './annotations.ts'
+import { type AuditEvent, EventPrinter, type Named, type ResponseStatus } from './event.ts'
+import type { MicroClock } from './micro-clock.ts'
+import type { Recording } from './policy.ts'
+import { recordedObject, recordedPatch } from './recorded-json.ts'
+import { sourceIps } from './source-ips.ts'
+import { whenEnded } from './when-ended.ts'
+
+/** A request as it came. */
+export type Arrived = {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly auditId: string
+  /** When it came, on the monotonic clock. */
+  readonly startMs: number
+  /** A watch, or a stream of another server: its response is recorded when it begins, too. */
+  readonly isLongRunning: boolean
+}
+
+/** Where events go, and what is the same for all requests. */
+export type Recorder = {
+  readonly time: MicroClock
+  readonly monotonicMs: () => number
+  readonly isStrict: boolean
+  readonly objectBytesMax: number
+  readonly store: (event: AuditEvent) => boolean | Promise<boolean>
+  readonly countRejected: () => void
+}
+
+/** How a request ended, besides its response. */
+export type Outcome = {
+  /** The Status that the body of the response is. */
+  readonly status?: Status | undefined
+  /** An error that nobody foresaw. */
+  readonly panic?: unknown
+}
+
+const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** As upstream: longer ones are cut. */
+const USER_AGENT_CHARACTERS_MAX = 1024
+
+export class AuditedRequest implements Audited {
+  readonly wantsRequest: boolean
+  readonly wantsResponse: boolean
+  readonly objectBytesMax: number
+  readonly #recorder: Recorder
+  readonly #arrived: Arrived
+  readonly #recording: Recording
+  readonly #printer: EventPrinter
+  readonly #uri: string
+  readonly #receivedMs: number
+  readonly #authenticatedMs: number
+  #context: RequestContext | undefined
+  #named: Named | undefined
+  #printRequest: (() => string | Buffer) | undefined
+  #requestObject: string | undefined
+  #responseBody: Buffer | string | undefined
+  #responseObject: string | undefined
+  #isTruncated = false
+  #isRejected = false
+  #response: ResponseStatus | undefined
+
+  /** `user`: undefined if authentication failed. */
+  constructor(
+    { user, recording, ...arrived }: Arrived & { readonly user: User | undefined; readonly recording: Recording },
+    recorder: Recorder,
+  ) {
+    const { request, info, auditId } = arrived
+    const { level } = recording
+    this.#recorder = recorder
+    this.#arrived = arrived
+    this.#recording = recording
+    this.wantsRequest = level === 'Request' || level === 'RequestResponse'
+    this.wantsResponse = level === 'RequestResponse'
+    this.objectBytesMax = recorder.objectBytesMax
+    this.#uri = uriOf(request)
+    this.#authenticatedMs = recorder.monotonicMs() - arrived.startMs
+    this.#receivedMs = recorder.time.now() - this.#authenticatedMs
+    this.#printer = new EventPrinter({
+      level,
+      auditId,
+      uri: this.#uri,
+      verb: info.verb,
+      user,
+      sourceIps: sourceIps(request.headers, request.remoteAddress),
+      userAgent: agentOf(request),
+      info,
+    })
+  }
+
+  /**
+   * Stores the first event. What reads may go on meanwhile, since its response waits for a later event; what writes must not be done
+   * before it is recorded. Fails if the policy of the backend is that a request which cannot be recorded is not served.
+   */
+  received(context: RequestContext): Promise<void> | undefined {
+    this.#context = context
+    const stored = this.#emit('RequestReceived', this.#receivedMs)
+    if (stored === true) return undefined
+    if (stored === false) throw this.#reject()
+    if (!this.#recorder.isStrict && readingVerbs.has(this.#arrived.info.verb)) return undefined
+    return stored.then((isStored) => {
+      if (!isStored) throw this.#reject()
+    })
+  }
+
+  requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {
+    if (metadata !== undefined) this.#named = metadata
+    if (this.wantsRequest) this.#printRequest = print
+  }
+
+  requestPatch(body: Buffer): void {
+    if (this.wantsRequest) this.#requestObject = recordedPatch(body)
+  }
+
+  responseObject(json: Buffer | undefined): void {
+    if (json === undefined) this.#isTruncated = true
+    else this.#responseBody = json
+  }
+
+  /** The request was refused before authentication: there is one event. */
+  refused(response: ApiResponse, { status }: Outcome): ApiResponse | Promise<ApiResponse> {
+    this.#response = { code: response.status, status }
+    if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
+    return this.#then(() => after(this.#emit('ResponseStarted'), response))
+  }
+
+  /** Returns the response, which is to be sent when the event is stored. */
+  answered(response: ApiResponse, { status, panic }: Outcome): ApiResponse | Promise<ApiResponse> {
+    if (this.#isRejected) return response
+    if (panic !== undefined) {
+      this.#response = { code: response.status, status: panicStatus(panic) }
+      return this.#then(() => after(this.#emit('Panic'), response))
+    }
+    this.#response = { code: response.status, status }
+    if (this.wantsResponse) {
+      this.#responseBody =
+        status === undefined ? (this.#responseBody ?? documentOf(this.#arrived.info, response)) : printOrdered(status)
+    }
+    return this.#then(() => this.#finish(response))
+  }
+
+  #finish(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
+    const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted') : true
+    if (!('body' in response)) {
+      return after(
+        started,
+        whenEnded(response, this.#arrived.request, () => void this.#emit('ResponseComplete')),
+      )
+    }
+    // Events are stored in order: who waits for the last one has waited for all.
+    return after(this.#emit('ResponseComplete'), response)
+  }
+
+  /** Prints the objects, in slices if they are to be changed; most requests have none. */
+  #then(finish: () => ApiResponse | Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
+    const [print, body] = [this.#printRequest, this.#responseBody]
+    if (print === undefined && body === undefined) return finish()
+    return this.#print(print, body).then(finish)
+  }
+
+  async #print(print: (() => string | Buffer) | undefined, body: Buffer | string | undefined): Promise<void> {
+    const { omitsManagedFields } = this.#recording
+    if (print !== undefined) this.#requestObject = await inSlices(recordedObject(print(), omitsManagedFields))
+    if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
+  }
+
+  #emit(stage: AuditStage, atMs?: number): boolean | Promise<boolean> {
+    if (this.#recording.omitsStage[stage]) return true
+    const { time } = this.#recorder
+    const stageMs = atMs ?? time.now()
+    const context = this.#context
+    return this.#recorder.store(
+      this.#printer.print({
+        stage,
+        impersonated: context?.impersonator === undefined ? undefined : context.knownUser,
+        named: this.#named,
+        response: this.#response,
+        requestObject: this.#requestObject,
+        responseObject: this.#responseObject,
+        isTruncated: this.#isTruncated,
+        receivedTime: time.print(this.#receivedMs),
+        stageTime: time.print(stageMs),
+        annotations: context && annotationsOf(context, stage, this.#took(stageMs)),
+      }),
+    )
+  }
+
+  #took(atMs: number): Took {
+    return { totalMs: atMs - this.#receivedMs, authenticationMs: this.#authenticatedMs }
+  }
+
+  /** Nothing more of the request is recorded. */
+  #reject(): Error {
+    this.#isRejected = true
+    this.#recorder.countRejected()
+    return auditFailed(this.#uri)
+  }
+}
+
+/** As it was sent, as far as it is known. */
+function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
+  const asked = rawQuery ?? query.toString()
+  return asked === '' ? rawPath : `${rawPath}?${asked}`
+}
+
+function agentOf({ headers }: ApiRequest): string {
+  const agent = utf8Header(firstHeader(headers, 'user-agent') ?? '')
+  return agent.length > USER_AGENT_CHARACTERS_MAX ? `${agent.slice(0, USER_AGENT_CHARACTERS_MAX)}...TRUNCATED` : agent
+}
+
+const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
+  reason: 'InternalError',
+})
+
+/** The JSON of a document about the API, which upstream records like an object. */
+function documentOf({ kind, path }: { readonly kind: string; readonly path?: string }, response: ApiResponse) {
+  if (kind !== 'path' || !/^\/apis?(?:\/|$)/.test(path ?? '') || !('body' in response)) return undefined
+  const type = response.headers['content-type']
+  const isJson = typeof type === 'string' && type.startsWith('application/json')
+  return isJson && Buffer.isBuffer(response.body) ? response.body : undefined
+}
+
+/** The response, when the event is stored. */
+const after = (stored: boolean | Promise<boolean>, response: ApiResponse): ApiResponse | Promise<ApiResponse> =>
+  typeof stored === 'boolean' ? response : stored.then(() => response)

@@ -1,0 +1,22 @@
+import type { AuditEvent } from './event.ts'
+
+/** Where events go. */
+export interface AuditBackend extends AsyncDisposable {
+  /** Whether a request must fail if an event of it is not stored. */
+  readonly isStrict: boolean
+  /** The size of the largest event that it takes whole. */
+  readonly eventBytesMax: number
+  /**
+   * False if the event is not stored and the request must know; a promise if the request has to wait. Never fails, and keeps the order of
+   * events.
+   */
+  readonly process: (event: AuditEvent) => boolean | Promise<boolean>
+}
+
+/** Stores events one after the other, or many at once. */
+export interface EventSink {
+  /** Resolves to false if they are not all stored; the sink has then counted and logged them. Never rejects. */
+  readonly store: (events: readonly AuditEvent[]) => Promise<boolean>
+  /** Waits for what is being stored. */
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,137 @@
+/** The mode `batch`: events are buffered and stored later, several at once; no request waits for its events. */
+import { Bucket } from '../lib/bucket.ts'
+import { Deque } from '../lib/deque.ts'
+import { inTime, sleep, type Time } from '../lib/timers.ts'
+import type { AuditMode } from '../config/audit.ts'
+import type { AuditBackend, EventSink } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+import { truncated } from './truncate.ts'
+
+export type BatchOptions = {
+  readonly mode: Extract<AuditMode, { kind: 'batch' }>
+  /** How many batches may be on their way at once. */
+  readonly batchesMax: number
+  /** Infinity: events are not truncated. */
+  readonly eventBytesMax: number
+  /** A batch with more bytes is divided. */
+  readonly batchBytesMax: number
+  readonly time: Time
+  readonly reportLost: ReportLost
+}
+
+/** The buffer is bounded by the number of events, as upstream's, and by their characters, since events may be megabytes. */
+const BUFFER_CHARACTERS_MAX = 256 << 20
+
+/** How long the server waits for buffered events when it stops. */
+const FLUSH_MS_MAX = 3_000
+
+export class BatchBackend implements AuditBackend {
+  readonly isStrict = false
+  readonly eventBytesMax: number
+  readonly #sink: EventSink
+  readonly #options: BatchOptions
+  readonly #throttle: Bucket | undefined
+  readonly #buffer = new Deque<AuditEvent>()
+  /** Of all events that are buffered or being stored. */
+  #characters = 0
+  readonly #storing = new Set<Promise<void>>()
+  #running: Promise<void> | undefined
+  /** Ends the wait for a full batch. */
+  #wake: (() => void) | undefined
+  #isStopping = false
+
+  constructor(sink: EventSink, options: BatchOptions) {
+    const { mode, time, eventBytesMax } = options
+    this.#sink = sink
+    this.#options = options
+    this.eventBytesMax = eventBytesMax
+    const { throttle } = mode
+    this.#throttle =
+      throttle === null ? undefined : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
+  }
+
+  /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
+  process(event: AuditEvent): boolean {
+    const { mode, reportLost } = this.#options
+    const fitting = truncated(event, this.eventBytesMax, reportLost)
+    if (fitting === undefined) return true
+    if (this.#isStopping) reportLost('buffered', [fitting], 'audit backend shut down')
+    else if (this.#buffer.length >= mode.bufferEventsMax || this.#characters > BUFFER_CHARACTERS_MAX) {
+      reportLost('buffered', [fitting], 'audit buffer queue blocked')
+    } else this.#add(fitting)
+    return true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true
+    this.#wake?.()
+    const stored = this.#settled()
+    await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
+    await this.#sink.close()
+    await stored
+  }
+
+  #add(event: AuditEvent): void {
+    this.#buffer.push(event)
+    this.#characters += event.json.length
+    if (this.#buffer.length >= this.#options.mode.batchEventsMax) this.#wake?.()
+    this.#running ??= this.#run()
+  }
+
+  async #settled(): Promise<void> {
+    await this.#running
+    await Promise.all(this.#storing)
+  }
+
+  /** Runs until the buffer is empty. */
+  async #run(): Promise<void> {
+    while (this.#buffer.length > 0) {
+      await this.#untilFull()
+      await this.#untilAllowed()
+      while (this.#storing.size >= this.#options.batchesMax) await Promise.race(this.#storing)
+      const storing: Promise<void> = this.#store(this.#take()).then(() => void this.#storing.delete(storing))
+      this.#storing.add(storing)
+    }
+    this.#running = undefined
+  }
+
+  /** Until there are enough events for a batch, or the time to wait for them is over. */
+  async #untilFull(): Promise<void> {
+    const { mode, time } = this.#options
+    if (this.#isStopping || this.#buffer.length >= mode.batchEventsMax) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = time.after(Math.max(0, mode.waitMs), resolve)
+    this.#wake = resolve
+    await promise
+    timer.close()
+    this.#wake = undefined
+  }
+
+  /** A server that stops does not wait for its turn. */
+  async #untilAllowed(): Promise<void> {
+    const { mode, time } = this.#options
+    const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)
+    while (!this.#isStopping && this.#throttle?.take(time.monotonicMs()) === false) await sleep(time, pauseMs)
+  }
+
+  #take(): readonly AuditEvent[] {
+    const { mode, batchBytesMax } = this.#options
+    const batch: AuditEvent[] = []
+    let bytes = 0
+    while (batch.length < mode.batchEventsMax) {
+      const next = this.#buffer.at(0)
+      if (next === undefined) return batch
+      bytes += Buffer.byteLength(next.json) + 1
+      if (batch.length > 0 && bytes > batchBytesMax) return batch
+      batch.push(next)
+      this.#buffer.shift()
+    }
+    return batch
+  }
+
+  async #store(batch: readonly AuditEvent[]): Promise<void> {
+    await this.#sink.store(batch)
+    for (const { json } of batch) this.#characters -= json.length
+  }
+}

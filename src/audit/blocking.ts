@@ -1,0 +1,41 @@
+/** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
+import type { AuditBackend, EventSink } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+import { truncated } from './truncate.ts'
+
+export type BlockingOptions = {
+  /** Whether a request fails if its event is not stored. */
+  readonly isStrict: boolean
+  /** Infinity: events are not truncated. */
+  readonly eventBytesMax: number
+  readonly reportLost: ReportLost
+}
+
+export class BlockingBackend implements AuditBackend {
+  readonly isStrict: boolean
+  readonly eventBytesMax: number
+  readonly #sink: EventSink
+  readonly #reportLost: ReportLost
+
+  constructor(sink: EventSink, { isStrict, eventBytesMax, reportLost }: BlockingOptions) {
+    this.#sink = sink
+    this.isStrict = isStrict
+    this.eventBytesMax = eventBytesMax
+    this.#reportLost = reportLost
+  }
+
+  process(event: AuditEvent): boolean | Promise<boolean> {
+    const fitting = truncated(event, this.eventBytesMax, this.#reportLost)
+    // As upstream, an event that is too large does not fail its request.
+    if (fitting === undefined) return true
+    const stored = this.#sink.store([fitting])
+    return this.isStrict ? stored : stored.then(isIgnored)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#sink.close()
+  }
+}
+
+const isIgnored = (): boolean => true

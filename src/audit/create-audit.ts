@@ -1,0 +1,94 @@
+/** Builds the audit log from its configuration. */
+import type { AuditConfig, AuditLog, AuditMode, AuditWebhook } from '../config/audit.ts'
+import { goFileError } from '../config/files/go-file-error.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
+import { systemTimers, type Time } from '../lib/timers.ts'
+import { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
+import { Audit } from './audit.ts'
+import type { AuditBackend, EventSink } from './backend.ts'
+import { BatchBackend } from './batch.ts'
+import { BlockingBackend } from './blocking.ts'
+import { LogFile } from './log-file.ts'
+import { type Lines, LogSink } from './log-sink.ts'
+import { createReportLost, type ReportLost } from './lost.ts'
+import { addAuditMetrics } from './metrics.ts'
+import { compilePolicy } from './policy.ts'
+import { standardOutput } from './standard-output.ts'
+import { WebhookSink } from './webhook-sink.ts'
+
+export type AuditSurroundings = {
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Log
+}
+
+/** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
+export async function createAudit(config: AuditConfig, surroundings: AuditSurroundings): Promise<Audit | undefined> {
+  const { policy, log, webhook } = config
+  const { clock } = surroundings
+  // Upstream registers the metrics and opens the file even if there is no policy.
+  const metrics = addAuditMetrics(surroundings.metrics)
+  const lines = log === null ? undefined : await openLines(log, surroundings)
+  if (policy === null || (lines === undefined && webhook === null)) return undefined
+  const time: Time = { ...clock, ...systemTimers }
+  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random: surroundings.random }
+  const backends: AuditBackend[] = []
+  if (log !== null && lines !== undefined) {
+    const { format } = log
+    const sink = new LogSink(lines, { format, reportLost: parts.reportLost })
+    // Lines are written in order, so one batch at a time.
+    backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
+  }
+  if (webhook !== null)
+    backends.push(createBackend(createWebhook(webhook, parts), { ...webhook, batchesMax: 64 }, parts))
+  return new Audit({ evaluate: compilePolicy(policy), backends, metrics, clock })
+}
+
+type Parts = { readonly time: Time; readonly random: () => number; readonly reportLost: ReportLost }
+
+type BackendOptions = Pick<AuditLog, 'truncate'> & { readonly mode: AuditMode; readonly batchesMax: number }
+
+function createBackend(
+  sink: EventSink,
+  { mode, truncate, batchesMax }: BackendOptions,
+  { time, reportLost }: Parts,
+): AuditBackend {
+  const { eventBytesMax, batchBytesMax } = truncate ?? { eventBytesMax: Infinity, batchBytesMax: Infinity }
+  if (mode.kind === 'batch') {
+    return new BatchBackend(sink, { mode, batchesMax, eventBytesMax, batchBytesMax, time, reportLost })
+  }
+  return new BlockingBackend(sink, { isStrict: mode.kind === 'blocking-strict', eventBytesMax, reportLost })
+}
+
+/** As upstream's client; a batch may be retried for longer. */
+const WEBHOOK_TIMEOUT_MS = 30_000
+
+const createWebhook = (
+  { kubeconfig, initialBackoffMs }: AuditWebhook,
+  { time, random, reportLost }: Parts,
+): EventSink =>
+  new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time }), {
+    initialBackoffMs,
+    timers: time,
+    random,
+    reportLost,
+  })
+
+async function openLines(
+  { path, rotation, isCompressed }: AuditLog,
+  { clock, log }: AuditSurroundings,
+): Promise<Lines> {
+  if (path === '-') return standardOutput
+  const { wallMs } = clock
+  const { megabytesMax, backupsMax, daysMax } = rotation
+  try {
+    const old = { filesMax: backupsMax, daysMax, isCompressed, wallMs, log }
+    return await LogFile.create({ path, megabytesMax, old, wallMs })
+  } catch (cause) {
+    const why = goFileError('open', path, cause)
+    throw new Error(`ensureLogFile: ${why}: correct --audit-log-path`, { cause })
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The file of the audit log. Events that come while others are being written are written together, so that one write to the disk serves
+ * many requests and none blocks the event loop. It is rotated by size; old files are named, removed and compressed as upstream does.
+ */
+import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { OldFiles, type OldFilesOptions } from './old-files.ts'
+
+export type LogFileOptions = {
+  readonly path: string
+  /** 0: 100 MB. */
+  readonly megabytesMax: number
+  readonly old: Omit<OldFilesOptions, 'directory' | 'prefix' | 'extension'>
+  readonly wallMs: () => number
+}
+
+const MEGABYTES_MAX_DEFAULT = 100
+
+/** Appends to a file, one call at a time. */
+export class LogFile {
+  readonly #options: LogFileOptions
+  readonly #bytesMax: number
+  readonly #old: OldFiles
+  #file: FileHandle | undefined
+  #bytes = 0
+  /** The last write has left a part of a line behind. */
+  #isCut = false
+
+  constructor(options: LogFileOptions) {
+    const { path, megabytesMax, old } = options
+    this.#options = options
+    this.#bytesMax = (megabytesMax || MEGABYTES_MAX_DEFAULT) << 20
+    const extension = extname(path)
+    this.#old = new OldFiles({ ...old, directory: dirname(path), prefix: `${basename(path, extension)}-`, extension })
+  }
+
+  /** Creates the file if it does not exist. Fails if nothing can be written there. */
+  static async create(options: LogFileOptions): Promise<LogFile> {
+    await mkdir(dirname(options.path), { recursive: true, mode: 0o700 })
+    const file = await open(options.path, 'a', 0o600)
+    await file.close()
+    return new LogFile(options)
+  }
+
+  /** `lines`: each ends with a newline. Fails if they are not all written. */
+  async append(lines: readonly string[]): Promise<void> {
+    const all = Buffer.from(lines.join(''))
+    const file = this.#file ?? (await this.#open(all.length))
+    if (this.#bytes + all.length <= this.#bytesMax) return this.#write(file, all)
+    for (const line of lines) await this.#appendOne(Buffer.from(line))
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+    await this.#old.settled()
+  }
+
+  async #appendOne(line: Buffer): Promise<void> {
+    if (line.length > this.#bytesMax) {
+      throw new Error(`write length ${line.length} exceeds maximum file size ${this.#bytesMax}`)
+    }
+    const file = this.#file ?? (await this.#open(line.length))
+    await this.#write(this.#bytes + line.length > this.#bytesMax ? await this.#rotate() : file, line)
+  }
+
+  async #write(file: FileHandle, bytes: Buffer): Promise<void> {
+    const whole = this.#isCut ? Buffer.concat([newline, bytes]) : bytes
+    let written = 0
+    try {
+      while (written < whole.length) written += (await file.write(whole, written)).bytesWritten
+      this.#isCut = false
+    } catch (error) {
+      this.#isCut ||= written > 0
+      throw error
+    } finally {
+      this.#bytes += written
+    }
+  }
+
+  /** A file that is full already is rotated at once. */
+  async #open(neededBytes: number): Promise<FileHandle> {
+    this.#old.tidy()
+    const { path } = this.#options
+    const known = await stat(path).catch(() => undefined)
+    if (known === undefined || known.size + neededBytes >= this.#bytesMax) return this.#rotate()
+    this.#file = await open(path, 'a')
+    this.#bytes = known.size
+    return this.#file
+  }
+
+  /** The new file has the mode of the old one, and its owner where that is allowed. */
+  async #rotate(): Promise<FileHandle> {
+    const { path } = this.#options
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 })
+    const known = await stat(path).catch(() => undefined)
+    if (known !== undefined) await rename(path, this.#nameOfOld())
+    const made = await open(path, 'w', known?.mode ?? 0o600)
+    this.#file = made
+    this.#bytes = 0
+    this.#isCut = false
+    if (known !== undefined && known.uid !== process.getuid?.()) await made.chown(known.uid, known.gid)
+    this.#old.tidy()
+    return made
+  }
+
+  /** `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`. */
+  #nameOfOld(): string {
+    const { path, wallMs } = this.#options
+    const extension = extname(path)
+    const time = new Date(wallMs()).toISOString().slice(0, -1).replaceAll(':', '-')
+    return join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
+  }
+}
+
+/** From the last dot on, even if that is the first character. */
+function extname(path: string): string {
+  const name = basename(path)
+  const dot = name.lastIndexOf('.')
+  return dot === -1 ? '' : name.slice(dot)
+}
+
+const newline = Buffer.from('\n')

@@ -1,0 +1,85 @@
+/** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
+import { compacted, printString } from '../codec/json.ts'
+import type { Steps } from '../lib/slices.ts'
+
+/** `json` is compact, as the server prints it. */
+export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<string> {
+  const text = (typeof json === 'string' ? json : json.toString('utf8')).trimEnd()
+  return omitsManagedFields ? yield* withoutManagedFields(text) : text
+}
+
+/** A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string. */
+export function recordedPatch(body: Buffer): string {
+  const text = body.toString('utf8')
+  return isJson(text) ? compacted(text) : printString(text)
+}
+
+function isJson(text: string): boolean {
+  const scanner = new JsonScanner(text)
+  try {
+    scanner.peekType()
+    scanner.skipValue()
+    scanner.end()
+    return true
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return false
+    throw error
+  }
+}
+
+/** Of an object, of all items of a list, or of the objects in the rows of a table. */
+function* withoutManagedFields(text: string): Steps<string> {
+  if (!text.includes('"managedFields"')) return text
+  const scanner = new JsonScanner(text)
+  const cuts: Range[] = []
+  yield* findInObject(scanner, cuts)
+  let kept = ''
+  let from = 0
+  for (const { start, end } of cuts) {
+    kept += text.slice(from, start)
+    from = end
+  }
+  return kept + text.slice(from)
+}
+
+type Range = { readonly start: number; readonly end: number }
+
+function* findInObject(scanner: JsonScanner, cuts: Range[]): Steps<void> {
+  if (scanner.peekType() !== 'object') return scanner.skipValue()
+  if (!scanner.beginObject()) return
+  do {
+    const key = scanner.readKey()
+    const type = scanner.peekType()
+    if (key === 'metadata' && type === 'object') findInMetadata(scanner, cuts)
+    else if (key === 'object') yield* findInObject(scanner, cuts)
+    else if ((key === 'items' || key === 'rows') && type === 'array') yield* findInList(scanner, cuts)
+    else scanner.skipValue()
+  } while (scanner.nextInObject())
+}
+
+function* findInList(scanner: JsonScanner, cuts: Range[]): Steps<void> {
+  if (!scanner.beginArray()) return
+  do {
+    yield* findInObject(scanner, cuts)
+    yield
+  } while (scanner.nextInArray())
+}
+
+/** A member is cut with the comma behind it or, if it is the last one, with the comma before it. */
+function findInMetadata(scanner: JsonScanner, cuts: Range[]): void {
+  if (!scanner.beginObject()) return
+  let isFirst = true
+  for (;;) {
+    const start = scanner.at
+    const key = scanner.readKey()
+    scanner.skipValue()
+    const end = scanner.at
+    const hasNext = scanner.nextInObject()
+    if (key === 'managedFields') {
+      cuts.push(hasNext ? { start, end: scanner.at } : { start: isFirst ? start : start - 1, end })
+    }
+    if (!hasNext) return
+    isFirst = false
+  }
+}

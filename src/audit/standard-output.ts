@@ -1,0 +1,26 @@
+/** `--audit-log-path=-`. Not by `process.stdout`, which blocks the event loop while the reader of a pipe does not read. */
+import { write } from 'node:fs'
+import { promisify } from 'node:util'
+import { sleep, systemTimers } from '../lib/timers.ts'
+import type { Lines } from './log-sink.ts'
+
+const STANDARD_OUTPUT = 1
+/** How long to wait for the reader of a pipe that is full. */
+const FULL_MS = 20
+
+const writeAsync = promisify(write)
+
+export const standardOutput: Lines = {
+  append: async (lines) => {
+    const bytes = Buffer.from(lines.join(''))
+    for (let written = 0; written < bytes.length; ) {
+      try {
+        written += (await writeAsync(STANDARD_OUTPUT, bytes, written)).bytesWritten
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+        await sleep(systemTimers, FULL_MS)
+      }
+    }
+  },
+  close: () => Promise.resolve(),
+}

@@ -1,0 +1,17 @@
+/** Events that are too large lose the objects of request and response; those that are still too large are lost. */
+import type { AuditEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+
+/** Undefined: the event is lost. */
+export function truncated(event: AuditEvent, bytesMax: number, reportLost: ReportLost): AuditEvent | undefined {
+  if (fits(event.json, bytesMax)) return event
+  const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
+  const json = hasObjects ? event.truncated() : event.json
+  if (fits(json, bytesMax)) return { ...event, json }
+  reportLost('truncate', [event], 'event is too large even after truncating')
+  return undefined
+}
+
+/** As upstream counts: with a newline. A character has one byte at least and three at most. */
+const fits = (json: string, bytesMax: number): boolean =>
+  json.length < bytesMax && (json.length * 3 < bytesMax || Buffer.byteLength(json) < bytesMax)

@@ -1,0 +1,59 @@
+/** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
+import type { AuditWebhook } from '../config/audit.ts'
+import type { Timers } from '../lib/timers.ts'
+import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
+import { retry, webhookBackoff } from '../webhooks/retry.ts'
+import type { EventSink } from './backend.ts'
+import type { AuditEvent } from './event.ts'
+import type { ReportLost } from './lost.ts'
+
+export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
+  readonly timers: Pick<Timers, 'after'>
+  readonly random: () => number
+  readonly reportLost: ReportLost
+}
+
+export class WebhookSink implements EventSink {
+  readonly #client: KubeconfigClient
+  readonly #options: WebhookSinkOptions
+  readonly #stopping = new AbortController()
+  readonly #sending = new Set<Promise<boolean>>()
+
+  constructor(client: KubeconfigClient, options: WebhookSinkOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  store(events: readonly AuditEvent[]): Promise<boolean> {
+    const sending = this.#send(events).finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
+    return sending
+  }
+
+  /** What is still being sent is lost. */
+  async close(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(this.#sending)
+    this.#client[Symbol.dispose]()
+  }
+
+  async #send(events: readonly AuditEvent[]): Promise<boolean> {
+    const { initialBackoffMs, timers, random, reportLost } = this.#options
+    const list = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map(withoutHead).join(',')}]}`
+    const { signal } = this.#stopping
+    const backoff = webhookBackoff(initialBackoffMs)
+    try {
+      await retry(() => this.#client.deliver(list, signal), { backoff, shouldRetry: always, timers, random, signal })
+      return true
+    } catch (error) {
+      reportLost('webhook', events, error instanceof Error ? error.message : String(error))
+      return false
+    }
+  }
+}
+
+/** Items of a list have no kind and no version. */
+const head = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
+const withoutHead = ({ json }: AuditEvent): string => (json.startsWith(head) ? `{${json.slice(head.length)}` : json)
+
+const always = (): boolean => true
