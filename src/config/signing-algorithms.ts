@@ -1,12 +1,12 @@
 /** The signing algorithms of JWT authenticators: the asymmetric ones of RFC 7518, section 3.1. */
 export const signingAlgorithms: readonly string[] = [
-  'RS256',
-  'RS384',
-  'RS512',
   'ES256',
   'ES384',
   'ES512',
   'PS256',
   'PS384',
   'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
 ]

@@ -44,7 +44,9 @@ export class Companions implements AsyncDisposable {
     const issuers = Object.entries(setUp.issuers ?? {})
     this.#issuerUrls = Object.fromEntries(issuers.map(([name]) => [name, `${hooks.url}/issuer/${name}`]))
     for (const [name, options] of issuers) {
-      const documents = issuerDocuments(this.#issuerUrl(name), options, this.#keys)
+      const discovery = fill(options.discovery ?? {}, { issuer: this.#issuerUrls })
+      const filled = { ...options, discovery: isRecord(discovery) ? discovery : {} }
+      const documents = issuerDocuments(this.#issuerUrl(name), filled, this.#keys)
       for (const [path, document] of Object.entries(documents)) hooks.publish(`/issuer/${name}${path}`, document)
     }
   }

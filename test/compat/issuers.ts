@@ -7,7 +7,7 @@ import { isRecord } from './json.ts'
 export type IssuerOptions = {
   /** Names of fixtures/issuer-keys.json that its JWKS has. Absent: rsa and ec. */
   readonly keys?: readonly string[]
-  /** Over the fields of its discovery document; null removes one. */
+  /** Over the fields of its discovery document, with `${issuer.name}` filled in; null removes one. */
   readonly discovery?: Readonly<Record<string, unknown>>
 }
 

@@ -57,11 +57,11 @@ test('what a token must have', () => {
     ],
     [
       { ...good, aud: 1 },
-      'oidc: failed to unmarshal claims: json: cannot unmarshal number into Go value of type []string',
+      'oidc: failed to unmarshal claims: json: cannot unmarshal number into Go struct field idToken.aud of type []string',
     ],
     [
       { ...good, exp: 'soon' },
-      'oidc: failed to unmarshal claims: json: cannot unmarshal string into Go value of type json.Number',
+      'oidc: failed to unmarshal claims: json: invalid number literal, trying to unmarshal "\\"soon\\"" into Number',
     ],
     [{ ...good, _claim_names: { groups: 'a' } }, 'oidc: source does not exist'],
     [{ ...good, _claim_names: { groups: 'constructor' } }, 'oidc: source does not exist'],

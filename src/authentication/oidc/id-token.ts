@@ -63,13 +63,13 @@ type Registered = {
 function readRegistered(claims: Fields): Registered {
   try {
     for (const name of ['sub', 'nonce', 'at_hash'] as const) readTextField(claims, name)
-    secondsOf(claims['iat'])
+    secondsOf(claims, 'iat')
     readSources(claims)
     return {
       iss: readTextField(claims, 'iss'),
       aud: readAudiences(claims['aud']),
-      exp: secondsOf(claims['exp']) ?? YEAR_1_SECONDS,
-      nbf: secondsOf(claims['nbf']),
+      exp: secondsOf(claims, 'exp') ?? YEAR_1_SECONDS,
+      nbf: secondsOf(claims, 'nbf'),
     }
   } catch (error) {
     if (!(error instanceof TokenFault)) throw error
@@ -89,21 +89,23 @@ function readTextField(claims: Fields, name: string): string {
 function readAudiences(aud: Json | undefined): readonly string[] {
   if (aud === undefined || aud === null) return aud === null ? [''] : []
   if (typeof aud === 'string') return [aud]
-  if (!Array.isArray(aud)) throw cannotRead(aud, 'value of type []string')
+  if (!Array.isArray(aud)) throw cannotRead(aud, 'struct field idToken.aud of type []string')
   return aud.map((item) => {
     if (item === null) return ''
     if (typeof item === 'string') return item
-    throw cannotRead(item, 'value of type string')
+    throw cannotRead(item, 'struct field idToken.aud of type string')
   })
 }
 
 /** Undefined if it is absent. Go also reads a number that is written as a text. */
-function secondsOf(value: Json | undefined): number | undefined {
-  if (value === undefined || value === null) return undefined
-  const isNumeric = typeof value === 'string' && /^-?[0-9]{1,18}(?:\.[0-9]+)?$/.test(value)
-  const isNumber = typeof value === 'number' || typeof value === 'bigint'
-  if (!isNumber && !isNumeric) throw cannotRead(value, 'value of type json.Number')
-  return Math.trunc(Number(value))
+function secondsOf(claims: Fields, name: string): number | undefined {
+  const value = claims[name] ?? null
+  if (value === null) return undefined
+  if (typeof value === 'number' || typeof value === 'bigint') return Math.trunc(Number(value))
+  if (typeof value !== 'string') throw cannotRead(value, `struct field idToken.${name} of type json.Number`)
+  if (/^-?[0-9]{1,18}(?:\.[0-9]+)?$/.test(value)) return Math.trunc(Number(value))
+  const literal = quote(JSON.stringify(value))
+  throw new TokenFault(`json: invalid number literal, trying to unmarshal ${literal} into Number`)
 }
 
 /** Each of `_claim_names` must lead to one of `_claim_sources` (OpenID Connect Core 1.0, section 5.6.2). */

@@ -19,13 +19,12 @@ export function readKeySet(bytes: Buffer): readonly IssuerKey[] {
   return keys.filter(isFields).flatMap(readKey).slice(0, KEYS_MAX)
 }
 
-/** Only public members are taken over. */
+/** Only public members are taken over, and not `alg`: an RSA key verifies all algorithms for RSA that are allowed, as upstream. */
 function readKey(key: Fields): IssuerKey[] {
-  const [kid, alg, use] = [textOf(key['kid']), textOf(key['alg']), textOf(key['use'])]
+  const [kid, use] = [textOf(key['kid']), textOf(key['use'])]
   const keyOps = textsOf(key['key_ops'])
   const about = {
     kid,
-    ...(alg === '' ? {} : { alg }),
     ...(use === '' ? {} : { use }),
     ...(keyOps.length === 0 ? {} : { key_ops: [...keyOps] }),
   }
