@@ -56,24 +56,28 @@ export class Normaliser {
   text(text: string): string {
     const renameVersion = (_: string, head: string, version: string): string => head + this.rename('rv', version)
     const here = this.#dir === undefined ? text : text.replaceAll(this.#dir, '$dir')
-    return here
-      .replaceAll(this.#hookUrl, '$hooks')
-      .replaceAll(this.#namespace, '$ns')
-      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.rename('uid', uid))
-      .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
-      .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
-      .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
-      .replace(
-        /(\\?"resourceVersion\\?": ?\\?"|ResourceVersion in (?:the precondition|record) \()(\d+)/g,
-        renameVersion,
-      )
-      .replace(/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, (token) => this.rename('token', token))
-      .replace(/\bX509SHA256=[0-9a-f]{64}\b/g, (digest) => `X509SHA256=${this.rename('digest', digest)}`)
-      .replace(/\)\(0x[0-9a-f]{6,}\)/g, ')(<pointer>)')
-      .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
-      .replace(/(ResourceVersion in (?:precondition|object meta): )(\d+)/g, renameVersion)
-      .replace(/resource version: (\d+), current: (\d+)/g, 'resource version: <n>, current: <n>')
-      .replace(/too old resource version: (\d+) \((\d+)\)/g, 'too old resource version: <n> (<n>)')
+    return (
+      here
+        .replaceAll(this.#hookUrl, '$hooks')
+        .replaceAll(this.#namespace, '$ns')
+        .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.rename('uid', uid))
+        .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
+        .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
+        // Go's monotonic clock.
+        .replace(/ m=[+-]\d+\.\d+/g, '')
+        .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
+        .replace(
+          /(\\?"resourceVersion\\?": ?\\?"|ResourceVersion in (?:the precondition|record) \()(\d+)/g,
+          renameVersion,
+        )
+        .replace(/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, (token) => this.rename('token', token))
+        .replace(/\bX509SHA256=[0-9a-f]{64}\b/g, (digest) => `X509SHA256=${this.rename('digest', digest)}`)
+        .replace(/\)\(0x[0-9a-f]{6,}\)/g, ')(<pointer>)')
+        .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
+        .replace(/(ResourceVersion in (?:precondition|object meta): )(\d+)/g, renameVersion)
+        .replace(/resource version: (\d+), current: (\d+)/g, 'resource version: <n>, current: <n>')
+        .replace(/too old resource version: (\d+) \((\d+)\)/g, 'too old resource version: <n> (<n>)')
+    )
   }
 
   /** A value with all that is in it renamed; the keys of objects are sorted. */

@@ -12,7 +12,7 @@ export const hookConfig = (name: string): object => ({
 })
 
 /** The answers of webhooks to what no scenario asked for. */
-const unknownToken = (): object => ({
+export const unknownToken = (): object => ({
   apiVersion: 'authentication.k8s.io/v1',
   kind: 'TokenReview',
   status: { authenticated: false },
@@ -22,6 +22,12 @@ const noOpinion = (): object => ({
   kind: 'SubjectAccessReview',
   status: { allowed: false },
 })
+
+/** Users by the claim sub, groups with a prefix. */
+export const issuerOne = {
+  issuer: { url: '${issuer.one}', audiences: ['compat'], certificateAuthority: '${pem.hook}' },
+  claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'one:' } },
+}
 
 const certificates = [
   '--client-ca-file=${dir}/client-ca.pem',
@@ -42,10 +48,7 @@ export const setUps: SetUps = {
         apiVersion: 'apiserver.config.k8s.io/v1beta1',
         kind: 'AuthenticationConfiguration',
         jwt: [
-          {
-            issuer: { url: '${issuer.one}', audiences: ['compat'], certificateAuthority: '${pem.hook}' },
-            claimMappings: { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'one:' } },
-          },
+          issuerOne,
           {
             issuer: {
               url: '${issuer.two}',
