@@ -196,7 +196,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     now: createNow(clock.wallMs),
     log,
   })
-  const hasRoles = plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
+  const hasRoles =
+    config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
+    plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
     if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll: plane.storeRoles }, signal)
     await serviceRange.check(signal)
