@@ -1,6 +1,5 @@
 /** Reads a file that a flag names. If it cannot be read, reports Go's message and returns undefined. */
-import { readFileSync } from 'node:fs'
-import { goFileError } from './files/go-file-error.ts'
+import { readBytes } from './files/read-file.ts'
 
 type Faults = { readonly fault: (text: string) => void }
 
@@ -8,10 +7,8 @@ export const readFlagFile = (faults: Faults, path: string): string | undefined =
   readFlagBytes(faults, path)?.toString('utf8')
 
 export function readFlagBytes(faults: Faults, path: string): Buffer | undefined {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    faults.fault(goFileError('open', path, error))
-    return undefined
-  }
+  const read = readBytes(path)
+  if ('bytes' in read) return read.bytes
+  faults.fault(read.fault)
+  return undefined
 }

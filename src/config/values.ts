@@ -1,8 +1,7 @@
 /** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
-import { goFileError } from './files/go-file-error.ts'
+import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
 import type { FlagName } from './flags.ts'
 
@@ -119,12 +118,10 @@ export class Values<Name extends string = FlagName> {
 
   #read(name: Name, path: string): string {
     if (path === '') return ''
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      this.fault(`--${name}: ${goFileError('open', path, error)}: give the path of a readable file`)
-      return ''
-    }
+    const read = readTextFile(path)
+    if ('text' in read) return read.text
+    this.fault(`--${name}: ${read.fault}: give the path of a readable file`)
+    return ''
   }
 
   #refuse(name: Name, why: string): void {

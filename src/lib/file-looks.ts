@@ -18,10 +18,13 @@ export type FileLooksOptions = {
   readonly watchFolder?: (folder: string, onChange: () => void) => Timer
   /** Called for a folder that cannot be watched: then there is the interval. */
   readonly onUnwatched?: (folder: string, error: unknown) => void
+  /** Called when a check fails: the next one is made nevertheless. */
+  readonly onFailed?: (error: unknown) => void
 }
 
 export class FileLooks implements Disposable {
   readonly #look: () => Promise<void>
+  readonly #onFailed: ((error: unknown) => void) | undefined
   readonly #timers: Timers
   readonly #timer: Timer
   readonly #watchers: readonly Timer[]
@@ -29,10 +32,10 @@ export class FileLooks implements Disposable {
   #looking: Promise<void> = Promise.resolve()
   #isOver = false
 
-  /** `look` never fails. */
   constructor(paths: readonly string[], look: () => Promise<void>, options: FileLooksOptions = {}) {
-    const { lookMs = LOOK_MS, timers = systemTimers, watchFolder = watchOnDisk, onUnwatched } = options
+    const { lookMs = LOOK_MS, timers = systemTimers, watchFolder = watchOnDisk, onUnwatched, onFailed } = options
     this.#look = look
+    this.#onFailed = onFailed
     this.#timers = timers
     this.#timer = timers.every(lookMs, () => void this.look())
     // Folders are watched, since a file may be replaced by a rename, or be a symlink through a folder that is, as in volumes of
@@ -48,8 +51,11 @@ export class FileLooks implements Disposable {
     })
   }
 
+  /** Never fails. */
   look(): Promise<void> {
-    this.#looking = this.#looking.then(() => (this.#isOver ? undefined : this.#look()))
+    this.#looking = this.#looking
+      .then(() => (this.#isOver ? undefined : this.#look()))
+      .catch((error: unknown) => this.#onFailed?.(error))
     return this.#looking
   }
 

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../..
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl, withoutUser } from '../../api/url.ts'
 import { aggregate } from './faults.ts'
-import { readTextFile } from './text-file.ts'
+import { readTextFile } from './read-file.ts'
 
 const lists = [
   ['clusters', 'cluster', 'NamedCluster', '*api.Cluster'],

@@ -2,7 +2,6 @@
  * Reads kubeconfig files, which configure the connections to authentication, authorization and audit webhooks. As in client-go, the current
  * context is used. Exec credential plugins are not supported.
  */
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
@@ -10,11 +9,10 @@ import { quote } from '../../api/quote.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, parseableCertificates } from '../../lib/x509/trust-anchors.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
-import { goFileError } from './go-file-error.ts'
 import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
 import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
 import { kubeconfigScheme } from './schemes.ts'
-import { readTextFile } from './text-file.ts'
+import { readBytes, readTextFile } from './read-file.ts'
 
 export type Kubeconfig = {
   /** A URL with a scheme: `https://host:port/path`. */
@@ -68,14 +66,14 @@ export function readKubeconfig(path: string): Kubeconfig | FileFault {
 }
 
 function loadFile(path: string): { readonly fields: Fields } | FileFault {
-  let bytes: Buffer
-  try {
-    bytes = readFileSync(path)
-  } catch (error) {
-    const isThere = !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
-    const why = goFileError(isThere ? 'open' : 'stat', path, error)
-    return { fault: isThere ? `error loading config file "${path}": ${why}` : why }
+  const read = readBytes(path)
+  if ('fault' in read) {
+    // client-go looks whether the file exists before it opens it.
+    const isMissing = read.fault === `open ${path}: no such file or directory`
+    const fault = isMissing ? read.fault.replace('open', 'stat') : `error loading config file "${path}": ${read.fault}`
+    return { fault }
   }
+  const { bytes } = read
   if (bytes.length === 0) return { fields: {} }
   const decoded = decodeFile(bytes, kubeconfigScheme, {
     byDefault: { kind: 'Config', apiVersion: 'v1' },

@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { defaultGates } from '../../api/gates.ts'
 import type { Timer, Timers } from '../../lib/timers.ts'
 import {
@@ -10,6 +11,7 @@ import {
   readAuthenticationConfiguration,
   rereadAuthenticationConfiguration,
 } from './authentication.ts'
+import type { FileRead } from './config-file.ts'
 import { ConfigReloader } from './reload.ts'
 
 const MINUTE_MS = 60_000
@@ -56,6 +58,10 @@ type Followed = {
   readonly reloader: ConfigReloader<AuthenticationConfiguration>
   readonly changed: () => void
   useFault: Error | undefined
+  /** Replaces what reads the file. */
+  read: ((bytes: Buffer) => Promise<FileRead<AuthenticationConfiguration>>) | undefined
+  /** Replaces what uses the configuration. */
+  use: ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
 function follow(): Followed {
@@ -74,12 +80,15 @@ function follow(): Followed {
     logged,
     changed: () => watchers.forEach((tell) => tell()),
     useFault: undefined,
+    read: undefined,
+    use: undefined,
   }
-  const reloader = new ConfigReloader('/etc/authn.yaml', Buffer.from(file('first')), {
-    read: (bytes) => rereadAuthenticationConfiguration(bytes, options, start.value),
-    use: ({ jwt }) => {
+  const reloader: Followed['reloader'] = new ConfigReloader('/etc/authn.yaml', Buffer.from(file('first')), {
+    read: (bytes) => whole.read?.(bytes) ?? rereadAuthenticationConfiguration(bytes, options, start.value),
+    use: ({ jwt }, signal) => {
+      if (whole.use !== undefined) return whole.use(signal)
       if (whole.useFault !== undefined) throw whole.useFault
-      used.push(jwt[0]?.issuer.audiences.join() ?? 'nobody')
+      return void used.push(jwt[0]?.issuer.audiences.join() ?? 'nobody')
     },
     what: 'authentication config',
     log: (level, message, fields) => void logged.push([level, message, fields?.['error']].filter(Boolean).join(' | ')),
@@ -96,7 +105,7 @@ function follow(): Followed {
       return text instanceof Error ? Promise.reject(text) : Promise.resolve(Buffer.from(text))
     },
   })
-  const whole = Object.assign(followed, { reloader })
+  const whole: Followed = Object.assign(followed, { reloader })
   return whole
 }
 
@@ -181,6 +190,68 @@ test('a disposed reloader does not read the file', async () => {
   followed.disk.text = file('second')
   await settled(followed, 10 * MINUTE_MS)
   assert.deepEqual(followed.used, [])
+})
+
+test('a reader that throws is retried', async () => {
+  const followed = follow()
+  followed.read = () => Promise.reject(new Error('out of memory'))
+  followed.disk.text = file('second')
+  await settled(followed, MINUTE_MS)
+  followed.read = undefined
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, ['second'])
+  assert.equal(followed.logged[0], 'error | failed to load authentication config | out of memory')
+  assert.equal(followed.reloader.reloads.failure.count > 0, true)
+})
+
+test('a configuration that cannot be used within a minute is retried', async () => {
+  const followed = follow()
+  const signals: AbortSignal[] = []
+  followed.use = (signal) => {
+    signals.push(signal)
+    return new Promise(() => undefined)
+  }
+  followed.disk.text = file('second')
+  const looked = followed.reloader.look()
+  while (signals.length === 0) await turn()
+  followed.time.pass(MINUTE_MS - 1)
+  assert.equal(signals[0]?.aborted, false)
+  followed.use = undefined
+  followed.time.pass(1)
+  await looked
+  assert.equal(signals[0].aborted, true)
+  assert.equal(followed.logged[0], 'error | failed to update authentication config | it could not be used within 1m0s')
+  await settled(followed, MINUTE_MS)
+  assert.deepEqual(followed.used, ['second'])
+})
+
+test('a reloader that is disposed of while it reads or uses a file does not use it', async () => {
+  const reading = follow()
+  const { promise, resolve } = Promise.withResolvers<FileRead<AuthenticationConfiguration>>()
+  let isReading = false
+  reading.read = () => {
+    isReading = true
+    return promise
+  }
+  reading.disk.text = file('second')
+  const looked = reading.reloader.look()
+  while (!isReading) await turn()
+  reading.reloader[Symbol.dispose]()
+  resolve({ value: { jwt: [], anonymous: null } })
+  await looked
+  assert.deepEqual([reading.used, reading.logged], [[], []])
+
+  const using = follow()
+  const given = Promise.withResolvers<AbortSignal>()
+  using.disk.text = file('second')
+  using.use = (signal) => {
+    given.resolve(signal)
+    return new Promise(() => undefined)
+  }
+  void using.reloader.look()
+  const signal = await given.promise
+  using.reloader[Symbol.dispose]()
+  assert.equal(signal.aborted, true)
 })
 
 test('a file that is replaced on disk is loaded', async () => {

@@ -2,12 +2,17 @@
  * Reloads a configuration file that changes while the server runs. An invalid file is reported once, and the old configuration stays in
  * use; a file that cannot be read, or a configuration that cannot be used yet, is retried.
  */
-import { readFile } from 'node:fs/promises'
+import { formatDuration } from '../../lib/duration.ts'
 import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
+import { inTime, systemTimers } from '../../lib/timers.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
+import { rereadBytes } from './read-file.ts'
+
+/** As upstream, for authentication configurations, whose issuers must answer before they are used. */
+const USE_MS_MAX = 60_000
 
 /** The values of the metrics `automatic_reloads_total` and `automatic_reload_last_timestamp_seconds`, by status. */
 export type Reloads = {
@@ -19,8 +24,11 @@ type ReloadCount = { readonly count: number /** 0: never. */; readonly lastSecon
 
 export type ConfigReloaderParts<T> = {
   readonly read: (bytes: Buffer) => Promise<FileRead<T>>
-  /** Uses the new configuration. If it fails, it is called again with the next check. */
-  readonly use: (value: T) => Promise<void> | void
+  /**
+   * Uses the new configuration. If it fails, it is called again with the next check. `signal`: the time for it is up, or the reloader is
+   * disposed of; then it must not use the configuration any more.
+   */
+  readonly use: (value: T, signal: AbortSignal) => Promise<void> | void
   /** What the log calls it: `authentication config`. */
   readonly what: string
   readonly log: Log
@@ -35,6 +43,7 @@ export class ConfigReloader<T> implements Disposable {
   readonly #looks: FileLooks
   /** The last content that needs no further check. */
   #seen: Buffer
+  readonly #ended = new AbortController()
   #reloads: Reloads = { success: { count: 0, lastSeconds: 0 }, failure: { count: 0, lastSeconds: 0 } }
 
   /** `bytes`: the content that is in use. */
@@ -42,7 +51,10 @@ export class ConfigReloader<T> implements Disposable {
     this.#path = path
     this.#seen = bytes
     this.#parts = parts
-    this.#looks = new FileLooks([path], () => this.#look(), parts.looks)
+    this.#looks = new FileLooks([path], () => this.#look(), {
+      onFailed: (error) => this.#fail(`failed to load ${parts.what}`, messageOf(error)),
+      ...parts.looks,
+    })
     // The file may have changed before it was watched.
     void this.look()
   }
@@ -56,7 +68,7 @@ export class ConfigReloader<T> implements Disposable {
   }
 
   async #look(): Promise<void> {
-    const { read, use, what, log, readBytes = readFile } = this.#parts
+    const { read, what, log, readBytes = rereadBytes } = this.#parts
     let bytes: Buffer
     try {
       bytes = await readBytes(this.#path)
@@ -65,18 +77,36 @@ export class ConfigReloader<T> implements Disposable {
     }
     if (bytes.equals(this.#seen)) return
     const result = await read(bytes)
+    if (this.#ended.signal.aborted) return
     if ('fault' in result) {
       this.#seen = bytes
       return this.#fail(`failed to ${result.stage === 'decoding' ? 'load' : 'validate'} ${what}`, result.fault)
     }
     try {
-      await use(result.value)
+      await this.#use(result.value)
     } catch (error) {
-      return this.#fail(`failed to update ${what}`, error instanceof Error ? error.message : String(error))
+      return this.#fail(`failed to update ${what}`, messageOf(error))
     }
     this.#seen = bytes
     this.#count('success')
     log('info', `reloaded ${what}`, { path: this.#path })
+  }
+
+  async #use(value: T): Promise<void> {
+    const { use, looks } = this.#parts
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    const late = (): never => {
+      abort()
+      throw new Error(`it could not be used within ${formatDuration(USE_MS_MAX)}`)
+    }
+    this.#ended.signal.addEventListener('abort', abort)
+    try {
+      const using = (async () => use(value, controller.signal))()
+      await inTime(using, USE_MS_MAX, { late, timers: looks?.timers ?? systemTimers })
+    } finally {
+      this.#ended.signal.removeEventListener('abort', abort)
+    }
   }
 
   #fail(message: string, error: string): void {
@@ -91,6 +121,9 @@ export class ConfigReloader<T> implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#ended.abort()
     this.#looks[Symbol.dispose]()
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FileLooks } from './file-looks.ts'
+
+test('a check that fails is reported, and the next one is made', async () => {
+  const failed: unknown[] = []
+  let checks = 0
+  using looks = new FileLooks(
+    [],
+    () => {
+      checks++
+      return checks === 1 ? Promise.reject(new Error('first')) : Promise.resolve()
+    },
+    { onFailed: (error) => void failed.push(error) },
+  )
+  await looks.look()
+  await looks.look()
+  assert.equal(checks, 2)
+  assert.deepEqual(failed, [new Error('first')])
+})
