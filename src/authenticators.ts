@@ -1,13 +1,17 @@
 /** Who sends a request: the authenticators of the configuration, in upstream's order. */
 import type { Accounts } from './accounts.ts'
 import { type Authenticate, createAuthenticate } from './authentication/authenticate.ts'
+import { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createVerifyCertificate } from './authentication/client-certificate.ts'
+import { createVerifyProxy } from './authentication/request-header.ts'
 import { createStaticTokens } from './authentication/static-tokens.ts'
 import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
 import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
+import type { IdentityHeaders } from './api/identity-headers.ts'
 import type { Config } from './config/config.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
+import type { RequestHeaderConfig } from './config/request-header.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 
@@ -19,6 +23,8 @@ export type Authenticators = {
   readonly authenticate: Authenticate
   /** For TokenReviews. No audiences: those of the server. */
   readonly authenticateToken: AuthenticateToken
+  /** To be changed when their files are. */
+  readonly authorities: ClientAuthorities
 }
 
 export type AuthenticatorsParts = {
@@ -49,16 +55,48 @@ export function createAuthenticators(
     clock,
   })
   const chain = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
+  const { requestHeader } = config.authentication
+  const { wallMs } = clock
+  const authorities = new ClientAuthorities(
+    { client: config.clientCaPem, requestHeader: requestHeader?.caPem ?? null },
+    wallMs,
+  )
   const authenticate = createAuthenticate({
+    verifyProxy:
+      requestHeader === null
+        ? undefined
+        : createVerifyProxy({
+            headers: identityHeadersOf(requestHeader),
+            allowedNames: requestHeader.allowedNames,
+            faultOf: (peer) => authorities.faultOf(peer, 'requestHeader'),
+            wallMs,
+          }),
+    verifyCertificate:
+      config.clientCaPem === null
+        ? undefined
+        : createVerifyCertificate({
+            faultOf: (peer) => authorities.faultOf(peer, 'client'),
+            parsesUid: config.featureGates.isOn('AllowParsingUserUIDFromCertAuth'),
+            wallMs,
+          }),
     authenticateToken: (token) => chain(token, served),
-    verifyCertificate: config.clientCaPem === null ? undefined : createVerifyCertificate(clock.wallMs),
     anonymous: config.authentication.anonymous,
     log,
   })
   return {
     authenticate,
+    authorities,
     authenticateToken: (token, audiences) => chain(token, audiences.length === 0 ? served : audiences),
   }
 }
+
+const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.trim().toLowerCase())
+
+export const identityHeadersOf = (config: RequestHeaderConfig): IdentityHeaders => ({
+  username: lower(config.usernameHeaders),
+  uid: lower(config.uidHeaders),
+  group: lower(config.groupHeaders),
+  extraPrefixes: lower(config.extraHeaderPrefixes),
+})
 
 const isThere = (one: AuthenticateToken | undefined): one is AuthenticateToken => one !== undefined

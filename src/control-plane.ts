@@ -21,6 +21,7 @@ import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
+import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
 import { buildAuthorizers } from './authorization/build.ts'
@@ -97,6 +98,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly allocation: ServiceAllocators
   /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
   readonly storeRoles: (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
+  /** The CAs of client certificates, to be changed when their files are. */
+  readonly authorities: ClientAuthorities
   /** The resources that may be loaded into the cache before they are requested. */
   readonly fillable: () => Fillable[]
 }
@@ -150,7 +153,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     random,
   })
   const accounts = createAccounts(config, objects, clock)
-  const { authenticate, authenticateToken } = createAuthenticators(config, {
+  const { authenticate, authenticateToken, authorities } = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,
     clock,
@@ -224,6 +227,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     roles,
     nodes,
     storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
+    authorities,
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: dispose,
   }

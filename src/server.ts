@@ -12,7 +12,10 @@ import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
-import { addClientCa } from './controllers/authentication-info.ts'
+import { identityHeaderTest } from './api/identity-headers.ts'
+import { joinPems } from './authentication/client-authorities.ts'
+import { identityHeadersOf } from './authenticators.ts'
+import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
@@ -27,9 +30,8 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { EtcdClient } from './etcd/client.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
-import type { Handle } from './handle.ts'
 import { Listener } from './http/listener.ts'
-import { FileReloader } from './http/reload.ts'
+import { createReloaders } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
@@ -38,7 +40,6 @@ import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers } from './lib/timers.ts'
-import type { Certificate } from './lib/x509/certificates.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
@@ -66,7 +67,7 @@ const LOOPS_STOP_MS_MAX = 5_000
 const PARTS_STOP_MS_MAX = 5_000
 
 /** How long it may take to publish new client CAs for extension API servers. */
-const TELL_MS_MAX = 30_000
+const PUBLISH_MS_MAX = 30_000
 
 /** The port of the Service kubernetes if a test lets the system choose a port. */
 const DEFAULT_PORT = 6443
@@ -183,7 +184,6 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     registry: plane.registry,
     ranges: config.services.ranges,
     port: config.port || DEFAULT_PORT,
-    clientCaPem: config.clientCaPem,
     now: createNow(clock.wallMs)(),
   }
   const { handle } = plane
@@ -199,6 +199,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const hasRoles =
     config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
     plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
+  const hasConfigMaps = plane.registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
     if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll: plane.storeRoles }, signal)
     await serviceRange.check(signal)
@@ -209,11 +210,13 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   )
   phase.bootstrap = bootstrap
 
+  const { requestHeader } = config.authentication
   const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
   const listener = new Listener({
     handler: plane.handle,
     ...certificate,
-    clientCaPem: config.clientCaPem ?? undefined,
+    clientCaPem: joinPems(plane.authorities.pems),
+    isIdentityHeader: identityHeaderTest(requestHeader === null ? undefined : identityHeadersOf(requestHeader)),
     tlsMinVersion: config.tlsMinVersion,
     servesHttp2: config.servesHttp2,
     compresses: config.featureGates.isOn('APIResponseCompression'),
@@ -226,7 +229,19 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
   const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
   parts.defer(close)
-  const reloaders = createReloaders(config, { listener, certificate, files, handle, log }).map((one) => parts.use(one))
+  const { authorities } = plane
+  const publish = (signal: AbortSignal): Promise<void> => {
+    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
+    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
+    return publishInfo(handle, { clientCaPem, requestHeader: proxies }, { nowMs: clock.wallMs(), signal })
+  }
+  const onAuthorities = (): void => {
+    publish(AbortSignal.timeout(PUBLISH_MS_MAX)).catch((error: unknown) =>
+      log('warn', 'the client authorities could not be published yet', { error: String(error) }),
+    )
+  }
+  const reloaders = createReloaders(config, { listener, certificate, files, authorities, onAuthorities, log })
+  for (const reloader of reloaders) parts.use(reloader)
   void firstFill.run(plane.fillable(), rangeOf(root))
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
@@ -235,6 +250,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
     keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
+    publishInfo: hasConfigMaps ? publish : undefined,
     records: new ServerAddresses(store, root),
     aggregatesRoles: config.aggregatesRoles,
     keepsEndpoints: config.services.endpoints === 'lease',
@@ -286,45 +302,6 @@ const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
     msMax,
     { late: () => false },
   )
-
-type Reloading = {
-  readonly listener: Listener
-  readonly certificate: Certificate
-  readonly files: { readonly certificatePath: string; readonly keyPath: string }
-  readonly handle: Handle
-  readonly log: Log
-}
-
-/** Reloads the files that may be renewed while the server runs. */
-function createReloaders(
-  { clientCaPath, clientCaPem }: Config,
-  { listener, certificate, files, handle, log }: Reloading,
-): FileReloader[] {
-  const { certificatePem, keyPem } = certificate
-  const serving = new FileReloader(
-    [
-      { path: files.certificatePath, text: certificatePem },
-      { path: files.keyPath, text: keyPem },
-    ],
-    {
-      what: 'the serving certificate',
-      use: ([certificateText = '', keyText = '']) =>
-        listener.setCertificate({ certificatePem: certificateText, keyPem: keyText }),
-      log,
-    },
-  )
-  if (clientCaPath === null || clientCaPem === null) return [serving]
-  const use = ([pem = '']: readonly string[]): void => {
-    listener.setClientCa(pem)
-    void addClientCa(handle, pem, log, AbortSignal.timeout(TELL_MS_MAX))
-  }
-  const clients = new FileReloader([{ path: clientCaPath, text: clientCaPem }], {
-    what: 'the file of client authorities',
-    use,
-    log,
-  })
-  return [serving, clients]
-}
 
 function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {
   if (tls.kind === 'folder') return loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())

@@ -52,6 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'verbs',
     'webhooks',
   ],
+  'reload.ts': ['authentication', 'config', 'http'],
   'dispatch.ts': ['cache', 'registry', 'verbs', 'resource-access.ts'],
   'control-plane.ts': ['*'],
   'server.ts': ['*'],

@@ -6,6 +6,7 @@ import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Status } from './errors.ts'
+import type { IsIdentityHeader } from './identity-headers.ts'
 
 export type ApiRequest = {
   readonly method: string
@@ -19,6 +20,8 @@ export type ApiRequest = {
   readonly headers: IncomingHttpHeaders
   /** Whether CBOR is enabled (gate CBORServingAndStorage). Absent: it is not. */
   readonly takesCbor?: boolean
+  /** Which headers name a user; they are not passed on to other servers. Absent in the server's own requests. */
+  readonly isIdentityHeader?: IsIdentityHeader | undefined
   /** The whole body, empty if there is none. Fails with an ApiError if it exceeds the server's limit. */
   readonly body: () => Promise<Buffer>
   /**
@@ -38,6 +41,8 @@ export type PeerCertificate = {
   readonly certificate: X509Certificate
   /** Whether OpenSSL found a valid chain, for clientAuth, to one of the client CAs when the connection was established. */
   readonly isVerified: boolean
+  /** If it is not verified: OpenSSL's reason. */
+  readonly fault?: string
 }
 
 export type Headers = { readonly [name: string]: string | readonly string[] }
@@ -136,4 +141,21 @@ export const parametersOf = (element: string): string[] =>
 export function utf8Header(value: string): string {
   // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
   return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'latin1').toString('utf8')
+}
+
+/** The lines of a header whose lines are kept apart: each is one value, even if it contains commas. */
+export function headerValues(headers: IncomingHttpHeaders, name: string): string[] {
+  const value = headers[name]
+  if (value === undefined) return []
+  return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(one.trim()))
+}
+
+/** The end of a header's name that is a percent-encoded key; one that cannot be decoded is kept as it is. */
+export function decodeHeaderKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch (error) {
+    if (error instanceof URIError) return key
+    throw error
+  }
 }

@@ -5,13 +5,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { unauthorized } from '../api/errors.ts'
 import type { PeerCertificate } from '../api/request.ts'
-import { anonymousUser, type User } from '../api/user.ts'
+import { anonymousUser } from '../api/user.ts'
 import type { Log } from '../lib/log.ts'
-import { withAuthenticatedGroup } from './authenticated-group.ts'
+import { type Attempt, type Authenticated, unknownCaller } from './attempt.ts'
 import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
+import type { VerifyProxy } from './request-header.ts'
 import { joinReasons } from './token-chain.ts'
-import type { KnownToken, TokenResult } from './token-authenticator.ts'
 
 /** The parts of a request that may contain credentials, and its path. */
 export type Credentials = {
@@ -20,16 +20,16 @@ export type Credentials = {
   readonly peerCertificate: () => PeerCertificate | undefined
 }
 
-export type Authenticated = { readonly user: User } & Pick<KnownToken, 'warnings' | 'annotations'>
-
 /** Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects that a token is bound to. */
 export type Authenticate = (credentials: Credentials) => Authenticated | Promise<Authenticated>
 
 export type AuthenticateOptions = {
-  /** For the audiences of the server. */
-  readonly authenticateToken: (token: string) => TokenResult | Promise<TokenResult>
+  /** Absent: there are no front proxies. */
+  readonly verifyProxy?: VerifyProxy | undefined
   /** Absent: client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
+  /** For the audiences of the server. */
+  readonly authenticateToken: (token: string) => Attempt | Promise<Attempt>
   /** `paths`: those that accept anonymous requests; none: all. */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
   readonly log: Log
@@ -38,32 +38,27 @@ export type AuthenticateOptions = {
 type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { authenticateToken, verifyCertificate, anonymous, log } = options
-  const certified = new WeakMap<User, Authenticated>()
+  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, log } = options
   const openPaths = new Set(anonymous.paths)
   const isOpen = (path: string): boolean => anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
-
-  const byCertificate = (peer: PeerCertificate | undefined, refusals: string[]): Authenticated | undefined => {
-    if (verifyCertificate === undefined || peer === undefined) return undefined
-    const user = verifyCertificate(peer)
-    if (user === 'unverified') refusals.push('the client certificate could not be verified')
-    if (user === 'unverified' || user === undefined) return undefined
-    const known = certified.get(user) ?? { user: withAuthenticatedGroup(user) }
-    certified.set(user, known)
-    return known
-  }
 
   const byToken = (found: TokenFound, refusals: string[]): Looked => {
     if (found.kind === 'bad') refusals.push('malformed bearer token')
     if (found.kind !== 'token') return undefined
     const result = authenticateToken(found.token)
-    return result instanceof Promise ? result.then((later) => knownOf(later, refusals)) : knownOf(result, refusals)
+    return result instanceof Promise
+      ? result.then((later) => knownOf(later, refusals, invalidToken))
+      : knownOf(result, refusals, invalidToken)
   }
 
   return ({ headers, path, peerCertificate }) => {
     const refusals: string[] = []
-    const certificate = byCertificate(peerCertificate(), refusals)
-    if (certificate !== undefined) return certificate
+    const peer = peerCertificate()
+    if (peer !== undefined) {
+      const proxied = verifyProxy?.(headers, peer) ?? unknownCaller
+      const known = knownOf(proxied, refusals) ?? knownOf(verifyCertificate?.(peer) ?? unknownCaller, refusals)
+      if (known !== undefined) return known
+    }
     const inHeader = tokenInHeader(headers)
     const orNobody = (): Authenticated => {
       if (refusals.length > 0) log('info', 'Unable to authenticate the request', { error: joinReasons(refusals) })
@@ -76,9 +71,13 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   }
 }
 
-function knownOf(result: TokenResult, refusals: string[]): Authenticated | undefined {
-  if (result.kind === 'known') return result
-  refusals.push(result.kind === 'bad' ? result.why : 'invalid bearer token')
+const invalidToken = 'invalid bearer token'
+
+/** `unknownIs`: the reason to refuse a credential that nobody knows; absent: it counts as none. */
+function knownOf(attempt: Attempt, refusals: string[], unknownIs?: string): Authenticated | undefined {
+  if (attempt.kind === 'known') return attempt
+  if (attempt.kind === 'bad') refusals.push(attempt.why)
+  else if (unknownIs !== undefined) refusals.push(unknownIs)
   return undefined
 }
 

@@ -1,50 +1,80 @@
 /**
  * The user of a client certificate: the common name of its subject is the user, its organizations are the groups. OpenSSL has verified in
- * the handshake whether its chain leads to one of the client CAs. A connection may outlive the certificate, so its validity period is
- * checked for each request.
+ * the handshake whether its chain leads to one of the authorities, and its purpose. A connection may outlive the certificate, so its
+ * validity period is checked for each request.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import { type Attempt, unknownCaller } from './attempt.ts'
+import { withAuthenticatedGroup } from './authenticated-group.ts'
 
 /** The OID of the subject's attribute that holds a uid, as upstream defines it. */
 const uidPart = '1.3.6.1.4.1.57683.2'
 
-/** 'unverified': no client CA signed it, or it is outside of its validity period. Undefined: its subject has no common name. */
-export type VerifyCertificate = (peer: PeerCertificate) => User | 'unverified' | undefined
+/** Unknown: its subject has no common name. */
+export type VerifyCertificate = (peer: PeerCertificate) => Attempt
 
-export function createVerifyCertificate(wallMs: () => number): VerifyCertificate {
+export type CertificateOptions = {
+  /** Why the certificate is not one of a client CA. */
+  readonly faultOf: (peer: PeerCertificate) => string | undefined
+  /** Gate AllowParsingUserUIDFromCertAuth. */
+  readonly parsesUid: boolean
+  readonly wallMs: () => number
+}
+
+export function createVerifyCertificate({ faultOf, parsesUid, wallMs }: CertificateOptions): VerifyCertificate {
   const known = new WeakMap<PeerCertificate, Subject>()
   return (peer) => {
-    if (!peer.isVerified) return 'unverified'
-    const found = known.get(peer) ?? subjectOf(peer)
+    const fault = faultOf(peer)
+    if (fault !== undefined) return refuse(peer, fault)
+    const found = known.get(peer) ?? subjectOf(peer, parsesUid)
     known.set(peer, found)
-    const nowMs = wallMs()
-    return found.fromMs <= nowMs && nowMs <= found.toMs ? found.user : 'unverified'
+    return isInTime(found, wallMs()) ? found.attempt : refuse(peer, outOfTime)
   }
 }
 
-type Subject = { readonly fromMs: number; readonly toMs: number; readonly user: User | 'unverified' | undefined }
+export type Validity = { readonly fromMs: number; readonly toMs: number }
 
-const subjectOf = ({ certificate }: PeerCertificate): Subject => ({
-  fromMs: Date.parse(certificate.validFrom),
-  toMs: Date.parse(certificate.validTo),
-  user: userOf(certificate),
+export const validityOf = ({ validFrom, validTo }: X509Certificate): Validity => ({
+  fromMs: Date.parse(validFrom),
+  toMs: Date.parse(validTo),
 })
 
-/** Undefined without a common name. A certificate with several uids, or an empty one, is refused. */
-function userOf(certificate: X509Certificate): User | 'unverified' | undefined {
-  const { subject } = certificate.toLegacyObject()
-  const parts: { readonly [part: string]: string | readonly string[] | undefined } = { ...subject }
-  const uid = parts[uidPart] ?? []
-  const name = lastOf(parts['CN'])
-  if (name === undefined || name === '') return undefined
-  if (uid === '' || (typeof uid === 'object' && uid.length > 1)) return 'unverified'
-  const groups = parts['O'] ?? []
+export const isInTime = ({ fromMs, toMs }: Validity, nowMs: number): boolean => fromMs <= nowMs && nowMs <= toMs
+
+export const outOfTime = 'certificate has expired or is not yet valid'
+
+export const refuse = ({ certificate }: PeerCertificate, why: string): Attempt => ({
+  kind: 'bad',
+  why: `verifying certificate SN=${BigInt(`0x${certificate.serialNumber}`)} failed: ${why}`,
+})
+
+type Subject = Validity & { readonly attempt: Attempt }
+
+function subjectOf(peer: PeerCertificate, parsesUid: boolean): Subject {
+  const user = userOf(peer.certificate, parsesUid)
+  const attempt: Attempt =
+    user === undefined
+      ? unknownCaller
+      : typeof user === 'string'
+        ? refuse(peer, user)
+        : { kind: 'known', user: withAuthenticatedGroup(user) }
+  return { ...validityOf(peer.certificate), attempt }
+}
+
+/** Undefined without a common name. A certificate with several uids, or an empty one, is refused: the reason. */
+function userOf(certificate: X509Certificate, parsesUid: boolean): User | string | undefined {
+  const parts = partsOf(certificate)
+  const name = commonNameOf(certificate)
+  if (name === '') return undefined
+  const uids = parsesUid ? valuesOf(parts[uidPart]) : []
+  if (uids.length > 1) return 'expected 1 UID, but found multiple'
+  if (uids[0] === '') return 'UID cannot be an empty string'
   return {
     name,
-    uid: lastOf(uid) ?? '',
-    groups: typeof groups === 'string' ? [groups] : groups,
+    uid: uids[0] ?? '',
+    groups: valuesOf(parts['O']),
     extra: {
       'authentication.kubernetes.io/credential-id': [
         `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`,
@@ -53,5 +83,12 @@ function userOf(certificate: X509Certificate): User | 'unverified' | undefined {
   }
 }
 
-const lastOf = (value: string | readonly string[] | undefined): string | undefined =>
-  typeof value === 'string' ? value : value?.at(-1)
+/** Empty if there is none; the last one of several, as Go. */
+export const commonNameOf = (certificate: X509Certificate): string => valuesOf(partsOf(certificate)['CN']).at(-1) ?? ''
+
+type Parts = { readonly [part: string]: string | readonly string[] | undefined }
+
+const partsOf = (certificate: X509Certificate): Parts => ({ ...certificate.toLegacyObject().subject })
+
+const valuesOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  typeof value === 'string' ? [value] : (value ?? [])

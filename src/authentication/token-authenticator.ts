@@ -1,5 +1,5 @@
 /** A bearer token's authenticator: service accounts, bootstrap tokens, issuers and webhooks each have one. */
-import type { User } from '../api/user.ts'
+import type { Authenticated } from './attempt.ts'
 
 export type TokenResult =
   | KnownToken
@@ -8,15 +8,10 @@ export type TokenResult =
   /** Not a token of this authenticator. */
   | { readonly kind: 'unknown' }
 
-export type KnownToken = {
+export type KnownToken = Authenticated & {
   readonly kind: 'known'
-  readonly user: User
   /** Those of the requested audiences that the token is for. */
   readonly audiences: readonly string[]
-  /** For the client, with each response. */
-  readonly warnings?: readonly string[]
-  /** For the audit log. */
-  readonly annotations?: { readonly [key: string]: string }
 }
 
 /**

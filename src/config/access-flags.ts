@@ -10,12 +10,6 @@ export const accessFlags = {
   'authentication-token-webhook-config-file': {},
   'authentication-token-webhook-version': { default: 'v1beta1' },
   'enable-bootstrap-token-auth': { default: 'false' },
-  'requestheader-allowed-names': {},
-  'requestheader-client-ca-file': {},
-  'requestheader-extra-headers-prefix': {},
-  'requestheader-group-headers': {},
-  'requestheader-uid-headers': {},
-  'requestheader-username-headers': {},
   'service-account-lookup': { default: 'true' },
 } as const
 

@@ -23,6 +23,7 @@ export type ParsedGates = {
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
   'AggregatedDiscoveryRemoveBetaType',
+  'AllowParsingUserUIDFromCertAuth',
   'AllowUnsafeMalformedObjectDeletion',
   'AnonymousAuthConfigurableEndpoints',
   'AuthorizeNodeWithSelectors',
@@ -69,6 +70,7 @@ export const gatesActedOn: readonly string[] = [
   'RecoverVolumeExpansionFailure',
   'RelaxedDNSSearchValidation',
   'RelaxedEnvironmentVariableValidation',
+  'RemoteRequestHeaderUID',
   'ResourceHealthStatus',
   'SELinuxChangePolicy',
   'SELinuxMount',
@@ -92,7 +94,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'LoggingBetaOptions',
   'MutatingAdmissionPolicy',
   'PortForwardWebsockets',
-  'RemoteRequestHeaderUID',
   'ServiceAccountNodeAudienceRestriction',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',

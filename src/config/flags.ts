@@ -124,6 +124,36 @@ const flagTable = {
     type: 'string',
     help: 'A CSV file of bearer tokens: token,user,uid[,"group1,group2"].',
   },
+  'requestheader-client-ca-file': {
+    section: authentication,
+    type: 'string',
+    help: 'The authorities of front proxies, PEM: a proxy with a certificate of theirs says in headers who the user is. Read again when it changes.',
+  },
+  'requestheader-allowed-names': {
+    section: authentication,
+    type: 'list',
+    help: 'The common names that certificates of front proxies may have. Without any: all.',
+  },
+  'requestheader-username-headers': {
+    section: authentication,
+    type: 'list',
+    help: 'Headers that have the name of the user, as X-Remote-User; the first that is there counts.',
+  },
+  'requestheader-uid-headers': {
+    section: authentication,
+    type: 'list',
+    help: 'Headers that have the uid of the user, as X-Remote-Uid; the first that is there counts.',
+  },
+  'requestheader-group-headers': {
+    section: authentication,
+    type: 'list',
+    help: 'Headers that have a group of the user each, as X-Remote-Group.',
+  },
+  'requestheader-extra-headers-prefix': {
+    section: authentication,
+    type: 'list',
+    help: 'What headers with other attributes of the user begin with, as X-Remote-Extra-.',
+  },
   'api-audiences': {
     section: authentication,
     type: 'list',

@@ -36,12 +36,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'authentication-token-webhook-config-file': '',
     'authentication-token-webhook-version': 'v1beta1',
     'enable-bootstrap-token-auth': 'false',
-    'requestheader-allowed-names': '',
-    'requestheader-client-ca-file': '',
-    'requestheader-extra-headers-prefix': '',
-    'requestheader-group-headers': '',
-    'requestheader-uid-headers': '',
-    'requestheader-username-headers': '',
     'service-account-lookup': 'true',
   },
   Features: {

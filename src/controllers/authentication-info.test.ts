@@ -1,56 +1,111 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiResponse } from '../api/request.ts'
-import { addClientCa } from './authentication-info.ts'
+import { createAuthority } from '../lib/x509/certificates.ts'
+import { type AuthenticationInfo, publishInfo } from './authentication-info.ts'
 
-const pem = (text: string): string => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`
+const nowMs = Date.parse('2026-06-01T00:00:00Z')
+const pem = (name: string, madeMs = nowMs): string => createAuthority(name, madeMs).certificatePem
+const [old, own, third] = [pem('old'), pem('own'), pem('third')]
 const answer = (status: number, body: object): ApiResponse => ({
   status,
   headers: {},
   body: Buffer.from(JSON.stringify(body)),
 })
+const done = answer(200, {})
 
-/** What was written, given the answers to each GET and each PATCH in turn. */
-async function written(gets: readonly ApiResponse[], patches: readonly ApiResponse[]): Promise<string[]> {
+/** What was written, given the answers to each GET and each write in turn. */
+async function written(
+  gets: readonly ApiResponse[],
+  writes: readonly ApiResponse[],
+  info: AuthenticationInfo = { clientCaPem: own, requestHeader: null },
+): Promise<string[]> {
   const bodies: string[] = []
   let got = 0
-  await addClientCa(
+  await publishInfo(
     async (request) => {
       if (request.method === 'GET') return gets[got++] ?? assert.fail('asked too often')
-      bodies.push((await request.body()).toString())
-      return patches[bodies.length - 1] ?? assert.fail('written too often')
+      bodies.push(`${request.method} ${(await request.body()).toString()}`)
+      return writes[bodies.length - 1] ?? assert.fail('written too often')
     },
-    pem('new'),
-    () => undefined,
-    new AbortController().signal,
+    info,
+    { nowMs, signal: new AbortController().signal },
   )
   return bodies
 }
 
-const map = (resourceVersion: string, ...texts: readonly string[]): ApiResponse =>
-  answer(200, { metadata: { resourceVersion }, data: { 'client-ca-file': texts.map(pem).join('') } })
+const map = (resourceVersion: string, data: object): ApiResponse => answer(200, { metadata: { resourceVersion }, data })
+const clientCas = (resourceVersion: string, ...pems: readonly string[]): ApiResponse =>
+  map(resourceVersion, { 'client-ca-file': pems.join('') })
+const dataOf = (body: string | undefined) => JSON.parse(body?.replace(/^\w+ /, '') ?? '').data
 
 test('what is there stays', async () => {
-  const [body = ''] = await written([map('1', 'old')], [answer(200, {})])
-  assert.ok(body.includes('old') && body.includes('new'))
+  const [body] = await written([clientCas('1', old)], [done])
+  assert.equal(dataOf(body)['client-ca-file'], old + own)
 })
 
-test('who cannot be asked what is there is not told anything', async () => {
-  assert.deepEqual(await written([answer(503, { kind: 'Status' })], []), [])
-  assert.deepEqual(await written([{ status: 429, headers: {}, body: Buffer.from('Too many') }], []), [])
+test('what has everything is not written', async () => {
+  assert.deepEqual(await written([clientCas('1', old, own)], []), [])
+  assert.deepEqual(await written([], [], { clientCaPem: null, requestHeader: null }), [])
+})
+
+test('it is created if it is not there', async () => {
+  const [body = ''] = await written([answer(404, {})], [answer(201, {})])
+  assert.match(body, /^POST .*"name":"extension-apiserver-authentication"/)
+  assert.equal(dataOf(body)['client-ca-file'], own)
+})
+
+test('what cannot be read is not written', async () => {
+  for (const refused of [
+    answer(503, { kind: 'Status' }),
+    { status: 429, headers: {}, body: Buffer.from('Too many') },
+  ]) {
+    await assert.rejects(written([refused], []), /could not be written: status (503|429)/)
+  }
 })
 
 test('what another replica adds meanwhile stays', async () => {
-  const bodies = await written([map('1', 'old'), map('2', 'old', 'other')], [answer(409, {}), answer(200, {})])
+  const bodies = await written([clientCas('1', old), clientCas('2', old, third)], [answer(409, {}), done])
   assert.ok(bodies[0]?.includes('"resourceVersion":"1"'))
-  assert.ok(bodies[1]?.includes('"resourceVersion":"2"') && bodies[1].includes('other') && bodies[1].includes('new'))
+  assert.ok(bodies[1]?.includes('"resourceVersion":"2"'))
+  assert.equal(dataOf(bodies[1])['client-ca-file'], old + third + own)
 })
 
 test('each certificate is a block of lines of its own, whatever the lines of the others end with', async () => {
-  const [old, known] = [pem('old').trimEnd(), pem('new').replaceAll('\n', '\r\n')]
-  for (const text of [old, `${old}\r\n`, `${old}\n${known}`]) {
-    const found = answer(200, { metadata: { resourceVersion: '1' }, data: { 'client-ca-file': text } })
-    const [body = ''] = await written([found], [answer(200, {})])
-    assert.equal(JSON.parse(body).data['client-ca-file'], pem('old') + pem('new'))
+  const known = own.replaceAll('\n', '\r\n')
+  for (const text of [old.trimEnd(), `${old.trimEnd()}\r\n`, `${old.trimEnd()}\n${known}`]) {
+    const [body] = await written([map('1', { 'client-ca-file': text })], [done])
+    assert.equal(dataOf(body)['client-ca-file'], old + own)
   }
+})
+
+test('expired certificates go, and what is none', async () => {
+  const expired = pem('expired', Date.parse('1990-01-01T00:00:00Z'))
+  const none = '-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n'
+  const [body] = await written([clientCas('1', expired, none)], [done])
+  assert.equal(dataOf(body)['client-ca-file'], own)
+})
+
+test('front proxies: lists are joined', async () => {
+  const requestHeader = {
+    caPem: third,
+    allowedNames: ['proxy'],
+    usernameHeaders: ['X-Remote-User'],
+    uidHeaders: [],
+    groupHeaders: ['X-Remote-Group', 'X-More'],
+    extraHeaderPrefixes: ['X-Remote-Extra-'],
+  }
+  const before = {
+    'requestheader-client-ca-file': old,
+    'requestheader-allowed-names': '["first","proxy"]',
+    'requestheader-group-headers': 'no list',
+  }
+  const [body] = await written([map('1', before)], [done], { clientCaPem: null, requestHeader })
+  assert.deepEqual(dataOf(body), {
+    'requestheader-allowed-names': '["first","proxy"]',
+    'requestheader-client-ca-file': old + third,
+    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    'requestheader-group-headers': '["X-Remote-Group","X-More"]',
+    'requestheader-username-headers': '["X-Remote-User"]',
+  })
 })

@@ -1,6 +1,6 @@
 /** The objects that every cluster starts with, as upstream writes them. */
 import { type Cidr, formatIp } from '../api/ip.ts'
-import { type Fields, textOf } from '../api/object.ts'
+import { textOf } from '../api/object.ts'
 import { groupPriority, versionPriority } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf } from '../registry/resource.ts'
@@ -37,8 +37,6 @@ export type Cluster = {
   /** The ranges of cluster IPs, and the port of the server itself. */
   readonly ranges: readonly Cidr[]
   readonly port: number
-  /** PEM; null: no client CA is configured. */
-  readonly clientCaPem: string | null
   /** In the format of the timestamps in metadata. */
   readonly now: string
 }
@@ -58,7 +56,7 @@ export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
     kubernetesService(cluster),
     ...priorityClasses,
     ...flowControlObjects,
-    ...configMaps(cluster),
+    trackingConfigMap(cluster.now.slice(0, 10)),
     ...apiServices(cluster.registry),
   ])
 
@@ -90,18 +88,6 @@ function kubernetesService({ ranges, port }: Cluster): Wanted {
     },
   }
 }
-
-/** The client CAs for extension API servers, and since when the use of legacy ServiceAccount tokens is tracked. */
-function configMaps({ clientCaPem, now }: Cluster): Wanted[] {
-  const tracking = trackingConfigMap(now.slice(0, 10))
-  if (clientCaPem === null) return [tracking]
-  return [tracking, configMap('extension-apiserver-authentication', { 'client-ca-file': clientCaPem })]
-}
-
-const configMap = (name: string, data: Fields): Wanted => ({
-  collection: '/api/v1/namespaces/kube-system/configmaps',
-  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
-})
 
 const aggregatorGroup = 'apiregistration.k8s.io'
 

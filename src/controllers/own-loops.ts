@@ -4,6 +4,7 @@ import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { INFO_CHECK_MS } from './authentication-info.ts'
 import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
@@ -27,6 +28,8 @@ export type OwnLoopsParts = {
   readonly keptObjects: readonly Wanted[]
   /** Checks the default ServiceCIDR. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
+  /** Publishes how clients are authenticated. Undefined: ConfigMaps are not served. */
+  readonly publishInfo: ((signal: AbortSignal) => Promise<void>) | undefined
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
   readonly aggregatesRoles: boolean
@@ -78,6 +81,16 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       log,
     }),
   ]
+  if (parts.publishInfo !== undefined) {
+    loops.push(
+      new Loop({
+        name: 'the check of extension-apiserver-authentication',
+        intervalMs: INFO_CHECK_MS,
+        run: parts.publishInfo,
+        log,
+      }),
+    )
+  }
   const address = publicAddress(parts.endpointAddress)
   if (!parts.keepsEndpoints || address === undefined) return loops
   return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]

@@ -6,7 +6,7 @@ import type { AccessAttributes } from '../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
 import { impersonatesNobody } from '../api/errors.ts'
-import { type ApiRequest, utf8Header } from '../api/request.ts'
+import { type ApiRequest, decodeHeaderKey, headerValues } from '../api/request.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
 import type { Authorize, Waiting } from '../authorization/authorizer.ts'
 import { refusal } from '../authorization/refusal.ts'
@@ -52,29 +52,12 @@ function readHeaders(headers: IncomingHttpHeaders): Asked {
   const extra: (readonly [string, string])[] = []
   for (const header in headers) {
     if (!header.startsWith(EXTRA)) continue
-    const key = decodeKey(header.slice(EXTRA.length))
-    for (const value of valuesOf(headers, header)) extra.push([key, value])
+    const key = decodeHeaderKey(header.slice(EXTRA.length))
+    for (const value of headerValues(headers, header)) extra.push([key, value])
   }
-  const [name = ''] = valuesOf(headers, USER)
-  const [uid = ''] = valuesOf(headers, UID)
-  return { name, uid, groups: valuesOf(headers, GROUP), extra }
-}
-
-/** Each line of a header is one value, even if it contains commas. */
-function valuesOf(headers: IncomingHttpHeaders, name: string): string[] {
-  const value = headers[name]
-  if (value === undefined) return []
-  return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(one.trim()))
-}
-
-/** A key that cannot be percent-decoded is kept as it is. */
-function decodeKey(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch (error) {
-    if (error instanceof URIError) return key
-    throw error
-  }
+  const [name = ''] = headerValues(headers, USER)
+  const [uid = ''] = headerValues(headers, UID)
+  return { name, uid, groups: headerValues(headers, GROUP), extra }
 }
 
 const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/

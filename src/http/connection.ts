@@ -53,5 +53,8 @@ export class Connection {
 
 function shownBy(socket: TLSSocket): PeerCertificate | null {
   const certificate = socket.getPeerX509Certificate()
-  return certificate === undefined ? null : { certificate, isVerified: socket.authorized }
+  if (certificate === undefined) return null
+  if (socket.authorized) return { certificate, isVerified: true }
+  // Node's types say Error; it is OpenSSL's code.
+  return { certificate, isVerified: false, fault: String(socket.authorizationError) }
 }

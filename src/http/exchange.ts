@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge } from '../api/errors.ts'
+import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../api/request.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
@@ -29,6 +30,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly connection: Connection
   readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
+  isIdentityHeader: IsIdentityHeader | undefined
   /** Whether its target could be parsed. */
   isReadable = true
   /** Its index in the roster of `exchanges.ts`. */

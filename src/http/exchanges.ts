@@ -4,6 +4,7 @@
  */
 import { Duplex } from 'node:stream'
 import { unreadableRequest } from '../api/errors.ts'
+import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 import { Roster } from '../lib/roster.ts'
@@ -21,6 +22,7 @@ export type ExchangesOptions = {
   readonly log: Log
   readonly limits: Limits
   readonly takesCbor: boolean
+  readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
 }
 
@@ -30,6 +32,7 @@ export class Exchanges {
   readonly #log: Log
   readonly #limits: Limits
   readonly #takesCbor: boolean
+  readonly #isIdentityHeader: IsIdentityHeader
   readonly #endsUnauthenticated: boolean
   readonly #open = new Roster<Exchange>()
   readonly #starts = new Starts<Connection, Exchange>((exchange) => {
@@ -48,6 +51,7 @@ export class Exchanges {
     this.#log = options.log
     this.#limits = options.limits
     this.#takesCbor = options.takesCbor
+    this.#isIdentityHeader = options.isIdentityHeader
     this.#endsUnauthenticated = options.endsUnauthenticated
   }
 
@@ -58,6 +62,7 @@ export class Exchanges {
   begin(exchange: Exchange, isReadable: boolean): void {
     exchange.connection.open++
     exchange.takesCbor = this.#takesCbor
+    exchange.isIdentityHeader = this.#isIdentityHeader
     exchange.isReadable = isReadable
     this.#open.add(exchange)
     this.#starts.add(exchange)

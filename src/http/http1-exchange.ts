@@ -1,7 +1,6 @@
 /** A request that came over HTTP/1.1, on Node's own server. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Headers } from '../api/request.ts'
-import { isKeptApart } from '../http2/request-head.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import { pieces } from '../lib/pieces.ts'
 import type { BodySource } from './body.ts'
@@ -114,7 +113,7 @@ const together = (parts: readonly Buffer[]): Buffer => {
 }
 
 /** Node joins several lines of a header into one; some headers must stay apart. */
-export function headersOf(request: IncomingMessage): IncomingHttpHeaders {
+export function headersOf(request: IncomingMessage, isKeptApart: (name: string) => boolean): IncomingHttpHeaders {
   const { headers } = request
   let apart: IncomingHttpHeaders | undefined
   for (const name in headers) {

@@ -7,6 +7,7 @@ import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerRespo
 import type { Server as TcpServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
+import { identityHeaderTest, type IsIdentityHeader } from '../api/identity-headers.ts'
 import type { Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
@@ -45,6 +46,8 @@ export type ListenerOptions = TlsChoice & {
   readonly takesCbor?: boolean
   /** Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it is. */
   readonly endsUnauthenticated?: boolean
+  /** Absent: those of impersonation, and the standard ones of front proxies. */
+  readonly isIdentityHeader?: IsIdentityHeader
 }
 
 export type StopTimes = {
@@ -62,6 +65,7 @@ export class Listener implements AsyncDisposable {
   readonly #log: Log
   readonly #limits: Limits
   #tls: TlsChoice
+  readonly #isIdentityHeader: IsIdentityHeader
   readonly #http2 = {
     encoder: new HpackEncoder(),
     blocks: new Blocks(),
@@ -80,6 +84,7 @@ export class Listener implements AsyncDisposable {
   constructor(options: ListenerOptions) {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
+    this.#isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
     this.#exchanges = new Exchanges({
       handler: options.handler,
       responder: new Responder({ compresses: options.compresses ?? true }),
@@ -87,6 +92,7 @@ export class Listener implements AsyncDisposable {
       limits: this.#limits,
       takesCbor: options.takesCbor ?? false,
       endsUnauthenticated: options.endsUnauthenticated ?? true,
+      isIdentityHeader: this.#isIdentityHeader,
     })
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
@@ -219,7 +225,8 @@ export class Listener implements AsyncDisposable {
       this.#log(level, 'HTTP/2 connection error', { code: codeName(code), error, remoteAddress })
     }
     const owner = { onRequest, mayReset, mayControl, onFault }
-    connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner })
+    const isKeptApart = this.#isIdentityHeader
+    connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner, isKeptApart })
   }
 
   #onHttp2(stream: ServerStream, connection: Connection): void {
@@ -250,7 +257,7 @@ export class Listener implements AsyncDisposable {
     request.on('error', (error) => this.#log('debug', 'request failed', { error: error.message }))
     response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
     const { socket } = request
-    const headers = headersOf(request)
+    const headers = headersOf(request, this.#isIdentityHeader)
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     connection.heads?.began(request)
@@ -267,7 +274,7 @@ export class Listener implements AsyncDisposable {
 
   #onUpgrade(request: IncomingMessage, rest: Buffer): void {
     const { socket } = request
-    const headers = headersOf(request)
+    const headers = headersOf(request, this.#isIdentityHeader)
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     connection.heads?.leave()

@@ -59,9 +59,15 @@ const REMEMBERED_BYTES_MAX = 8 * 1024
 
 /** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
 export class HeadReader {
+  readonly #isKeptApart: (name: string) => boolean
   #lastFields: readonly HeaderField[] = []
   #last: Headers = { headers: {}, contentLength: -1, host: '' }
   #lastAuthority = ''
+
+  /** `isKeptApart`: of which headers several fields are not joined into one. */
+  constructor(isKeptApart: (name: string) => boolean) {
+    this.#isKeptApart = isKeptApart
+  }
 
   /** Undefined for a malformed request. `bytes`: the size of all fields. */
   read(fields: readonly HeaderField[], bytes: number): RequestHead | undefined {
@@ -96,7 +102,7 @@ export class HeadReader {
     const host = hostOf(fields)
     if (contentLength === undefined || host === undefined) return undefined
     // Frozen, since requests share them.
-    const headers = Object.freeze(joinFields(fields))
+    const headers = Object.freeze(joinFields(fields, this.#isKeptApart))
     if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
     this.#lastFields = fields
     this.#last = { headers, contentLength, host }
@@ -140,7 +146,7 @@ function isSame(one: HeaderField | undefined, other: HeaderField | undefined): b
   return one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
 }
 
-function joinFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
+function joinFields(fields: readonly HeaderField[], isKeptApart: (name: string) => boolean): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = Object.create(null)
   for (const { name, value } of fields) {
     const before = headers[name]
@@ -151,9 +157,6 @@ function joinFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
   }
   return headers
 }
-
-/** Names of users and groups may contain commas, so several fields of such a header must not be joined. */
-export const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 /** Undefined if there are several, or the value is invalid. */
 function hostOf(fields: readonly HeaderField[]): string | undefined {

@@ -31,18 +31,23 @@ export interface ConnectionOwner {
   readonly onFault: (error: ConnectionError) => void
 }
 
-export type ServerConnectionParts = ConnectionParts & { readonly limits: ServerLimits; readonly owner: ConnectionOwner }
+export type ServerConnectionParts = ConnectionParts & {
+  readonly limits: ServerLimits
+  readonly owner: ConnectionOwner
+  /** Of which headers several fields are not joined into one. */
+  readonly isKeptApart: (name: string) => boolean
+}
 
 export class ServerConnection extends Http2Connection<ServerStream> implements StreamOwner {
   protected lastId = 0
   readonly #streamsMax: number
   readonly #owner: ConnectionOwner
-  readonly #heads = new HeadReader()
+  readonly #heads: HeadReader
   /** Streams of this chunk that the owner does not know of yet: some are reset in the same chunk, and most bodies come with it. */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
 
-  constructor({ owner, limits, ...parts }: ServerConnectionParts) {
+  constructor({ owner, limits, isKeptApart, ...parts }: ServerConnectionParts) {
     super(
       { ...parts, limits },
       {
@@ -56,6 +61,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
       },
     )
     this.#owner = owner
+    this.#heads = new HeadReader(isKeptApart)
     this.#streamsMax = limits.streamsMax
   }
 

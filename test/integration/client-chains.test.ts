@@ -40,7 +40,11 @@ const clock = { aheadMs: 0 }
 const seen: string[] = []
 const authenticate = createAuthenticate({
   authenticateToken: () => unknownToken,
-  verifyCertificate: createVerifyCertificate(() => Date.now() + clock.aheadMs),
+  verifyCertificate: createVerifyCertificate({
+    faultOf: ({ isVerified, fault }) => (isVerified ? undefined : fault),
+    parsesUid: true,
+    wallMs: () => Date.now() + clock.aheadMs,
+  }),
   anonymous: { isEnabled: true, paths: [] },
   log: silent,
 })

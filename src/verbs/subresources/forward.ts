@@ -1,6 +1,7 @@
 /** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
+import { identityHeaderTest } from '../../api/identity-headers.ts'
 import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
@@ -108,9 +109,6 @@ const hopHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Credentials are meant for this server, not for the backend. */
-const isCredential = (name: string): boolean => name === 'authorization' || name.startsWith('impersonate-')
-
 /** The CORS policy is that of this server, not of the backend. */
 const corsHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
@@ -120,8 +118,14 @@ const corsHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** The headers of a client's request that are passed to the backend. */
-export function requestHeaders({ headers, remoteAddress }: ApiRequest): Headers {
-  const passed = endToEnd(headers, (name) => isCredential(name) || name === 'host' || name.startsWith(':'))
+export function requestHeaders({
+  headers,
+  remoteAddress,
+  isIdentityHeader = identityHeaderTest(),
+}: ApiRequest): Headers {
+  // Credentials, and what a front proxy says about the user, are meant for this server alone.
+  const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
+  const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']
   const way = firstHeader(headers, 'x-forwarded-for')
   return {

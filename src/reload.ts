@@ -1,0 +1,63 @@
+/** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
+import { type AuthorityUse, type ClientAuthorities, joinPems } from './authentication/client-authorities.ts'
+import type { Config } from './config/config.ts'
+import type { Listener } from './http/listener.ts'
+import { FileReloader } from './http/reload.ts'
+import type { Log } from './lib/log.ts'
+import type { Certificate } from './lib/x509/certificates.ts'
+
+export type ReloadParts = {
+  readonly listener: Listener
+  /** The serving certificate in use, and its files. */
+  readonly certificate: Certificate
+  readonly files: { readonly certificatePath: string; readonly keyPath: string }
+  readonly authorities: ClientAuthorities
+  /** Called after the CAs have changed. */
+  readonly onAuthorities: () => void
+  readonly log: Log
+}
+
+export function createReloaders(config: Config, parts: ReloadParts): FileReloader[] {
+  const { requestHeader } = config.authentication
+  return [
+    servingReloader(parts),
+    ...authorityReloaders(parts, 'client', config.clientCaPath),
+    ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
+  ]
+}
+
+function servingReloader({ listener, certificate, files, log }: ReloadParts): FileReloader {
+  return new FileReloader(
+    [
+      { path: files.certificatePath, text: certificate.certificatePem },
+      { path: files.keyPath, text: certificate.keyPem },
+    ],
+    {
+      what: 'the serving certificate',
+      use: ([certificatePem = '', keyPem = '']) => listener.setCertificate({ certificatePem, keyPem }),
+      log,
+    },
+  )
+}
+
+const names: { readonly [use in AuthorityUse]: string } = {
+  client: 'the file of client authorities',
+  requestHeader: 'the file of request header authorities',
+}
+
+function authorityReloaders(
+  { listener, authorities, onAuthorities, log }: ReloadParts,
+  use: AuthorityUse,
+  path: string | null,
+): FileReloader[] {
+  const text = authorities.pems[use]
+  if (path === null || text === null) return []
+  const take = ([pem = '']: readonly string[]): void => {
+    const pems = { ...authorities.pems, [use]: pem }
+    // Fails if the PEM cannot be used; then nothing changes.
+    listener.setClientCa(joinPems(pems) ?? '')
+    authorities.set(pems)
+    onAuthorities()
+  }
+  return [new FileReloader([{ path, text }], { what: names[use], use: take, log })]
+}
