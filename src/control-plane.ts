@@ -24,8 +24,7 @@ import { createDispatch } from './dispatch.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
-import { buildAuthorizers } from './authorization/build.ts'
-import { AuthorizerChain } from './authorization/chain.ts'
+import { ConfiguredAuthorizers } from './authorization/configured.ts'
 import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
@@ -94,6 +93,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly roles: FollowedRoles
   /** The same. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
+  readonly authorizers: ConfiguredAuthorizers
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
@@ -115,18 +115,22 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const registry = new Registry(builtInResources(options))
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
   const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
-  const links = buildAuthorizers(config.authorization.authorizers, {
+  const yaml = new YamlConverter()
+  const patterns = new PatternThread()
+  const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
     roles: roles.index,
     nodes: {
       graph: nodes?.graph ?? new NodeGraph(),
       rules: bootstrapRules('system:node', config.featureGates),
       gates: config.featureGates,
     },
+    metrics: parts.authorizationMetrics,
+    gates: config.featureGates,
+    log,
+    random,
+    answerPattern: (question) => patterns.answer(question),
   })
-  const authorizer = new AuthorizerChain(links, parts.authorizationMetrics)
-  const { authorize } = authorizer
-  const yaml = new YamlConverter()
-  const patterns = new PatternThread()
+  const { authorize, rightsOf } = authorizers.chain
   const ownHandle: HandleAs = (request, user) => handle(request, user)
   const accessOf = (resource: Resource): Access => access.of(resource)
   const objects = createOwnObjects(registry, accessOf)
@@ -176,7 +180,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       handlers: createHandlers({
         askAboutToken: async (token, audiences) => authenticateToken(token, audiences),
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
-        askAboutRights: async (user, namespace) => authorizer.rightsOf(user, namespace),
+        askAboutRights: async (user, namespace) => rightsOf(user, namespace),
         requestToken: accounts?.requestToken,
       }),
       subresourceAccess: ({ resource }) => ({
@@ -217,6 +221,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log,
   })
   const dispose = async (): Promise<void> => {
+    authorizers[Symbol.dispose]()
     await Promise.all([yaml[Symbol.asyncDispose](), patterns[Symbol.asyncDispose]()])
   }
   return {
@@ -228,6 +233,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     nodes,
     storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
     authorities,
+    authorizers,
     fillable: () => access.fillable(),
     [Symbol.asyncDispose]: dispose,
   }

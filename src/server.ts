@@ -6,11 +6,14 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAudit } from './audit/create-audit.ts'
+import type { ConfiguredAuthorizers } from './authorization/configured.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
+import { type AuthorizerConfig, rereadAuthorization } from './config/authorization.ts'
 import type { Config } from './config/config.ts'
+import { ConfigReloader, type Reloads } from './config/files/reload.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { identityHeaderTest } from './api/identity-headers.ts'
 import { joinPems } from './authentication/client-authorities.ts'
@@ -41,6 +44,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers } from './lib/timers.ts'
 import { rbacGroup } from './rbac/role.ts'
+import { addReloadMetrics } from './reload-metrics.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
 import { checkVersions } from './storage/etcd-versions.ts'
@@ -240,8 +244,15 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       log('warn', 'the client authorities could not be published yet', { error: String(error) }),
     )
   }
-  const reloaders = createReloaders(config, { listener, certificate, files, authorities, onAuthorities, log })
-  for (const reloader of reloaders) parts.use(reloader)
+  const fileReloaders = createReloaders(config, { listener, certificate, files, authorities, onAuthorities, log })
+  const authorizationReloader = reloadAuthorization(config, {
+    authorizers: plane.authorizers,
+    metrics,
+    serverId,
+    clock,
+    log,
+  })
+  const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   void firstFill.run(plane.fillable(), rangeOf(root))
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
@@ -302,6 +313,38 @@ const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
     msMax,
     { late: () => false },
   )
+
+type AuthorizationReloading = {
+  readonly authorizers: ConfiguredAuthorizers
+  readonly metrics: Metrics
+  readonly serverId: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Reloads --authorization-config. */
+function reloadAuthorization(
+  { authorization, featureGates }: Config,
+  { authorizers, metrics, serverId, clock, log }: AuthorizationReloading,
+): ConfigReloader<readonly AuthorizerConfig[]>[] {
+  if (authorization.file === null) return []
+  const { path, bytes } = authorization.file
+  const reloader = new ConfigReloader(path, bytes, {
+    read: (changed) => rereadAuthorization(changed, { gates: featureGates, initial: authorization.authorizers }),
+    use: (chain) => authorizers.replace(chain),
+    what: 'authorization config',
+    log,
+    clock,
+  })
+  // Upstream counts the start as a success.
+  const startSeconds = clock.wallMs() / 1000
+  const reloads = (): Reloads => {
+    const { success, failure } = reloader.reloads
+    return { success: { count: success.count + 1, lastSeconds: success.lastSeconds || startSeconds }, failure }
+  }
+  addReloadMetrics(metrics, { what: 'authorization', serverId, reloads })
+  return [reloader]
+}
 
 function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {
   if (tls.kind === 'folder') return loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())

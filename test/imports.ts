@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cache: ['codec', 'storage'],
   rbac: ['codec', 'schema', 'cache', 'storage'],
   authentication: ['codec', 'cel', 'config', 'webhooks', 'etcd'],
-  authorization: ['config', 'rbac', 'registry', 'cache', 'storage'],
+  authorization: ['cel', 'config', 'rbac', 'registry', 'cache', 'storage', 'webhooks'],
   gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
   audit: ['codec', 'config', 'webhooks'],
   discovery: ['codec', 'registry', 'schema'],

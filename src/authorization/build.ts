@@ -1,6 +1,6 @@
 /** Builds the authorizers that the configuration names. */
 import { nodeNameOf } from '../api/node-user.ts'
-import type { AuthorizerConfig } from '../config/authorization.ts'
+import type { AuthorizerConfig, WebhookConfig } from '../config/authorization.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 import { createAbacAuthorizer } from './abac.ts'
 import { allowed, type Authorizer, noRights, type Rights } from './authorizer.ts'
@@ -13,12 +13,13 @@ export type AuthorizerParts = {
   readonly roles: RoleIndex
   /** What the node authorizer decides by. */
   readonly nodes: NodeAuthorizerParts
+  readonly webhookOf: (config: WebhookConfig) => Authorizer
 }
 
 export const buildAuthorizers = (authorizers: readonly AuthorizerConfig[], parts: AuthorizerParts): Link[] =>
   authorizers.map((one) => ({ type: one.type, name: one.name, authorizer: build(one, parts) }))
 
-function build(one: AuthorizerConfig, { roles, nodes }: AuthorizerParts): Authorizer {
+function build(one: AuthorizerConfig, { roles, nodes, webhookOf }: AuthorizerParts): Authorizer {
   switch (one.type) {
     case 'AlwaysAllow':
       return { authorize: () => allowed, rightsOf: () => everything }
@@ -32,7 +33,7 @@ function build(one: AuthorizerConfig, { roles, nodes }: AuthorizerParts): Author
     case 'ABAC':
       return createAbacAuthorizer(one.rules)
     case 'Webhook':
-      throw new Error('the configuration refuses webhooks')
+      return webhookOf(one)
     case 'Node':
       return {
         authorize: (user, attributes) => authorizeNode(nodes, user, attributes),

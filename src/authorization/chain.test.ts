@@ -15,7 +15,11 @@ type Mode = 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny'
 function createAuthorizer(modes: readonly Mode[], roles: RoleIndex): Authorizer {
   const links = buildAuthorizers(
     modes.map((type) => ({ type, name: type.toLowerCase() })),
-    { roles, nodes: { graph: new NodeGraph(), rules: [], gates: defaultGates } },
+    {
+      roles,
+      nodes: { graph: new NodeGraph(), rules: [], gates: defaultGates },
+      webhookOf: () => assert.fail('no webhook is configured'),
+    },
   )
   return new AuthorizerChain(links, new AuthorizationMetrics(new Metrics()))
 }

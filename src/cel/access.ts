@@ -26,8 +26,10 @@ export const userEnvironment = (version: KubernetesVersion): Environment =>
 export const accessReviewEnvironment = (
   version: KubernetesVersion,
   { hasSelectors }: { readonly hasSelectors: boolean },
-): Environment =>
-  withVariables(kubernetesEnvironment(version), { request: hasSelectors ? selectiveReview : plainReview })
+): Environment => withVariables(kubernetesEnvironment(version), { request: accessReviewType({ hasSelectors }) })
+
+export const accessReviewType = ({ hasSelectors }: { readonly hasSelectors: boolean }): StructType =>
+  hasSelectors ? selectiveReview : plainReview
 
 const requirement = struct('kubernetes.SelectorRequirement', { key: string, operator: string, values: list(string) })
 const selector = (name: string): StructType => struct(name, { rawSelector: string, requirements: list(requirement) })

@@ -12,15 +12,28 @@ export type TurnTools = {
   readonly refuse?: () => void
 }
 
-export async function inTurns<T>(work: (slice: Slice) => Turns<T>, { answer, refuse }: TurnTools = {}): Promise<T> {
+export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnTools): Promise<T> =>
+  nowOrInTurns(work, tools)
+
+/** A promise only if the work takes more than one turn. */
+export function nowOrInTurns<T>(work: (slice: Slice) => Turns<T>, tools: TurnTools = {}): T | Promise<T> {
   const slices = new Slices()
   const turns = work({ isOver: () => slices.isOver, begin: () => slices.begin() })
+  const first = turns.next()
+  return first.done === true ? first.value : goOn(turns, { first: first.value, slices, ...tools })
+}
+
+type Going = TurnTools & { readonly first: Asked | undefined; readonly slices: Slices }
+
+async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going): Promise<T> {
+  let value = first
   for (;;) {
-    const { done, value } = turns.next()
-    if (done === true) return value
     refuse?.()
     if (value === undefined) await slices.turn()
     else value.tell(answer === undefined ? value.question.answer() : await answer(value.question))
+    const next = turns.next()
+    if (next.done === true) return next.value
+    value = next.value
   }
 }
 

@@ -38,12 +38,14 @@ export type AuthorizationFile = {
 export type AuthorizerConfig =
   | { readonly type: 'Node' | 'RBAC' | 'AlwaysAllow' | 'AlwaysDeny'; readonly name: string }
   | { readonly type: 'ABAC'; readonly name: string; readonly rules: readonly AbacRule[] }
-  | {
-      readonly type: 'Webhook'
-      readonly name: string
-      readonly webhook: AuthorizationWebhook
-      readonly kubeconfig: Kubeconfig
-    }
+  | WebhookConfig
+
+export type WebhookConfig = {
+  readonly type: 'Webhook'
+  readonly name: string
+  readonly webhook: AuthorizationWebhook
+  readonly kubeconfig: Kubeconfig
+}
 
 export function readAuthorization(
   values: AuthorizationValues,

@@ -103,9 +103,6 @@ function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void
   const bindAddress = values.address('bind-address')
   const advertiseAddress = values.address('advertise-address') || bindAddress
   const authorization = readAuthorization(values, { gates: featureGates, warn })
-  if (authorization.authorizers.some(({ type }) => type === 'Webhook')) {
-    values.fault('authorization by Webhook is not supported yet: use Node,RBAC')
-  }
   const isOpen = isOpenByFlags(authorization)
   return {
     etcd: readEtcd(values),

@@ -97,7 +97,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'ServiceAccountNodeAudienceRestriction',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',
-  'StructuredAuthorizationConfiguration',
   'TranslateStreamCloseWebsocketRequests',
 ])
 

@@ -1,0 +1,194 @@
+/** Authorization by webhooks on a whole server: real TLS, a chain with conditions, and a configuration that is reloaded. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
+const folder = mkdtempSync(join(tmpdir(), 'keelson-authorization-'))
+const configPath = join(folder, 'authorization.yaml')
+const kubeconfigPath = join(folder, 'kubeconfig')
+
+type Spec = {
+  readonly user: string
+  readonly resourceAttributes?: { readonly namespace?: string; readonly name?: string }
+}
+const asked: Spec[] = []
+/** What the webhook says to a spec; a number is the status of an error. */
+let says: (spec: Spec) => object | number = () => ({ allowed: false })
+
+const hook: Server = createServer({ cert, key }, (request, response) => {
+  const pieces: Buffer[] = []
+  request.on('data', (piece: Buffer) => void pieces.push(piece))
+  request.on('end', () => {
+    const { spec, ...review } = JSON.parse(Buffer.concat(pieces).toString())
+    asked.push(spec)
+    const status = says(spec)
+    if (typeof status === 'number') response.writeHead(status).end('broken')
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
+  })
+})
+
+const configOf = (failurePolicy: string, namespace: string, more = ''): string => `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthorizationConfiguration
+authorizers:
+- type: Webhook
+  name: guard
+  webhook:
+    timeout: 2s
+    authorizedTTL: 1ms
+    unauthorizedTTL: 1ms
+    subjectAccessReviewVersion: v1
+    matchConditionSubjectAccessReviewVersion: v1
+    failurePolicy: ${failurePolicy}
+    connectionInfo: {type: KubeConfigFile, kubeConfigFile: ${kubeconfigPath}}
+    matchConditions:
+    - expression: has(request.resourceAttributes)
+    - expression: request.resourceAttributes.namespace == '${namespace}'
+- {type: RBAC, name: rbac}
+${more}`
+
+const parts = new AsyncDisposableStack()
+let server: TestServer
+let client: Client
+
+before(async () => {
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const address = hook.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const authority = Buffer.from(cert).toString('base64')
+  writeFileSync(
+    kubeconfigPath,
+    `clusters: [{name: c, cluster: {server: "https://127.0.0.1:${address.port}/authorize", certificate-authority-data: ${authority}}}]
+users: [{name: u, user: {token: secret}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`,
+  )
+  writeFileSync(configPath, configOf('NoOpinion', 'guarded'))
+  server = parts.use(await startTestServer([`--authorization-config=${configPath}`]))
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = parts.use(made)
+})
+
+after(async () => {
+  await parts.disposeAsync()
+  hook.closeAllConnections()
+  hook.close()
+  rmSync(folder, { recursive: true })
+})
+
+const read = async (namespace: string, token = 'bob-token') => {
+  const { status, text } = await client.call({ path: `/api/v1/namespaces/${namespace}/configmaps/none`, token })
+  return { status, text }
+}
+
+test('what its conditions match is decided by the webhook, the rest by the next authorizer', async () => {
+  says = ({ user }) => ({ allowed: user === 'bob', reason: 'because' })
+  assert.equal((await read('guarded')).status, 404)
+  assert.equal(asked.at(-1)?.user, 'bob')
+  const count = asked.length
+  assert.equal((await read('other')).status, 403)
+  assert.equal(asked.length, count)
+})
+
+test('a denial ends the chain, with its reason', async () => {
+  says = () => ({ denied: true, reason: 'not today' })
+  await sleep(5)
+  const { status, text } = await read('guarded')
+  assert.equal(status, 403)
+  assert.match(text, /cannot get resource .* in the namespace \\"guarded\\": not today"/)
+})
+
+test('no opinion leaves it to the others; members of system:masters are never asked about', async () => {
+  says = () => ({ allowed: false, reason: 'who knows' })
+  await sleep(5)
+  const { status, text } = await read('guarded')
+  assert.equal(status, 403)
+  assert.match(text, /: who knows"/)
+  const count = asked.length
+  assert.equal((await read('guarded', adminToken)).status, 404)
+  assert.equal(asked.length, count)
+})
+
+test('an error that nobody overrules is a 500 without the request having been allowed', async () => {
+  says = () => 403
+  await sleep(5)
+  const { status, text } = await read('guarded')
+  assert.equal(status, 500)
+  assert.equal(text, 'Internal Server Error: "/api/v1/namespaces/guarded/configmaps/none": broken\n')
+})
+
+test('an access review says what the webhook says, and that it failed', async () => {
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+  const spec = { user: 'carol', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' } }
+  const ask = async () => {
+    const { text } = await client.call({ method: 'POST', path, token: adminToken, body: { spec } })
+    return JSON.parse(text).status
+  }
+  says = () => ({ denied: true, reason: 'never' })
+  assert.deepEqual(await ask(), { allowed: false, denied: true, reason: 'never' })
+  says = () => 404
+  await sleep(5)
+  const evaluationError = 'the server could not find the requested resource'
+  assert.deepEqual(await ask(), { allowed: false, evaluationError })
+})
+
+const metric = async (name: RegExp): Promise<string> => {
+  const { text } = await client.call({ path: '/metrics', token: adminToken })
+  return text.split('\n').find((line) => name.test(line)) ?? ''
+}
+const reloads = (status: string): Promise<string> =>
+  metric(new RegExp(`^apiserver_authorization_config_controller_automatic_reloads_total.*status="${status}"`))
+
+/** The file is read shortly after it changed. */
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await isDone()) return
+    await sleep(50)
+  }
+  assert.fail('nothing changed within 5 s')
+}
+
+test('a changed configuration is used from then on; a bad one changes nothing', async () => {
+  says = () => ({ allowed: true })
+  assert.match(await reloads('success'), / 1$/)
+  writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))
+  await until(async () => (await read('elsewhere')).status === 404)
+  assert.equal((await read('guarded')).status, 403)
+  assert.match(await reloads('success'), / 2$/)
+  writeFileSync(configPath, configOf('Whatever', 'guarded'))
+  await until(async () => (await reloads('failure')).endsWith(' 1'))
+  assert.equal((await read('elsewhere')).status, 404)
+  writeFileSync(
+    configPath,
+    configOf('NoOpinion', 'guarded', '- {type: AlwaysAllow, name: alwaysallow}\n- {type: ABAC, name: abac}\n'),
+  )
+  await until(async () => (await reloads('failure')).endsWith(' 2'))
+  assert.equal((await read('guarded')).status, 403)
+  assert.deepEqual(
+    server.complaints
+      .filter((text) => text.includes('authorization config'))
+      .map((text) => JSON.parse(text.slice(text.indexOf('{'))).error),
+    [
+      'authorizers[0].failurePolicy: Unsupported value: "Whatever": supported values: "NoOpinion", "Deny"',
+      'authorizer type ABAC is not allowed if it was not enabled at initial server startup',
+    ],
+  )
+})
+
+test('with the policy Deny an error ends the chain', async () => {
+  writeFileSync(configPath, configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'))
+  says = () => 403
+  await until(async () => (await read('anywhere')).status === 404)
+  assert.equal((await read('strict')).status, 500)
+})
