@@ -8,6 +8,8 @@ import { createStaticTokens } from './authentication/static-tokens.ts'
 import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
 import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
+import { createBootstrapTokens } from './authentication/bootstrap-token.ts'
+import type { Objects } from './admission/objects.ts'
 import type { IdentityHeaders } from './api/identity-headers.ts'
 import type { Config } from './config/config.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
@@ -31,19 +33,19 @@ export type AuthenticatorsParts = {
   readonly accounts: Accounts | undefined
   /** Undefined: no issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
+  readonly objects: Pick<Objects, 'get'>
   readonly clock: Clock
   readonly log: Log
 }
 
-export function createAuthenticators(
-  config: Config,
-  { accounts, issuers, clock, log }: AuthenticatorsParts,
-): Authenticators {
+export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
+  const { accounts, issuers, clock, log } = parts
   const served = config.serviceAccounts?.audiences ?? []
   // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
   const local: readonly (AuthenticateToken | undefined)[] = [
     createStaticTokens(config.tokens, served),
     accounts?.authenticateAccount,
+    config.authentication.hasBootstrapTokens ? withServerAudiences(served, bootstrapTokens(parts)) : undefined,
   ]
   // Those that ask other servers: issuers, then webhooks.
   const remote: readonly (AuthenticateToken | undefined)[] = [
@@ -89,6 +91,15 @@ export function createAuthenticators(
     authenticateToken: (token, audiences) => chain(token, audiences.length === 0 ? served : audiences),
   }
 }
+
+const secretsId = { group: '', version: 'v1', plural: 'secrets' } as const
+
+const bootstrapTokens = ({ objects, clock, log }: AuthenticatorsParts) =>
+  createBootstrapTokens({
+    readSecret: (name, at) => objects.get(secretsId, { namespace: 'kube-system', name }, at),
+    wallMs: clock.wallMs,
+    log,
+  })
 
 const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.trim().toLowerCase())
 

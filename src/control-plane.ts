@@ -160,6 +160,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { authenticate, authenticateToken, authorities } = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,
+    objects,
     clock,
     log,
   })

@@ -154,6 +154,12 @@ const flagTable = {
     type: 'list',
     help: 'What headers with other attributes of the user begin with, as X-Remote-Extra-.',
   },
+  'enable-bootstrap-token-auth': {
+    section: authentication,
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether Secrets of the type bootstrap.kubernetes.io/token in kube-system are tokens, with which nodes join.',
+  },
   'api-audiences': {
     section: authentication,
     type: 'list',
