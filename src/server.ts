@@ -204,8 +204,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
     plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
   const hasConfigMaps = plane.registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
+  // Through the handler if requests are audited: upstream records these writes like any other.
+  const createAll = audit === undefined ? plane.storeRoles : undefined
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll: plane.storeRoles }, signal)
+    if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll }, signal)
     await serviceRange.check(signal)
     await plane.allocation.repair.prepare()
   }
