@@ -7,6 +7,7 @@ import { matchesLabels } from '../api/label-selector.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
+import { Slices } from '../lib/slices.ts'
 import { requirementsOf } from '../registry/rules/label-selector.ts'
 import { identityOf } from '../schema/equal.ts'
 import { followWatch } from './follow-watch.ts'
@@ -16,6 +17,8 @@ const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 const manager = 'clusterrole-aggregation-controller'
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
+/** Parsed in about a millisecond; a role of many rules takes longer. */
+const PAGE_ROLES = 50
 
 export type AggregationParts = { readonly handle: HandleAs; readonly log: Log }
 
@@ -30,11 +33,11 @@ async function followOnce(handle: HandleAs, signal: AbortSignal): Promise<void> 
 }
 
 async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void> {
-  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
-  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
-  const roles = [...itemsOf(fieldsOf(objectOf(response))['items'])]
+  const slices = new Slices()
+  const roles = await listRoles(handle, slices, signal)
   const faults: string[] = []
   for (const [at, role] of roles.entries()) {
+    if (slices.isOver) await slices.turn()
     const rules = aggregatedRules(role, roles)
     if (rules === undefined || signal.aborted) continue
     const name = nameOf(role)
@@ -46,6 +49,21 @@ async function aggregateAll(handle: HandleAs, signal: AbortSignal): Promise<void
     else faults.push(`${path}/${name} answers ${status}`)
   }
   if (faults.length > 0) throw new Error(faults.join('; '))
+}
+
+/** In pages, so that no turn of the event loop parses them all. */
+async function listRoles(handle: HandleAs, slices: Slices, signal: AbortSignal): Promise<Fields[]> {
+  const roles: Fields[] = []
+  for (let next = ''; ; ) {
+    const query = { limit: `${PAGE_ROLES}`, ...(next === '' ? {} : { continue: next }) }
+    const response = await request(handle, { method: 'GET', path, query, signal })
+    if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+    const list = fieldsOf(objectOf(response))
+    roles.push(...itemsOf(list['items']))
+    next = textOf(fieldsOf(list['metadata'])['continue'])
+    if (next === '') return roles
+    if (slices.isOver) await slices.turn()
+  }
 }
 
 /** Undefined: the role has no aggregationRule, or has the rules already, in whichever order. */
