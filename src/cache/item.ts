@@ -87,6 +87,11 @@ export class Item extends Slot {
     return this.decoded ?? this.#decode()
   }
 
+  /** The bytes as they were stored; undefined once the wire form has replaced them. Borrowed, as all views are. */
+  get stored(): Buffer | undefined {
+    return this.#versionAt === STORED ? this.#home.view(this) : undefined
+  }
+
   /** The JSON of the object, with a newline at the end. */
   wire(): Buffer {
     this.#print()

@@ -5,7 +5,7 @@
  */
 import { ApiError } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
-import { contentOf, FollowedResource } from '../cache/followed-resource.ts'
+import { FollowedResource } from '../cache/followed-resource.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { Log } from '../lib/log.ts'
 import { ownText, SharedLists } from '../lib/shared-lists.ts'
@@ -15,8 +15,16 @@ import { isCode } from '../storage/errors.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
+import { createReadContent } from './read-stored.ts'
 import { rbacGroup, type RoleResource, roleResources } from './role.ts'
 import { type Place, RoleIndex } from './role-index.ts'
+
+const kinds: { readonly [resource in RoleResource]: string } = {
+  clusterroles: 'ClusterRole',
+  clusterrolebindings: 'ClusterRoleBinding',
+  roles: 'Role',
+  rolebindings: 'RoleBinding',
+}
 
 export type RoleAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
@@ -90,7 +98,7 @@ export class FollowedRoles implements AsyncDisposable {
       name: `${resource}.${rbacGroup}`,
       reader,
       range: keys.range(),
-      read: contentOf,
+      read: createReadContent(kinds[resource]),
       set: (key, object) => {
         const place = keys.parse(key)
         if (place === undefined) return
