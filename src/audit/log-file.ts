@@ -45,7 +45,7 @@ export class LogFile {
   /** `lines`: each ends with a newline. Fails if they are not all written. */
   async append(lines: readonly string[]): Promise<void> {
     const all = Buffer.from(lines.join(''))
-    const file = this.#file ?? (await this.#open(all.length))
+    const file = this.#file ?? (await this.#open(Buffer.byteLength(lines[0] ?? '')))
     if (this.#bytes + all.length <= this.#bytesMax) return this.#write(file, all)
     for (const line of lines) await this.#appendOne(Buffer.from(line))
   }

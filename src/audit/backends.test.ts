@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemTime } from '../lib/timers.ts'
+import type { EventSink } from './backend.ts'
+import { BatchBackend, type BatchOptions } from './batch.ts'
+import { BlockingBackend } from './blocking.ts'
+import type { AuditEvent } from './event.ts'
+import { type Lines, LogSink } from './log-sink.ts'
+import type { ReportLost } from './lost.ts'
+
+const event = (json: string, level: AuditEvent['level'] = 'Request'): AuditEvent => ({
+  level,
+  json,
+  truncated: () => `short of ${json.length}`,
+  line: () => `line of ${json}`,
+})
+
+function collector() {
+  const lost: string[] = []
+  const reportLost: ReportLost = (plugin, events, why) =>
+    void lost.push(`${plugin} ${events.map(({ json }) => json.slice(0, 9)).join(',')}: ${why}`)
+  return { lost, reportLost }
+}
+
+/** Keeps batches until they are let go. */
+class HeldSink implements EventSink {
+  readonly batches: string[][] = []
+  readonly #letGo: (() => void)[] = []
+  isClosed = false
+
+  store(events: readonly AuditEvent[]): Promise<boolean> {
+    this.batches.push(events.map(({ json }) => json))
+    return new Promise((resolve) => this.#letGo.push(() => resolve(true)))
+  }
+
+  letGo(): void {
+    this.#letGo.shift()?.()
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    while (this.#letGo.length > 0) this.letGo()
+  }
+}
+
+test('events that come while others are written are written together, in order', async () => {
+  const written: string[][] = []
+  const begun: PromiseWithResolvers<void>[] = []
+  const lines: Lines = {
+    append: (batch) => {
+      written.push([...batch])
+      const writing = Promise.withResolvers<void>()
+      begun.push(writing)
+      return writing.promise
+    },
+    close: () => Promise.resolve(),
+  }
+  const { lost, reportLost } = collector()
+  const sink = new LogSink(lines, { format: 'json', reportLost })
+  const results = ['a', 'b', 'c'].map((json) => sink.store([event(json)]))
+  assert.deepEqual(written, [['a\n']])
+  begun[0]?.resolve()
+  assert.equal(await results[0], true)
+  await sleep(0)
+  assert.deepEqual(written, [['a\n'], ['b\n', 'c\n']])
+  begun[1]?.reject(new Error('ENOSPC: no space left on device, write'))
+  assert.deepEqual(await Promise.all(results), [true, false, false])
+  assert.deepEqual(lost, ['log b,c: ENOSPC: no space left on device, write'])
+  const legacy = new LogSink(
+    { ...lines, append: async (batch) => void written.push([...batch]) },
+    { format: 'legacy', reportLost },
+  )
+  await legacy.store([event('d')])
+  assert.deepEqual(written.at(-1), ['line of d\n'])
+})
+
+test('a blocking backend tells of failures only if it is strict', async () => {
+  const { reportLost } = collector()
+  const failing: EventSink = { store: () => Promise.resolve(false), close: () => Promise.resolve() }
+  const options = { eventBytesMax: Infinity, reportLost }
+  assert.equal(await new BlockingBackend(failing, { ...options, isStrict: false }).process(event('a')), true)
+  assert.equal(await new BlockingBackend(failing, { ...options, isStrict: true }).process(event('a')), false)
+})
+
+test('large events lose their objects, or are lost', async () => {
+  const { lost, reportLost } = collector()
+  const stored: string[] = []
+  const sink: EventSink = {
+    store: async (events) => {
+      stored.push(...events.map(({ json }) => json))
+      return true
+    },
+    close: () => Promise.resolve(),
+  }
+  const backend = new BlockingBackend(sink, { isStrict: true, eventBytesMax: 20, reportLost })
+  await backend.process(event('x'.repeat(19)))
+  await backend.process(event('x'.repeat(20)))
+  await backend.process(event('ä'.repeat(10)))
+  assert.equal(backend.process(event('y'.repeat(20), 'Metadata')), true)
+  assert.deepEqual(stored, ['x'.repeat(19), 'short of 20', 'short of 10'])
+  assert.deepEqual(lost, ['truncate yyyyyyyyy: event is too large even after truncating'])
+})
+
+function batchOf(sink: EventSink, more: Partial<BatchOptions['mode']> = {}, options: Partial<BatchOptions> = {}) {
+  const { lost, reportLost } = collector()
+  const backend = new BatchBackend(sink, {
+    mode: { kind: 'batch', bufferEventsMax: 3, batchEventsMax: 2, waitMs: 60_000, throttle: null, ...more },
+    batchesMax: 1,
+    eventBytesMax: Infinity,
+    batchBytesMax: Infinity,
+    time: systemTime,
+    reportLost,
+    ...options,
+  })
+  return { backend, lost }
+}
+
+test('a batch is sent when it is full; what does not fit into the buffer is lost', async () => {
+  const sink = new HeldSink()
+  const { backend, lost } = batchOf(sink)
+  for (const json of ['a', 'b', 'c', 'd']) assert.equal(backend.process(event(json)), true)
+  assert.deepEqual(lost, ['buffered d: audit buffer queue blocked'])
+  await sleep(5)
+  assert.deepEqual(sink.batches, [['a', 'b']])
+  sink.letGo()
+  const stopping = backend[Symbol.asyncDispose]()
+  await sleep(5)
+  assert.deepEqual(sink.batches, [['a', 'b'], ['c']])
+  sink.letGo()
+  await stopping
+  assert.ok(sink.isClosed)
+  backend.process(event('e'))
+  assert.equal(lost.at(-1), 'buffered e: audit backend shut down')
+})
+
+test('a batch that is not full is sent after its time', async () => {
+  const sink = new HeldSink()
+  const { backend } = batchOf(sink, { waitMs: 10 })
+  backend.process(event('a'))
+  await sleep(1)
+  assert.deepEqual(sink.batches, [])
+  await sleep(50)
+  assert.deepEqual(sink.batches, [['a']])
+  sink.letGo()
+  await backend[Symbol.asyncDispose]()
+})
+
+test('batches are divided by bytes and limited in their rate', async () => {
+  const sink = new HeldSink()
+  const throttle = { batchesPerSecond: 20, burst: 1 }
+  const { backend } = batchOf(sink, { throttle, batchEventsMax: 3 }, { batchesMax: 9, batchBytesMax: 10 })
+  for (const json of ['aaaa', 'bbbb', 'cccc']) backend.process(event(json))
+  await sleep(5)
+  assert.deepEqual(sink.batches, [['aaaa', 'bbbb']])
+  await backend[Symbol.asyncDispose]()
+  assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
+})

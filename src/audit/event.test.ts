@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MicroClock } from './micro-clock.ts'
+import { EventPrinter, type StageFacts } from './event.ts'
+import { sourceIps } from './source-ips.ts'
+
+const info = {
+  kind: 'resource',
+  verb: 'create',
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  subresource: 'scale',
+  namespace: '',
+  name: '',
+  segments: [],
+  isWatchPath: false,
+} as const
+
+const printer = new EventPrinter({
+  level: 'Request',
+  auditId: 'id "1"',
+  uri: '/x?a=<b>',
+  verb: 'create',
+  user: { name: 'al\u00e9', uid: 'u', groups: ['g', 'h'], extra: { z: ['1'], a: ['2', '3'] } },
+  sourceIps: ['1.2.3.4', '::1'],
+  userAgent: 'me',
+  info,
+})
+
+const stage: StageFacts = {
+  stage: 'ResponseComplete',
+  impersonated: { name: 'bob', uid: '', groups: ['dev'] },
+  named: { namespace: 'ns', name: 'n', uid: 'uid', resourceVersion: '7' },
+  response: {
+    code: 404,
+    status: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'no',
+      reason: 'NotFound',
+      details: { name: 'n' },
+    },
+  },
+  requestObject: '{"a":1}',
+  responseObject: undefined,
+  isTruncated: false,
+  receivedTime: '2026-01-31T12:00:00.120000Z',
+  stageTime: '2026-01-31T12:00:01.000001Z',
+  annotations: { b: '1', a: '2' },
+}
+
+test('an event has its fields in the order of the API', () => {
+  const { json, truncated } = printer.print(stage)
+  const upToObjects =
+    '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"id \\"1\\"","stage":"ResponseComplete",' +
+    '"requestURI":"/x?a=\\u003cb\\u003e","verb":"create",' +
+    '"user":{"username":"al\u00e9","uid":"u","groups":["g","h"],"extra":{"a":["2","3"],"z":["1"]}},' +
+    '"impersonatedUser":{"username":"bob","groups":["dev"]},"sourceIPs":["1.2.3.4","::1"],"userAgent":"me",' +
+    '"objectRef":{"resource":"deployments","namespace":"ns","name":"n","uid":"uid","apiGroup":"apps","apiVersion":"v1","resourceVersion":"7","subresource":"scale"},' +
+    '"responseStatus":{"metadata":{},"status":"Failure","message":"no","reason":"NotFound","details":{"name":"n"},"code":404},'
+  const times =
+    '"requestReceivedTimestamp":"2026-01-31T12:00:00.120000Z","stageTimestamp":"2026-01-31T12:00:01.000001Z",'
+  assert.equal(json, `${upToObjects}"requestObject":{"a":1},${times}"annotations":{"a":"2","b":"1"}}`)
+  assert.equal(truncated(), `${upToObjects}${times}"annotations":{"a":"2","audit.k8s.io/truncated":"true","b":"1"}}`)
+})
+
+test('the old format is one line of text', () => {
+  assert.equal(
+    printer.print(stage).line(),
+    '2026-01-31T12:00:00.12Z AUDIT: id="id \\"1\\"" stage="ResponseComplete" ip="1.2.3.4" method="create" user="al\u00e9" groups="\\"g\\",\\"h\\"" as="bob" asgroups="\\"dev\\"" user-agent="me" namespace="ns" uri="/x?a=<b>" response="404"',
+  )
+  const nobody = new EventPrinter({
+    level: 'Metadata',
+    auditId: 'i',
+    uri: '/',
+    verb: 'get',
+    user: undefined,
+    sourceIps: [],
+    userAgent: '',
+    info: { kind: 'path', verb: 'get', path: '/' },
+  })
+  const first = { ...stage, stage: 'RequestReceived', impersonated: undefined, response: undefined } as const
+  assert.equal(
+    nobody.print(first).line(),
+    '2026-01-31T12:00:00.12Z AUDIT: id="i" stage="RequestReceived" ip="<unknown>" method="get" user="<none>" groups="<none>" as="<self>" asgroups="<lookup>" user-agent="" namespace="<none>" uri="/" response="<deferred>"',
+  )
+})
+
+test('a request comes from what proxies say, and from its connection', () => {
+  const cases: readonly (readonly [
+    forwarded: string | undefined,
+    real: string | undefined,
+    expected: readonly string[],
+  ])[] = [
+    [undefined, undefined, ['9.9.9.9']],
+    ['1.2.3.4, ::ffff:5.6.7.8 ,x,2001:DB8::0:1', undefined, ['1.2.3.4', '5.6.7.8', '2001:db8::1', '9.9.9.9']],
+    ['1.2.3.4', '5.6.7.8', ['1.2.3.4', '5.6.7.8', '9.9.9.9']],
+    ['1.2.3.4', '1.2.3.4', ['1.2.3.4', '9.9.9.9']],
+    ['1.2.3.4,9.9.9.9', undefined, ['1.2.3.4', '9.9.9.9']],
+    [undefined, '1.2.3', ['9.9.9.9']],
+  ]
+  for (const [forwarded, real, expected] of cases) {
+    const headers = {
+      ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
+      ...(real === undefined ? {} : { 'x-real-ip': real }),
+    }
+    assert.deepEqual(sourceIps(headers, '9.9.9.9'), expected)
+  }
+  assert.deepEqual(sourceIps({}, ''), [])
+})
+
+test('times have microseconds, and follow the wall clock when it is set', () => {
+  let [wallMs, monotonicMs] = [Date.parse('2026-01-31T12:00:00.000Z'), 5]
+  const clock = new MicroClock({ wallMs: () => wallMs, monotonicMs: () => monotonicMs })
+  assert.equal(clock.print(clock.now()), '2026-01-31T12:00:00.000000Z')
+  monotonicMs += 0.25
+  assert.equal(clock.print(clock.now()), '2026-01-31T12:00:00.000250Z')
+  wallMs += 1000
+  monotonicMs += 1
+  assert.equal(clock.print(clock.now()), '2026-01-31T12:00:01.000000Z')
+  wallMs -= 60_000
+  assert.equal(clock.print(clock.now()), '2026-01-31T11:59:01.000000Z')
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { LogFile, type LogFileOptions } from './log-file.ts'
+
+const MEGABYTE = 1 << 20
+const noon = Date.parse('2026-01-31T12:00:00.000Z')
+
+function folder(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-audit-log-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+const log = (_level: string, message: string, fields?: object): void =>
+  assert.fail(`${message} ${JSON.stringify(fields)}`)
+
+/** Each look at the clock is a second later. */
+function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogFileOptions {
+  let ms = noon
+  const wallMs = (): number => (ms += 1000)
+  return {
+    path,
+    megabytesMax: 1,
+    wallMs,
+    old: { filesMax: 0, daysMax: 0, isCompressed: false, wallMs: () => noon, log, ...old },
+  }
+}
+
+const line = (character: string): string => `${character.repeat(MEGABYTE / 2)}\n`
+
+test('lines are appended to a file that only its owner reads', async (t) => {
+  const path = join(folder(t), 'a', 'b', 'audit.log')
+  const file = await LogFile.create(optionsOf(path))
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  await file.append(['one\n', 'two\n'])
+  await file.append(['three\n'])
+  await file.close()
+  const again = await LogFile.create(optionsOf(path))
+  await again.append(['four\n'])
+  await again.close()
+  assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
+})
+
+test('a file that is full gets the name of the time, and a new one is begun', async (t) => {
+  const dir = folder(t)
+  const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))
+  await file.append([line('a'), line('b'), line('c')])
+  await file.close()
+  assert.deepEqual(readdirSync(dir).toSorted(), [
+    'audit-2026-01-31T12-00-01.000.log',
+    'audit-2026-01-31T12-00-02.000.log',
+    'audit.log',
+  ])
+  assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), line('c'))
+})
+
+test('a line that fits into no file is refused, and others are written', async (t) => {
+  const path = join(folder(t), 'audit.log')
+  const file = await LogFile.create(optionsOf(path))
+  const long = `${'x'.repeat(MEGABYTE)}\n`
+  await assert.rejects(file.append([long]), /^Error: write length 1048577 exceeds maximum file size 1048576$/)
+  await file.append(['short\n'])
+  await file.close()
+  assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
+})
+
+test('old files go by number and by age, whether they are compressed or not', async (t) => {
+  const dir = folder(t)
+  const old = [
+    'audit-2026-01-31T11-00-00.000.log',
+    'audit-2026-01-30T13-00-00.000.log.gz',
+    'audit-2026-01-29T11-00-00.000.log',
+    'audit-2026-01-28T11-00-00.000.log',
+  ]
+  for (const name of [...old, 'audit-x.log', 'other-2026-01-01T00-00-00.000.log']) writeFileSync(join(dir, name), '')
+  const byAge = await LogFile.create(optionsOf(join(dir, 'audit.log'), { daysMax: 2 }))
+  await byAge.append(['x\n'])
+  await byAge.close()
+  const kept = ['audit-x.log', 'audit.log', 'other-2026-01-01T00-00-00.000.log']
+  assert.deepEqual(readdirSync(dir).toSorted(), [old[1], old[0], ...kept])
+  const byNumber = await LogFile.create(optionsOf(join(dir, 'audit.log'), { filesMax: 1 }))
+  await byNumber.append(['x\n'])
+  await byNumber.close()
+  assert.deepEqual(readdirSync(dir).toSorted(), [old[0], ...kept])
+})
+
+test('old files are compressed', async (t) => {
+  const dir = folder(t)
+  const file = await LogFile.create(optionsOf(join(dir, 'audit.log'), { isCompressed: true }))
+  await file.append([line('a'), line('b')])
+  await file.close()
+  assert.deepEqual(readdirSync(dir).toSorted(), ['audit-2026-01-31T12-00-01.000.log.gz', 'audit.log'])
+  assert.equal(gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(), line('a'))
+})
+
+test('a folder that cannot be made is told when the server starts', async (t) => {
+  const path = join(folder(t), 'file')
+  writeFileSync(path, '')
+  await assert.rejects(LogFile.create(optionsOf(join(path, 'audit.log'))), { code: 'EEXIST' })
+})
