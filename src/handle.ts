@@ -193,9 +193,8 @@ class Life {
 }
 
 function outcomeOf(response: ApiResponse, error: unknown): Outcome {
-  if (error === undefined) return 'shownStatus' in response ? { status: response.shownStatus } : {}
-  if (error instanceof ApiError) return { status: toStatus(error) }
-  return error instanceof TextError ? {} : { panic: error }
+  if (error !== undefined && !(error instanceof ApiError || error instanceof TextError)) return { panic: error }
+  return 'shownStatus' in response ? { status: response.shownStatus } : {}
 }
 
 /**
@@ -240,14 +239,16 @@ function errorResponse(
 /** In the representation that the client accepts; JSON if it accepts none of ours. */
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
-  const { type, body } = printError(toStatus(error), request)
+  const status = toStatus(error)
+  const { type, body, isAccepted } = printError(status, request)
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
     // Upstream sends it only with a 403 of the gate itself.
     ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
-  return { status: error.code, headers, body }
+  // Upstream does not record a Status that it had to send in a form that was not asked for.
+  return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

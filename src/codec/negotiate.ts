@@ -106,12 +106,12 @@ export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTabl
 }
 
 /** For an error: it is never converted, and a client that accepts no known type gets indented JSON all the same. */
-export function negotiateError(asked: Asked): Form {
+export function negotiateError(asked: Asked): Form & { readonly isAccepted: boolean } {
   const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
   const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
-  if (form === undefined) return indentedJson
-  return form.isIndented || isIndented(query, headers) ? { type: form.type, isIndented: true } : form
+  if (form === undefined) return { ...indentedJson, isAccepted: false }
+  return { type: form.type, isIndented: form.isIndented || isIndented(query, headers), isAccepted: true }
 }
 
 const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'

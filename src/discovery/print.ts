@@ -33,7 +33,10 @@ const isKnownConversion = (clause: string): boolean => isConversion(clause) && k
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /** An error must be answered in any case: a client that accepts none of our media types gets JSON. */
-export const printError = (status: Status, request: Request): Printed => print(status, negotiateError(request))
+export function printError(status: Status, request: Request): Printed & { readonly isAccepted: boolean } {
+  const form = negotiateError(request)
+  return { ...print(status, form), isAccepted: form.isAccepted }
+}
 
 function print(document: Json, { type, isIndented }: Form): Printed {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }

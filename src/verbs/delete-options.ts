@@ -44,9 +44,9 @@ export async function readDeleteOptions(
   return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)
 }
 
-/** Upstream encodes what it decoded, with kind and version. */
-const printSent = ({ kind, apiVersion, ...fields }: Fields): string =>
-  printOrdered({ kind: kind ?? 'DeleteOptions', apiVersion: apiVersion ?? 'v1', ...fields })
+/** Upstream records the options in its internal version, whatever the body says. */
+const printSent = (fields: Fields): string =>
+  printOrdered({ ...fields, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/__internal' })
 
 /** Fails with Invalid. */
 export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {

@@ -13,9 +13,11 @@ import {
   summary,
 } from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/body-form.ts'
+import { printOrdered } from '../codec/json.ts'
 import { printObject } from '../codec/object.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { Slices } from '../lib/slices.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { inNamespace } from './identity.ts'
@@ -63,8 +65,15 @@ export async function readAs(
   if (slices.isOver) await slices.turn()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
-  context.audited?.requestObject(object.metadata, () => printObject(object, expected.shape))
+  context.audited?.requestObject(object.metadata, () => printGiven(object, expected.shape))
   return withoutDuplicateOwners(inNamespace(object, request), context)
+}
+
+/** As upstream prints what it decoded. */
+function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
+  if (shape.custom === undefined) return printObject(object, shape)
+  const { creationTimestamp = null } = object.metadata
+  return printOrdered({ ...object, metadata: { ...object.metadata, creationTimestamp } })
 }
 
 async function fromYaml(

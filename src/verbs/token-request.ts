@@ -41,12 +41,13 @@ export const createTokenRequest =
     const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
     const nowSeconds = Math.floor(parts.wallMs() / 1000)
     const isExtended = isForKubelet(seconds, { bound, audiences, parts })
+    const jti = access.ids.uid()
     const token = parts.sign({
       aud: audiences,
       exp: nowSeconds + (isExtended ? YEAR_SECONDS : seconds),
       iat: nowSeconds,
       iss: parts.issuer,
-      jti: access.ids.uid(),
+      jti,
       'kubernetes.io': {
         namespace,
         ...bound,
@@ -56,6 +57,7 @@ export const createTokenRequest =
       nbf: nowSeconds,
       sub: accountUserName(namespace, name),
     })
+    request.context.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`)
     const { uid: _, ...metadata } = object.metadata
     return respond({
       ...object,
