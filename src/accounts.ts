@@ -1,21 +1,39 @@
 /** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
-import type { Config } from './config/config.ts'
+import type { KubeObject } from './api/object.ts'
+import { type HandleAs, request } from './api/own-request.ts'
+import { fixedKeys } from './authentication/account-keys.ts'
+import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { createAuthenticateAccount } from './authentication/account-token.ts'
+import { createAuthenticateLegacy, lastUsedLabel } from './authentication/legacy-token.ts'
 import type { AuthenticateToken } from './authentication/token-authenticator.ts'
+import type { Config } from './config/config.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { readSigningKey, readVerifyingKeys, signJwt } from './lib/jwt.ts'
+import type { Log } from './lib/log.ts'
 import type { Review } from './verbs/reviews/question.ts'
 import { createTokenRequest } from './verbs/token-request.ts'
 
-export type Accounts = { readonly authenticateAccount: AuthenticateToken; readonly requestToken: Review }
+export type Accounts = {
+  /** In upstream's order: tokens of secrets, then bound ones. */
+  readonly authenticators: readonly AuthenticateToken[]
+  readonly requestToken: Review
+}
+
+export type AccountsParts = {
+  readonly objects: Pick<Objects, 'get'>
+  /** For the labels of secrets whose tokens are used. */
+  readonly handle: HandleAs
+  readonly metrics: AccountMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** Undefined if no issuer is configured. */
 export function createAccounts(
-  { serviceAccounts }: Config,
-  objects: Pick<Objects, 'get'>,
-  { wallMs }: Clock,
+  { serviceAccounts, authentication }: Config,
+  { objects, handle, metrics, clock: { wallMs }, log }: AccountsParts,
 ): Accounts | undefined {
   if (serviceAccounts === null) return undefined
   const { audiences, extendsExpiration, issuers, keyPems, secondsMax, signingKeyPem } = serviceAccounts
@@ -23,13 +41,16 @@ export function createAccounts(
   assert(key !== undefined, 'the configuration was checked with its keys')
   const [issuer] = issuers
   const core = { group: '', version: 'v1' } as const
+  const shared = {
+    keys: fixedKeys(keyPems.flatMap(readVerifyingKeys)),
+    read: async ({ plural, ...place }: Place, at: 'any' | 'latest') => objects.get({ ...core, plural }, place, at),
+    metrics,
+    wallMs,
+  }
+  const looksUp = authentication.looksUpServiceAccounts
+  const legacy = { ...shared, served: audiences, looksUp, label: createLabel(handle, log) }
   return {
-    authenticateAccount: createAuthenticateAccount({
-      issuers,
-      keys: keyPems.flatMap(readVerifyingKeys),
-      read: async ({ plural, ...place }, at) => objects.get({ ...core, plural }, place, at),
-      wallMs,
-    }),
+    authenticators: [createAuthenticateLegacy(legacy), createAuthenticateAccount({ ...shared, issuers })],
     requestToken: createTokenRequest({
       issuer,
       audiences,
@@ -39,5 +60,36 @@ export function createAccounts(
       read: async (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
       wallMs,
     }),
+  }
+}
+
+type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
+
+/** How long a request may wait for the label. It is set again with the next use. */
+const LABEL_MS_MAX = 10_000
+const FAILURE = 300
+
+/** Requests that come together share one write. */
+function createLabel(handle: HandleAs, log: Log): (secret: KubeObject, day: string) => Promise<void> {
+  const writes = new Map<string, Promise<void>>()
+  const write = async ({ metadata }: KubeObject, day: string): Promise<void> => {
+    const { namespace = '', name = '', uid = '' } = metadata
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+    // With its uid: a new secret of the same name is another one.
+    const body = { metadata: { uid, labels: { [lastUsedLabel]: day } } }
+    const signal = AbortSignal.timeout(LABEL_MS_MAX)
+    const { status } = await request(handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
+    if (status < FAILURE) return
+    log('error', 'Failed to label legacy service account token with last-used date', { namespace, name, status })
+  }
+  return (secret, day) => {
+    const { uid = '' } = secret.metadata
+    const known = writes.get(uid)
+    if (known !== undefined) return known
+    const writing = write(secret, day)
+      .catch((error: unknown) => log('error', 'Failed to label legacy service account token', { error: String(error) }))
+      .finally(() => writes.delete(uid))
+    writes.set(uid, writing)
+    return writing
   }
 }

@@ -44,7 +44,7 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
   // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
   const local: readonly (AuthenticateToken | undefined)[] = [
     createStaticTokens(config.tokens, served),
-    accounts?.authenticateAccount,
+    ...(accounts?.authenticators ?? []),
     config.authentication.hasBootstrapTokens ? withServerAudiences(served, bootstrapTokens(parts)) : undefined,
   ]
   // Those that ask other servers: issuers, then webhooks.

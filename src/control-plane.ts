@@ -21,6 +21,7 @@ import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
+import type { AccountMetrics } from './authentication/account-metrics.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
@@ -73,6 +74,7 @@ export type ControlPlaneParts = {
   readonly store: Store
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
+  readonly accountMetrics: AccountMetrics
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** Undefined: nothing is audited. */
@@ -156,7 +158,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     ids,
     random,
   })
-  const accounts = createAccounts(config, objects, clock)
+  const accounts = createAccounts(config, { objects, handle: ownHandle, metrics: parts.accountMetrics, clock, log })
   const { authenticate, authenticateToken, authorities } = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,

@@ -6,6 +6,7 @@ export interface AccountKeys {
   readonly find: (keyId: string) => readonly JwtKey[] | Promise<readonly JwtKey[]>
 }
 
-export const fixedKeys = (keys: readonly JwtKey[]): AccountKeys => ({
-  find: (keyId) => keys.filter(({ id }) => keyId === '' || keyId === id),
-})
+export function fixedKeys(keys: readonly JwtKey[]): AccountKeys {
+  const byId = Map.groupBy(keys, ({ id }) => id)
+  return { find: (keyId) => (keyId === '' ? keys : (byId.get(keyId) ?? [])) }
+}

@@ -3,6 +3,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
 import { type JwtKey, readSigningKey, readVerifyingKeys, signJwt } from '../lib/jwt.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { fixedKeys } from './account-keys.ts'
+import { createAccountMetrics } from './account-metrics.ts'
 import { createAuthenticateAccount } from './account-token.ts'
 
 const nowSeconds = 1_800_000_000
@@ -29,7 +32,8 @@ const objects = new Map([
 ])
 const authenticate = createAuthenticateAccount({
   issuers: ['https://issuer', 'https://older'],
-  keys: key.verifying,
+  keys: fixedKeys(key.verifying),
+  metrics: createAccountMetrics(new Metrics()),
   read: ({ plural, namespace, name }) => Promise.resolve(objects.get(`${plural}/${namespace}/${name}`)),
   wallMs: () => nowSeconds * 1000,
 })

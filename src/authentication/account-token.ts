@@ -2,19 +2,17 @@
  * Service account tokens: signed by this server or one that shares its keys, for some audiences, for some time. A token is valid as long as
  * the service account, and the object that it is bound to, exist with the uids in its claims.
  */
-import { hash } from 'node:crypto'
 import { accountUserName } from '../api/account-claims.ts'
-import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
-import { parseJson } from '../api/json-value.ts'
-import { type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
+import type { Jwt } from '../lib/jwt.ts'
+import { audiencesOf, wrongAudiences } from './account-audiences.ts'
+import type { AccountKeys } from './account-keys.ts'
+import type { AccountMetrics } from './account-metrics.ts'
+import { AccountSignatures } from './account-signatures.ts'
 import { type AuthenticateToken, badToken as bad, type TokenResult, unknownToken } from './token-authenticator.ts'
 
-/** Digests of this many tokens with a valid signature are cached: verifying a signature takes longer than all else here. */
-const VERIFIED_MAX = 4096
-/** A token has a few hundred characters; one that is longer than any header may be is not parsed. */
-const TOKEN_CHARACTERS_MAX = 64 * 1024
 /** The clock skew between servers that share their keys that is tolerated, as upstream. */
 const LEEWAY_SECONDS = 60
 /** A pod, or another object, that is being deleted may still finish its work. */
@@ -22,47 +20,44 @@ const GONE_GRACE_MS = 60_000
 
 type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
 
+/** Reads an object of the core group. */
+export type ReadObject = (place: Place, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+
 export type AccountTokenParts = {
   readonly issuers: readonly string[]
-  readonly keys: readonly JwtKey[]
-  /** Reads an object of the core group. */
-  readonly read: (place: Place, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  readonly keys: AccountKeys
+  readonly read: ReadObject
+  readonly metrics: Pick<AccountMetrics, 'stale_tokens_total' | 'valid_tokens_total'>
   readonly wallMs: () => number
 }
 
 export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateToken {
-  const verified = new Set<string>()
-  return (token, audiences) => {
-    const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
-    if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return unknownToken
-    const digest = hash('sha256', token, 'base64')
-    if (!verified.has(digest)) {
-      const keys = parts.keys.filter(({ id }) => jwt.keyId === '' || jwt.keyId === id)
-      if (keys.length === 0) return bad('invalid signature, no keys found')
-      if (!keys.some((key) => verifyJwt(jwt, key))) return bad('go-jose/go-jose: error in cryptographic primitive')
-      remember(verified, digest)
-    }
-    return check(jwt.claims, audiences, parts)
+  const signatures = new AccountSignatures(parts.issuers, parts.keys)
+  const authenticate = async (token: string, jwt: Jwt, audiences: readonly string[]): Promise<TokenResult> => {
+    const why = await signatures.verify(token, jwt)
+    return why === undefined ? check(jwt.claims, audiences, parts) : bad(why)
   }
-}
-
-/** Evicts the oldest digest. */
-function remember(verified: Set<string>, digest: string): void {
-  const [oldest] = verified
-  if (verified.size >= VERIFIED_MAX && oldest !== undefined) verified.delete(oldest)
-  verified.add(digest)
+  return (token, audiences) => {
+    const jwt = signatures.parse(token)
+    return jwt === undefined ? unknownToken : authenticate(token, jwt, audiences)
+  }
 }
 
 async function check(claims: Fields, targets: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
-  const given = typeof claims['aud'] === 'string' ? [claims['aud']] : textsOf(claims['aud'])
+  const given = audiencesOf(claims)
   const audiences = targets.filter((audience) => given.includes(audience))
-  if (audiences.length === 0) {
-    return bad(`token audiences ${shown(given)} is invalid for the target audiences ${shown(targets)}`)
-  }
+  if (audiences.length === 0) return wrongAudiences(given, targets)
   const own = fieldsOf(claims['kubernetes.io'])
-  const why =
-    timeFault(claims, parts.wallMs() / 1000) ?? (await accountFault(own, parts)) ?? (await boundFault(own, parts))
-  return why === undefined ? { kind: 'known', user: userOf(claims), audiences } : bad(why)
+  const nowSeconds = parts.wallMs() / 1000
+  const why = timeFault(claims, nowSeconds) ?? (await accountFault(own, parts)) ?? (await boundFault(own, parts))
+  if (why !== undefined) return bad(why)
+  const user = userOf(claims)
+  const lateSeconds = Math.floor(nowSeconds) - numberOf(own['warnafter'])
+  const isStale = own['warnafter'] !== undefined && lateSeconds > 0
+  parts.metrics[isStale ? 'stale_tokens_total' : 'valid_tokens_total'].add()
+  if (!isStale) return { kind: 'known', user, audiences }
+  const stale = `subject: ${textOf(claims['sub'])}, seconds after warning threshold: ${lateSeconds}`
+  return { kind: 'known', user, audiences, annotations: { 'authentication.k8s.io/stale-token': stale } }
 }
 
 function timeFault(claims: Fields, nowSeconds: number): string | undefined {
@@ -72,8 +67,6 @@ function timeFault(claims: Fields, nowSeconds: number): string | undefined {
   if (nowSeconds + LEEWAY_SECONDS < (iat ?? 0)) return 'service account token is issued in the future'
   return undefined
 }
-
-const shown = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
 
 async function accountFault(claims: Fields, parts: AccountTokenParts): Promise<string | undefined> {
   const { name, uid } = fieldsOf(claims['serviceaccount'])

@@ -9,7 +9,6 @@ export const accessFlags = {
   'authentication-token-webhook-cache-ttl': { default: '2m0s' },
   'authentication-token-webhook-config-file': {},
   'authentication-token-webhook-version': { default: 'v1beta1' },
-  'service-account-lookup': { default: 'true' },
 } as const
 
 export type AccessFlagName = keyof typeof accessFlags

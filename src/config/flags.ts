@@ -186,6 +186,12 @@ const flagTable = {
     default: 'true',
     help: 'Whether tokens that kubelets project into pods live a year, for clients that never read them again.',
   },
+  'service-account-lookup': {
+    section: authentication,
+    type: 'boolean',
+    default: 'true',
+    help: 'Tokens that secrets hold count only as long as their secret and their account exist.',
+  },
   'service-account-max-token-expiration': {
     section: authentication,
     type: 'duration',

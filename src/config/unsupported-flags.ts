@@ -35,7 +35,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'authentication-token-webhook-cache-ttl': '2m0s',
     'authentication-token-webhook-config-file': '',
     'authentication-token-webhook-version': 'v1beta1',
-    'service-account-lookup': 'true',
   },
   Features: {
     'contention-profiling': 'false',
