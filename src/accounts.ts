@@ -1,5 +1,6 @@
 /** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
+import { checkPathSegment } from './api/names.ts'
 import type { KubeObject } from './api/object.ts'
 import { type HandleAs, request } from './api/own-request.ts'
 import { fixedKeys } from './authentication/account-keys.ts'
@@ -43,7 +44,10 @@ export function createAccounts(
   const core = { group: '', version: 'v1' } as const
   const shared = {
     keys: fixedKeys(keyPems.flatMap(readVerifyingKeys)),
-    read: async ({ plural, ...place }: Place, at: 'any' | 'latest') => objects.get({ ...core, plural }, place, at),
+    read: async (place: Place, at: 'any' | 'latest') => {
+      const { plural, ...named } = place
+      return isPossible(place) ? objects.get({ ...core, plural }, named, at) : undefined
+    },
     metrics,
     wallMs,
   }
@@ -64,6 +68,12 @@ export function createAccounts(
 }
 
 type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
+
+/** Whether an object can have this place: claims may name anything. */
+const isPossible = ({ plural, namespace, name }: Place): boolean =>
+  isName(name) && (plural === 'nodes' ? namespace === '' : isName(namespace))
+
+const isName = (text: string): boolean => text !== '' && checkPathSegment(text).length === 0
 
 /** How long a request may wait for the label. It is set again with the next use. */
 const LABEL_MS_MAX = 10_000

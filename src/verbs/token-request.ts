@@ -2,7 +2,9 @@
 import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/account-claims.ts'
 import { badRequest, conflict, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
+import { checkPathSegment } from '../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import { validateTokenLifetime } from '../registry/rules/token.ts'
@@ -88,6 +90,7 @@ async function findBound(reference: Fields[string], binding: Binding): Promise<B
   const { apiVersion, kind, name, uid } = fieldsOf(reference)
   const [version = '', group = ''] = textOf(apiVersion).split('/').toReversed()
   const isCore = group === ''
+  if (isCore && (kind === 'Pod' || kind === 'Secret' || kind === 'Node')) refuseName(textOf(name))
   const object =
     isCore && kind === 'Pod'
       ? await findPod(textOf(name), binding)
@@ -101,6 +104,12 @@ async function findBound(reference: Fields[string], binding: Binding): Promise<B
     throw conflict({ group, plural: textOf(kind) }, textOf(name), why)
   }
   return object.claims
+}
+
+function refuseName(name: string): void {
+  if (name === '') throw badRequest('Name parameter required.')
+  const [why] = checkPathSegment(name)
+  if (why !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${why}`)
 }
 
 type Found = { readonly found: KubeObject; readonly claims: Bound }
