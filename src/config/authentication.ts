@@ -10,7 +10,7 @@ import {
 import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
 import { type Kubeconfig, readKubeconfig } from './files/kubeconfig.ts'
 import { readFlagBytes } from './flag-file.ts'
-import { readOidc } from './oidc.ts'
+import { hasOidcFlags, readOidc } from './oidc.ts'
 import { readRequestHeader, type RequestHeaderConfig } from './request-header.ts'
 import { signingAlgorithms } from './signing-algorithms.ts'
 import type { Values } from './values.ts'
@@ -57,8 +57,9 @@ export function readAuthentication(
   { gates, warn, isOpen }: AuthenticationParts,
 ): AuthenticationConfig {
   const path = values.string('authentication-config')
-  const file = path === '' ? null : readFile(values, path, gates)
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
+  // With both, which is a fault, upstream does not come to read the file.
+  const file = path === '' || hasOidcFlags(values) ? null : readFile(values, path, gates)
   return {
     anonymous: readAnonymous(values, file?.initial, { isOpen, warn }),
     requestHeader: readRequestHeader(values, gates, warn),

@@ -3,14 +3,15 @@
  * upstream's text where there is one.
  */
 import type { TokenEntry } from '../api/user.ts'
-import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { accessFlags, type AccessFlagName } from './access-flags.ts'
+import { readAuthorityFile } from './authority-file.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './authorization.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
+import { readFlagFile } from './flag-file.ts'
 import { flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
@@ -116,8 +117,8 @@ function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void
     tlsMinVersion: readTlsVersion(values),
     servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
-    tokens: readTokens(values),
-    serviceAccounts: readServiceAccounts(values),
+    tokens: readTokens(values, warn),
+    serviceAccounts: readServiceAccounts(values, warn),
     clientCaPem: readClientCa(values),
     clientCaPath: values.string('client-ca-file') || null,
     authentication: readAuthentication(values, { gates: featureGates, warn, isOpen }),
@@ -228,25 +229,18 @@ function readStrictTransportSecurity(values: Values): string | null {
   return directives.join('; ') || null
 }
 
-function readTokens(values: Values): TokenEntry[] {
+function readTokens(values: Values, warn: (text: string) => void): readonly TokenEntry[] {
   const path = values.string('token-auth-file')
-  const { tokens, faults } = parseTokenFile(path, values.file('token-auth-file'))
-  for (const fault of faults) values.fault(fault)
+  const text = path === '' ? undefined : readFlagFile(values, path)
+  if (text === undefined) return []
+  const { tokens, fault } = parseTokenFile(path, text, warn)
+  if (fault !== undefined) values.fault(fault)
   return tokens
 }
 
 function readClientCa(values: Values): string | null {
   const path = values.string('client-ca-file')
-  const pem = values.file('client-ca-file')
-  if (path === '' || pem === '') return null
-  try {
-    parseCertificates(pem)
-    return pem
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    values.fault(`error loading CA bundle for "client-ca-bundle::${path}": ${why}`)
-    return null
-  }
+  return path === '' ? null : (readAuthorityFile(values, 'client-ca-bundle', path) ?? null)
 }
 
 /** As kube-controller-manager names it. */

@@ -27,13 +27,15 @@ export type OidcConfig = {
   readonly signingAlgorithms: readonly string[]
 }
 
+export const hasOidcFlags = (values: Values<AccessFlagName>): boolean => oidcFlags.some((flag) => values.isGiven(flag))
+
 /** `hasFile`: whether --authentication-config is set. */
 export function readOidc(
   values: Values<AccessFlagName>,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },
 ): OidcConfig {
   const none: OidcConfig = { jwt: [], signingAlgorithms: [] }
-  if (!oidcFlags.some((flag) => values.isGiven(flag))) return none
+  if (!hasOidcFlags(values)) return none
   const [url, clientId] = [values.string('oidc-issuer-url'), values.string('oidc-client-id')]
   if (hasFile) values.fault('authentication-config file and oidc-* flags are mutually exclusive')
   else if (url === '' || clientId === '') {

@@ -1,8 +1,7 @@
 /** `--requestheader-*`: authentication by a front proxy, which passes the user in headers. */
 import type { Gates } from '../api/gates.ts'
-import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import type { AccessFlagName } from './access-flags.ts'
-import { readFlagFile } from './flag-file.ts'
+import { readAuthorityFile } from './authority-file.ts'
 import type { Values } from './values.ts'
 
 export type RequestHeaderConfig = {
@@ -39,7 +38,7 @@ export function readRequestHeader(
   warnOfMissing('requestheader-extra-headers-prefix', lists.extraHeaderPrefixes, 'X-Remote-Extra- header prefix', warn)
   checkUidHeaders(values, gates, lists.uidHeaders)
   const caPath = values.string('requestheader-client-ca-file')
-  const caPem = caPath === '' ? undefined : readAuthorities(values, caPath)
+  const caPem = caPath === '' ? undefined : readAuthorityFile(values, 'request-header', caPath)
   return caPem === undefined ? null : { caPem, caPath, ...lists }
 }
 
@@ -65,17 +64,4 @@ function checkUidHeaders(values: Values<AccessFlagName>, gates: Gates, list: rea
   }
   refuseBlank(values, 'requestheader-uid-headers', list)
   warnOfMissing('requestheader-uid-headers', list, 'X-Remote-Uid header', (text) => values.fault(text))
-}
-
-function readAuthorities(values: Values<AccessFlagName>, path: string): string | undefined {
-  const pem = readFlagFile(values, path)
-  if (pem === undefined) return undefined
-  try {
-    parseCertificates(pem)
-    return pem
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    values.fault(`error loading CA bundle for "request-header::${path}": ${why}`)
-    return undefined
-  }
 }

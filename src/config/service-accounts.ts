@@ -1,11 +1,16 @@
 /** Service account tokens: their issuers, their signing key, and the keys that verify them. */
 import { quote } from '../api/quote.ts'
 import { parseGoUrl } from '../api/url.ts'
+import { formatDuration } from '../lib/duration.ts'
 import { readSigningKey, readVerifyingKeys } from '../lib/jwt.ts'
+import { readFlagFile } from './flag-file.ts'
 import type { Values } from './values.ts'
 
 const HOUR_SECONDS = 3600
 const SECONDS_MAX = 2 ** 32
+/** What kubelets request for pods, whose tokens are extended to a year; both as upstream. */
+const WARNED_SECONDS = 3607
+const EXTENDED_SECONDS = 365 * 24 * HOUR_SECONDS
 
 export type ServiceAccounts = {
   /** The first one is the issuer of new tokens. */
@@ -22,24 +27,24 @@ export type ServiceAccounts = {
 }
 
 /** Null if no flag configures it. */
-export function readServiceAccounts(values: Values): ServiceAccounts | null {
+export function readServiceAccounts(values: Values, warn: (text: string) => void): ServiceAccounts | null {
   const [issuer, ...others] = values.array('service-account-issuer')
-  const signingKeyPem = values.file('service-account-signing-key-file')
-  const keyPems = values.files('service-account-key-file')
+  const signingKeyPem = readSigningKeyFile(values)
+  const keyPems = readKeyFiles(values)
   const jwksUri = readJwksUri(values)
-  const secondsMax = readSecondsMax(values)
   const extendsExpiration = values.boolean('service-account-extend-token-expiration')
+  const secondsMax = readSecondsMax(values, extendsExpiration ? warn : undefined)
   const isSigning = values.string('service-account-signing-key-file') !== ''
-  if (issuer === undefined && !isSigning && keyPems.length === 0) return null
+  const isOff = issuer === undefined && !isSigning && !values.isGiven('service-account-key-file')
+  if (isOff && !values.isGiven('api-audiences')) return null
   checkIssuers(values)
   if (issuer === undefined || issuer === '' || !isSigning) {
     const [signing, naming] = ['--service-account-signing-key-file', '--service-account-issuer']
-    const isNeither = issuer === undefined && !isSigning
-    if (isNeither) values.fault(`${signing} and ${naming} are required flags`)
+    const isNone = issuer === undefined && !isSigning && !values.isGiven('api-audiences')
+    if (isNone) values.fault(`${signing} and ${naming} are required flags`)
     else values.fault(`${signing}, ${naming}, and --api-audiences should be specified together`)
     return null
   }
-  checkKeys(values, signingKeyPem, keyPems)
   const audiences = values.list('api-audiences')
   return {
     issuers: [issuer, ...others],
@@ -65,25 +70,44 @@ function checkIssuers(values: Values): void {
   }
 }
 
-/** Files that could not be read are reported already. */
-function checkKeys(values: Values, signingKeyPem: string, keyPems: readonly string[]): void {
-  if (signingKeyPem !== '' && readSigningKey(signingKeyPem) === undefined) {
-    const path = values.string('service-account-signing-key-file')
-    values.fault(`--service-account-signing-key-file: ${path} does not contain a valid RSA or ECDSA private key`)
-  }
-  for (const [at, path] of values.array('service-account-key-file').entries()) {
-    const pem = keyPems[at] ?? ''
-    if (pem === '' || readVerifyingKeys(pem).length > 0) continue
-    const why = 'data does not contain any valid RSA or ECDSA public keys'
-    values.fault(`error reading public key file ${path}: ${why}`)
-  }
+/** Empty if there is none, or it cannot be used, which is reported. */
+function readSigningKeyFile(values: Values): string {
+  const path = values.string('service-account-signing-key-file')
+  if (path === '') return ''
+  const fault = (why: string): void => values.fault(`failed to parse service-account-issuer-key-file: ${why}`)
+  const pem = readFlagFile({ fault }, path)
+  if (pem === undefined) return ''
+  if (readSigningKey(pem) !== undefined) return pem
+  fault(`error reading private key file ${path}: data does not contain a valid RSA or ECDSA private key`)
+  return ''
 }
 
-function readSecondsMax(values: Values): number | null {
+function readKeyFiles(values: Values): string[] {
+  return values.array('service-account-key-file').flatMap((path) => {
+    const pem = readFlagFile(values, path)
+    if (pem === undefined) return []
+    if (readVerifyingKeys(pem).length > 0) return [pem]
+    values.fault(`error reading public key file ${path}: data does not contain any valid RSA or ECDSA public keys`)
+    return []
+  })
+}
+
+/** `warn`: of lifetimes that tokens of pods, which are extended, do not keep. */
+function readSecondsMax(values: Values, warn?: (text: string) => void): number | null {
   const seconds = values.durationMs('service-account-max-token-expiration') / 1000
   if (seconds === 0) return null
   if (seconds < HOUR_SECONDS || seconds > SECONDS_MAX) {
     values.fault('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
+  }
+  const extending = 'service-account-extend-token-expiration is true'
+  const lifetime = formatDuration(seconds * 1000)
+  if (seconds < WARNED_SECONDS) {
+    const how = `service-account-max-token-expiration must be set longer than ${WARNED_SECONDS} seconds (currently ${lifetime})`
+    warn?.(`${extending}, in order to correctly trigger safe transition logic, ${how}`)
+  }
+  if (seconds < EXTENDED_SECONDS) {
+    const how = `which is longer than service-account-max-token-expiration set to ${lifetime}`
+    warn?.(`${extending}, enabling tokens valid up to ${EXTENDED_SECONDS} seconds, ${how}`)
   }
   return seconds
 }

@@ -1,40 +1,30 @@
 /** The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. It has no comments. */
 import type { TokenEntry } from '../api/user.ts'
+import { parseCsv } from './csv.ts'
 
 const COLUMNS_MIN = 3
 
-/** Errors have kube-apiserver's texts where it has some. */
-export function parseTokenFile(path: string, text: string): { tokens: TokenEntry[]; faults: string[] } {
-  const tokens: TokenEntry[] = []
-  const faults: string[] = []
-  for (const columns of parseCsv(text)) {
-    const [token = '', name = '', uid = '', groups = ''] = columns
+/** The first fault ends it. Faults and warnings have kube-apiserver's texts. Of two lines with the same token the last counts. */
+export function parseTokenFile(
+  path: string,
+  text: string,
+  warn: (text: string) => void,
+): { readonly tokens: readonly TokenEntry[]; readonly fault?: string } {
+  const tokens = new Map<string, TokenEntry>()
+  const { rows, fault } = parseCsv(text)
+  for (const [at, columns] of rows.entries()) {
+    const [token = '', name = '', uid = '', groups] = columns
+    const which = `in token file '${path}', record number '${at + 1}'`
     if (columns.length < COLUMNS_MIN) {
       const wanted = `must have at least ${COLUMNS_MIN} columns (token, user name, user uid)`
-      faults.push(`token file '${path}' ${wanted}, found ${columns.length}`)
-    } else if (token === '') {
-      faults.push(`token file '${path}' has a line without a token: remove it or fill in its first column`)
-    } else {
-      const groupNames = groups.split(',').map((group) => group.trim())
-      tokens.push({ token, user: { name, uid, groups: groupNames.filter((group) => group !== '') } })
+      return { tokens: [], fault: `token file '${path}' ${wanted}, found ${columns.length}` }
     }
-  }
-  return { tokens, faults }
-}
-
-/** RFC 4180: quoted fields may contain commas, line breaks and doubled quotes. Blank lines are skipped. */
-function parseCsv(text: string): string[][] {
-  const rows: string[][] = []
-  let row: string[] = []
-  const field = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|\r|$)/gy
-  for (let match = field.exec(text); match !== null; match = field.exec(text)) {
-    const [, value = '', delimiter = ''] = match
-    row.push(value.startsWith('"') ? value.slice(1, -1).replaceAll('""', '"') : value.trim())
-    if (delimiter !== ',') {
-      if (row.length > 1 || row[0] !== '') rows.push(row)
-      row = []
+    if (token === '') {
+      warn(`empty token has been found ${which}`)
+      continue
     }
-    if (delimiter === '' || field.lastIndex === text.length) break
+    if (tokens.has(token)) warn(`duplicate token has been found ${which}`)
+    tokens.set(token, { token, user: { name, uid, groups: groups?.split(',') ?? [] } })
   }
-  return rows
+  return fault === undefined ? { tokens: [...tokens.values()] } : { tokens: [], fault }
 }

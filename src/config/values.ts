@@ -73,7 +73,8 @@ export class Values<Name extends string = FlagName> {
     const text = this.string(name)
     if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)
     this.#refuse(name, `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
-    return 0
+    // Outside of no bounds: it is reported once.
+    return Number.NaN
   }
 
   /** An integer that is not negative. */
@@ -103,11 +104,6 @@ export class Values<Name extends string = FlagName> {
   /** The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error. */
   file(name: Name): string {
     return this.#read(name, this.string(name))
-  }
-
-  /** One file each time that the flag is given. */
-  files(name: Name): string[] {
-    return this.array(name).map((path) => this.#read(name, path))
   }
 
   /** The path of a file that is readable; its content is read later, perhaps more than once. */

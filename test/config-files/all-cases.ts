@@ -5,6 +5,7 @@ import { authorizationCases } from './authorization-cases.ts'
 import type { ConfigCase } from './case.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
+import { serverFlagCases } from './server-flag-cases.ts'
 import { typeCases } from './type-cases.ts'
 
 export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
@@ -14,4 +15,5 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   kubeconfig: kubeconfigCases,
   flags: flagCases,
   types: typeCases,
+  server: serverFlagCases,
 }

@@ -1,4 +1,5 @@
 /** The files that cases refer to, created for each run, since certificates expire. */
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +33,8 @@ export class CaseFiles implements Disposable {
   readonly #root = mkdtempSync(join(tmpdir(), 'keelson-config-files-'))
   readonly #dir = join(this.#root, 'files')
   readonly #texts: ReadonlyMap<string, string>
+  /** Paths of the keys of service accounts, for cases that do not name others. */
+  readonly accountKeys = { public: join(this.#root, 'sa.pub'), private: join(this.#root, 'sa.key') }
 
   constructor() {
     const now = Date.now()
@@ -61,6 +64,9 @@ export class CaseFiles implements Disposable {
     ] as const) {
       writeFileSync(join(this.#dir, name), text)
     }
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    writeFileSync(this.accountKeys.public, publicKey.export({ type: 'spki', format: 'pem' }))
+    writeFileSync(this.accountKeys.private, privateKey.export({ type: 'pkcs8', format: 'pem' }))
     this.#texts = new Map([
       ['$CA64', base64(ca.certificatePem)],
       ['$CERT64', base64(client.certificatePem)],

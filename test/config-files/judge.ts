@@ -6,6 +6,7 @@ import { readAudit } from '../../src/config/audit.ts'
 import { readAuthentication } from '../../src/config/authentication.ts'
 import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
 import { defaultGates, type Gates } from '../../src/api/gates.ts'
+import { checkArgs } from '../../src/config/config.ts'
 import { aggregate } from '../../src/config/files/faults.ts'
 import { flags as allFlags } from '../../src/config/flags.ts'
 import { Values } from '../../src/config/values.ts'
@@ -58,6 +59,23 @@ export function judge(flags: RawFlags): Verdict {
   readAudit(audit, warn)
   const faults = [...authorizing.faults, ...access.faults, ...audit.faults]
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
+}
+
+/** All of the server's flags together; where one of them is not supported yet, its readers alone. */
+export function judgeServer(flags: RawFlags, keys: { readonly public: string; readonly private: string }): Verdict {
+  const all: RawFlags = {
+    'etcd-servers': 'http://127.0.0.1:2379',
+    'service-account-key-file': keys.public,
+    'service-account-signing-key-file': keys.private,
+    ...flags,
+  }
+  const args = Object.entries(all).flatMap(([name, value]) =>
+    value === null ? [] : valuesOf(value).map((text) => `--${name}=${text}`),
+  )
+  const checked = checkArgs(args)
+  if (checked.kind === 'config') return { accepted: true, errors: [], warnings: checked.warnings }
+  if (checked.faults.some((fault) => fault.includes('not supported yet'))) return judge(flags)
+  return { accepted: false, errors: [aggregate(checked.faults)], warnings: [] }
 }
 
 /** Writes the file of a case, unless it has none, and returns its path. */

@@ -6,12 +6,17 @@ import { after, test } from 'node:test'
 import { caseSets } from '../../../test/config-files/all-cases.ts'
 import { differences } from '../../../test/config-files/differences.ts'
 import { CaseFiles } from '../../../test/config-files/files.ts'
-import { baseFlags, judge, type Verdict } from '../../../test/config-files/judge.ts'
+import { baseFlags, judge, judgeServer, type RawFlags, type Verdict } from '../../../test/config-files/judge.ts'
 
 const files = new CaseFiles()
 after(() => files[Symbol.dispose]())
 
+const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
+  server: (flags) => judgeServer(flags, files.accountKeys),
+}
+
 for (const [name, cases] of Object.entries(caseSets)) {
+  const judgeAs = judges[name] ?? judge
   test(`${name}: verdicts and messages are those of the reference`, () => {
     const path = join(import.meta.dirname, '../../../test/config-files/recorded', `${name}.json`)
     const recorded: { readonly [id: string]: Verdict } = JSON.parse(readFileSync(path, 'utf8'))
@@ -22,7 +27,7 @@ for (const [name, cases] of Object.entries(caseSets)) {
     )
     for (const one of cases) {
       const { flags, hide } = files.place(one)
-      const { accepted, errors, warnings } = judge({ ...baseFlags, ...flags })
+      const { accepted, errors, warnings } = judgeAs({ ...baseFlags, ...flags })
       const said = { accepted, errors: errors.map(hide), warnings: warnings.map(hide) }
       const known = differences[one.id]
       if (known === undefined) assert.deepEqual(said, recorded[one.id], one.id)
