@@ -22,6 +22,7 @@ import { createDefinitions } from './definitions.ts'
 import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
+import { reviewedToken } from './authentication/bearer-token.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
@@ -181,7 +182,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       cache,
       readComponents: parts.readComponents,
       handlers: createHandlers({
-        askAboutToken: async (token, audiences) => authenticateToken(token, audiences),
+        askAboutToken: async (text, audiences) => {
+          const token = reviewedToken(text)
+          return token === undefined ? { kind: 'unknown' } : authenticateToken(token, audiences)
+        },
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
         askAboutRights: async (user, namespace) => rightsOf(user, namespace),
         requestToken: accounts?.requestToken,

@@ -25,6 +25,12 @@ export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
   return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none
 }
 
+/** The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it. Undefined if that makes no token. */
+export function reviewedToken(text: string): string | undefined {
+  const found = tokenInHeader({ authorization: `Bearer ${text}` })
+  return found.kind === 'token' ? found.token : undefined
+}
+
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
 /** Beside the token the client must offer a subprotocol that the server can accept. */

@@ -1,6 +1,6 @@
 // The set-ups themselves: certificates, tokens and webhooks that the runner makes reach the server (§5, §6).
 import { scenario, GET, HOOKED, POST, TOKEN } from '../steps.ts';
-import { whoami } from './kit/access.mjs';
+import { tokenReview, whoami } from './kit/access.mjs';
 import { allow, deny, fails, knows, noOpinion } from './kit/hooks.mjs';
 
 const s = (id, needs, about, steps, o = {}) => scenario(`setups-${id}`, { section: '5', about, needs, namespace: false, ...o }, steps);
@@ -15,6 +15,7 @@ export default [
     whoami({ as: { cert: { cn: '$ns-u', usage: ['server'] } } }),
     whoami({ as: { cert: { cn: '$ns-u', endsIn: -60 } } }),
   ]),
+  ...['blanks', 'no-groups', 'twice', 'quoted "token"', 'five', 'no-name', 'admin-token '].map((token, i) => s(`token-file-${['blanks', 'no-groups', 'twice', 'quoted', 'five-columns', 'no-name', 'blank-after'][i]}`, 'token-file', `the token ${JSON.stringify(token)} of a token file`, [tokenReview(token)])),
   s('front-proxy', 'client-certificates', 'headers of a front proxy with its certificate', [
     whoami({ as: { cert: { ca: 'proxy', cn: 'front-proxy' } }, headers: { 'x-remote-user': '$ns-u', 'x-remote-group': ['a', 'b'], 'x-remote-extra-scopes': 'all' } }),
     whoami({ as: { cert: { ca: 'proxy', cn: 'other-proxy' } }, headers: { 'x-remote-user': '$ns-u' } }),

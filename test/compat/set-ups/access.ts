@@ -40,6 +40,24 @@ const certificates = [
 
 export const setUps: SetUps = {
   'client-certificates': { flags: certificates },
+  'token-file': {
+    omit: ['token-auth-file'],
+    flags: ['--token-auth-file=${dir}/more.csv'],
+    files: {
+      'more.csv': [
+        'admin-token,admin,admin-uid,"system:masters"',
+        'blanks, ann , 1 ,"a, b "',
+        'no-groups,bea,2,',
+        'twice,first,3',
+        'twice,second,4,"g"',
+        ',nobody,5',
+        '"quoted ""token""","the, name",6',
+        'five,eve,7,g,more',
+        'no-name,,8',
+        '',
+      ].join('\n'),
+    },
+  },
   'two-issuers': {
     flags: ['--authentication-config=${dir}/authentication.json'],
     issuers: { one: {}, two: { keys: ['rsa-2'] } },
