@@ -14,6 +14,7 @@ const entryPoints = {
   [entry]: 'packaged-main.ts',
   program: 'main.ts',
   'yaml-worker': 'codec/yaml-worker.ts',
+  'decode-worker': 'config/files/decode-worker.ts',
   'pattern-worker': 'cel/pattern-worker.ts',
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonScanner } from './api/json-scanner.ts'
 import { readAny } from './api/json-value.ts'
-import type { Json } from './api/object.ts'
+import type { Fields, Json } from './api/object.ts'
 import { parseFieldSelector } from './api/field-selector.ts'
 import { parseLabelSelector } from './api/label-selector.ts'
 import { goTime } from './api/go-value.ts'
@@ -22,9 +22,12 @@ import { bodyForm } from './codec/body-form.ts'
 import { duplicateFields } from './codec/duplicates.ts'
 import { negotiateError } from './codec/negotiate.ts'
 import { convertYaml } from './codec/yaml.ts'
+import { issuerFaults, readIssuer } from './config/files/issuer.ts'
 import { tokenInHeader } from './authentication/bearer-token.ts'
 import { parseQuery } from './http/target.ts'
+import { readVerifyingKeys } from './lib/jwt.ts'
 import { decodePem } from './lib/x509/pem.ts'
+import { certificateBlocks } from './lib/x509/trust-anchors.ts'
 import { decodeContinue } from './storage/paging.ts'
 import { matchesFormat } from './schema/structural/formats.ts'
 
@@ -44,6 +47,9 @@ const attempt = (run: () => unknown) => (): void => {
 const accept = (text: string) => ({ headers: { accept: text }, query: new URLSearchParams() })
 const yaml = (text: string): unknown => convertYaml(Buffer.from(text))
 const entries = Array.from({ length: 20_000 }, (_, at): Json => ({ manager: `m${at}`, operation: 'Update' }))
+
+const faultsOf = (issuer: Fields): unknown =>
+  issuerFaults(readIssuer({ url: 'https://a', ...issuer }), { path: 'issuer', disallowed: [] })
 
 /** As an answer of a webhook may be. */
 const nestedLists = `${`[${' '.repeat(16_384)}`.repeat(990)}1${']'.repeat(990)}`
@@ -112,6 +118,10 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'beginnings of PEM blocks, and one end',
     () => decodePem(`${'-----BEGIN A-----\n'.repeat(150_000)}-----END A-----\n`),
   ],
+  ['beginnings of certificates', () => certificateBlocks('-----BEGIN CERTIFICATE-----\n'.repeat(150_000))],
+  ['beginnings of keys', () => readVerifyingKeys('-----BEGIN PUBLIC KEY-----\n'.repeat(150_000))],
+  ['slashes in the middle of an issuer', () => faultsOf({ discoveryURL: `https://a${'/'.repeat(BODY_CHARACTERS)}b` })],
+  ['audiences of an issuer', () => faultsOf({ audiences: Array.from({ length: 200_000 }, (_, at) => `${at}`) })],
   ['blanks of an email', () => matchesFormat(`${' '.repeat(BODY_CHARACTERS)}(`, 'email')],
   ['zeros of an address', () => matchesFormat(`${'0'.repeat(BODY_CHARACTERS)}x.`, 'ipv4')],
   ['digits of a double', () => toDouble(`${'1'.repeat(BODY_CHARACTERS)}x`)],

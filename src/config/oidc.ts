@@ -52,7 +52,7 @@ export function readOidc(
 
 function refuseOverlaps(values: Values<AccessFlagName>, jwt: readonly JwtAuthenticator[]): void {
   const disallowed = values.array('service-account-issuer')
-  const faults = jwt.flatMap(({ issuer }) => issuerFaults(issuer, 'issuer', disallowed))
+  const faults = jwt.flatMap(({ issuer }) => issuerFaults(issuer, { path: 'issuer', disallowed }))
   if (faults.length > 0) values.fault(describeFaults(faults))
 }
 

@@ -5,7 +5,8 @@
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
 import { parseJson } from '../api/json-value.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
-import { parseCertificates } from '../lib/x509/trust-anchors.ts'
+import { pem } from '../lib/x509/der.ts'
+import { certificateBlocks, parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { create, type Wanted } from './wanted.ts'
 
 export type AuthenticationInfo = {
@@ -79,7 +80,7 @@ function combinedData(
   { clientCaPem, requestHeader }: AuthenticationInfo,
   nowMs: number,
 ): { readonly [key: string]: string } {
-  const certificates = (key: string, pem: string): string => combinedPem([textOf(before[key]), pem], nowMs)
+  const certificates = (key: string, own: string): string => combinedPem([textOf(before[key]), own], nowMs)
   const list = (key: string, own: readonly string[]): string =>
     JSON.stringify([...new Set([...listOf(textOf(before[key])), ...own])])
   const client = clientCaPem === null ? {} : { 'client-ca-file': certificates('client-ca-file', clientCaPem) }
@@ -107,21 +108,16 @@ function listOf(text: string): readonly string[] {
   }
 }
 
-const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
-/** Each certificate once, in the order of the bundles. Line ends are normalized, so that equal certificates are equal texts. */
+/** Each certificate once, in the order of the bundles, encoded anew, so that equal certificates are equal texts. */
 function combinedPem(bundles: readonly string[], nowMs: number): string {
-  const all = bundles.flatMap((pem) => pem.replaceAll('\r', '').match(block) ?? [])
-  return [...new Set(all)]
-    .filter((pem) => !isExpired(pem, nowMs))
-    .map((pem) => `${pem}\n`)
-    .join('')
+  const all = bundles.flatMap((text) => certificateBlocks(text).map((block) => pem('CERTIFICATE', block)))
+  return [...new Set(all)].filter((one) => !isExpired(one, nowMs)).join('')
 }
 
 /** What cannot be parsed is of no use to anyone either. */
-function isExpired(pem: string, nowMs: number): boolean {
+function isExpired(text: string, nowMs: number): boolean {
   try {
-    const [certificate] = parseCertificates(pem)
+    const [certificate] = parseCertificates(text)
     return certificate === undefined || Date.parse(certificate.validTo) < nowMs
   } catch {
     return true

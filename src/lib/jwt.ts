@@ -1,5 +1,7 @@
 /** JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4). */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { pem } from './x509/der.ts'
+import { decodePem } from './x509/pem.ts'
 
 export type JwtKey = {
   readonly key: KeyObject
@@ -24,16 +26,15 @@ const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
 ])
 
 /** Undefined if the text is not a private key, or one of a type that is not supported for tokens. */
-export function readSigningKey(pem: string): JwtKey | undefined {
-  const key = orUndefined(() => createPrivateKey(pem))
+export function readSigningKey(text: string): JwtKey | undefined {
+  const key = orUndefined(() => createPrivateKey(text))
   return key && jwtKeyOf(key)
 }
 
 /** The public keys of a PEM file, which may contain several, and also private keys and certificates. */
 export function readVerifyingKeys(text: string): JwtKey[] {
-  const blocks = text.match(/-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g) ?? []
-  return blocks.flatMap((block) => {
-    const key = orUndefined(() => createPublicKey(block))
+  return decodePem(text).flatMap(({ label, bytes }) => {
+    const key = orUndefined(() => createPublicKey(pem(label, bytes)))
     return (key && jwtKeyOf(key)) ?? []
   })
 }

@@ -50,7 +50,9 @@ export function readAuthenticationConfiguration(
   const read = readConfigFile(bytes, fileType({ ...options, disallowedIssuers: [] }))
   if ('fault' in read) return read
   // Upstream checks these when it creates the authenticators, one by one, without their index.
-  const overlaps = read.value.jwt.map(({ issuer }) => issuerFaults(issuer, 'issuer', disallowedIssuers))
+  const overlaps = read.value.jwt.map(({ issuer }) =>
+    issuerFaults(issuer, { path: 'issuer', disallowed: disallowedIssuers }),
+  )
   const first = overlaps.find((faults) => faults.length > 0)
   return first === undefined ? read : { fault: describeFaults(first) }
 }

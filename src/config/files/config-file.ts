@@ -4,7 +4,13 @@
  */
 import type { Fields } from '../../api/object.ts'
 import type { Scheme } from '../../schema/object-schema.ts'
-import { decodeFile, type FileFault } from './decode-file.ts'
+import type { FileFault } from './decode-file.ts'
+import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
+
+/** As much as a ConfigMap or Secret can hold, from which such a file often comes. What is in it is validated in one turn of the event loop. */
+const CONFIG_BYTES_MAX = 1 << 20
+/** Larger ones would block the event loop for more than a few milliseconds. */
+const INLINE_BYTES_MAX = 64 << 10
 
 export type ConfigFileType<T> = {
   readonly scheme: Scheme
@@ -22,13 +28,13 @@ export type FileRead<T> = { readonly value: T } | (FileFault & { readonly stage?
 
 /** At startup, when nothing else waits for the event loop. */
 export function readConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): FileRead<T> {
-  const opened = open(bytes, type)
+  const opened = open(bytes, type) ?? described(decodeHere(bytes, type.scheme), type)
   return 'fields' in opened ? finish(opened, type) : opened
 }
 
 /** The same while the server runs. */
 export async function rereadConfigFile<T>(bytes: Buffer, type: ConfigFileType<T>): Promise<FileRead<T>> {
-  const opened = open(bytes, type)
+  const opened = open(bytes, type) ?? described(await decodeAnywhere(bytes, type.scheme), type)
   if (!('fields' in opened)) return opened
   await type.prepare?.(opened.fields)
   return finish(opened, type)
@@ -41,15 +47,23 @@ type Opened = {
   readonly otherKind: string | undefined
 }
 
-function open<T>(bytes: Buffer, { scheme, kind, ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> {
-  if (bytes.length === 0 && ofEmpty !== undefined) {
-    if (isFault(ofEmpty)) return { fault: ofEmpty.fault, stage: 'decoding' }
-    return { fields: ofEmpty, strictFault: undefined, otherKind: undefined }
+/** Files that need not be decoded; undefined: others. */
+function open<T>(bytes: Buffer, { ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> | undefined {
+  if (bytes.length > CONFIG_BYTES_MAX) {
+    return { fault: `the file has ${bytes.length} bytes, it may have ${CONFIG_BYTES_MAX}`, stage: 'decoding' }
   }
-  const decoded = decodeFile(bytes, scheme)
+  if (bytes.length > 0 || ofEmpty === undefined) return undefined
+  if (isFault(ofEmpty)) return { fault: ofEmpty.fault, stage: 'decoding' }
+  return { fields: ofEmpty, strictFault: undefined, otherKind: undefined }
+}
+
+const decodeAnywhere = async (bytes: Buffer, scheme: Scheme): Promise<PostedFile> =>
+  bytes.length > INLINE_BYTES_MAX ? decodeOnThread(bytes, scheme) : decodeHere(bytes, scheme)
+
+function described<T>(decoded: PostedFile, { kind }: ConfigFileType<T>): Opened | FileRead<T> {
   if ('fault' in decoded) return { fault: decoded.fault, stage: 'decoding' }
-  const { known, fields, strictFault } = decoded
-  return { fields, strictFault, otherKind: known.hubName.endsWith(`.${kind}`) ? undefined : known.hubName }
+  const { fields, hubName, strictFault } = decoded
+  return { fields, strictFault, otherKind: hubName.endsWith(`.${kind}`) ? undefined : hubName }
 }
 
 function finish<T>({ fields, strictFault, otherKind }: Opened, { kind, read }: ConfigFileType<T>): FileRead<T> {

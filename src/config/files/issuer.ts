@@ -2,7 +2,7 @@
 import { duplicate, type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
 import { type Fields, textOf, textsOf } from '../../api/object.ts'
 import { parseGoUrl } from '../../api/url.ts'
-import { parseCertificates } from '../../lib/x509/trust-anchors.ts'
+import { AuthorityChecks } from './authority-checks.ts'
 
 export type Issuer = {
   readonly url: string
@@ -23,12 +23,19 @@ export const readIssuer = (issuer: Fields): Issuer => ({
   audienceMatchPolicy: textOf(issuer['audienceMatchPolicy']),
 })
 
-export function issuerFaults(issuer: Issuer, path: string, disallowed: readonly string[]): FieldFault[] {
+export type IssuerChecks = {
+  readonly path: string
+  readonly disallowed: readonly string[]
+  readonly authorities?: AuthorityChecks
+}
+
+export function issuerFaults(issuer: Issuer, checks: IssuerChecks): FieldFault[] {
+  const { path, disallowed, authorities = new AuthorityChecks() } = checks
   return [
     ...urlFaults(issuer.url, `${path}.url`, disallowed),
     ...discoveryFaults(issuer, `${path}.discoveryURL`),
     ...audienceFaults(issuer, path),
-    ...authorityFaults(issuer.certificateAuthority, `${path}.certificateAuthority`),
+    ...authorityFaults(issuer.certificateAuthority, `${path}.certificateAuthority`, authorities),
   ]
 }
 
@@ -41,9 +48,16 @@ function urlFaults(url: string, path: string, disallowed: readonly string[]): Fi
 
 function discoveryFaults({ url, discoveryUrl }: Issuer, path: string): FieldFault[] {
   if (discoveryUrl === '') return []
-  const isSame = url !== '' && url.replace(/\/+$/, '') === discoveryUrl.replace(/\/+$/, '')
+  const isSame = url !== '' && withoutSlashes(url) === withoutSlashes(discoveryUrl)
   const faults = isSame ? [invalidValue(path, discoveryUrl, 'discoveryURL must be different from URL')] : []
   return [...faults, ...httpsFaults(discoveryUrl, path)]
+}
+
+/** A pattern for the slashes at the end would take the square of their number where they are in the middle. */
+function withoutSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end--
+  return url.slice(0, end)
 }
 
 function httpsFaults(url: string, path: string): FieldFault[] {
@@ -60,10 +74,13 @@ function httpsFaults(url: string, path: string): FieldFault[] {
 function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issuerPath: string): FieldFault[] {
   const path = `${issuerPath}.audiences`
   if (audiences.length === 0) return [required(path, `at least one ${path} is required`)]
-  const faults = audiences.flatMap((audience, at) => [
-    ...(audience === '' ? [required(`${path}[${at}]`, "audience can't be empty")] : []),
-    ...(audiences.indexOf(audience) < at ? [duplicate(`${path}[${at}]`, audience)] : []),
-  ])
+  const seen = new Set<string>()
+  const faults: FieldFault[] = []
+  for (const [at, audience] of audiences.entries()) {
+    if (audience === '') faults.push(required(`${path}[${at}]`, "audience can't be empty"))
+    if (seen.has(audience)) faults.push(duplicate(`${path}[${at}]`, audience))
+    seen.add(audience)
+  }
   const isOne = audiences.length === 1
   if (policy === 'MatchAny' || (isOne && policy === '')) return faults
   const wanted = isOne ? 'be empty or MatchAny for single audience' : 'be MatchAny for multiple audiences'
@@ -71,13 +88,7 @@ function audienceFaults({ audiences, audienceMatchPolicy: policy }: Issuer, issu
 }
 
 /** The value is not part of the message, as upstream. */
-function authorityFaults(pem: string, path: string): FieldFault[] {
-  if (pem === '') return []
-  try {
-    parseCertificates(pem)
-    return []
-  } catch (error) {
-    const isEmpty = error instanceof Error && error.message.startsWith('data does not contain')
-    return [invalidValue(path, '<omitted>', isEmpty ? error.message : 'x509: malformed certificate')]
-  }
+function authorityFaults(pem: string, path: string, authorities: AuthorityChecks): FieldFault[] {
+  const why = pem === '' ? undefined : authorities.faultOf(pem)
+  return why === undefined ? [] : [invalidValue(path, '<omitted>', why)]
 }

@@ -3,6 +3,7 @@ import { duplicate, type FieldFault, invalidValue, required } from '../../api/fi
 import { checkDomainPrefixedPath } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
 import { claimsEnvironment, userEnvironment } from '../../cel/access.ts'
+import { AuthorityChecks } from './authority-checks.ts'
 import { anyType, type Expression, ExpressionCompiler, onlyBool, type Place } from './expressions.ts'
 import { type Issuer, issuerFaults, readIssuer } from './issuer.ts'
 
@@ -31,20 +32,31 @@ export type ClaimMapping =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: Expression }
 
-export type JwtCompiler = ExpressionCompiler<'claims' | 'user'>
+/** Expressions and CA bundles, which can be prepared. */
+export type JwtCompiler = {
+  readonly expressions: ExpressionCompiler<'claims' | 'user'>
+  readonly authorities: AuthorityChecks
+}
 
-export const jwtCompiler = (): JwtCompiler =>
-  new ExpressionCompiler({ claims: claimsEnvironment(CEL_VERSION), user: userEnvironment(CEL_VERSION) })
+export const jwtCompiler = (): JwtCompiler => ({
+  expressions: new ExpressionCompiler({ claims: claimsEnvironment(CEL_VERSION), user: userEnvironment(CEL_VERSION) }),
+  authorities: new AuthorityChecks(),
+})
 
-/** Compiles all expressions of an authenticator without blocking the event loop. */
-export async function prepareJwtAuthenticator(authenticator: Fields, compiler: JwtCompiler): Promise<void> {
+/** Compiles all expressions and parses the CAs of an authenticator without blocking the event loop. */
+export async function prepareJwtAuthenticator(
+  authenticator: Fields,
+  { expressions, authorities }: JwtCompiler,
+): Promise<void> {
   const { username, groups, uid, extra } = fieldsOf(authenticator['claimMappings'])
   const mappings = [username, groups, uid].map((mapping) => fieldsOf(mapping)['expression'])
   const values = itemsOf(extra).map(({ valueExpression }) => valueExpression)
   const rules = itemsOf(authenticator['claimValidationRules']).map(({ expression }) => expression)
   const userRules = itemsOf(authenticator['userValidationRules']).map(({ expression }) => expression)
-  await compiler.prepare('claims', [...mappings, ...values, ...rules].map(textOf).filter(Boolean))
-  await compiler.prepare('user', userRules.map(textOf).filter(Boolean))
+  await expressions.prepare('claims', [...mappings, ...values, ...rules].map(textOf).filter(Boolean))
+  await expressions.prepare('user', userRules.map(textOf).filter(Boolean))
+  const pem = textOf(fieldsOf(authenticator['issuer'])['certificateAuthority'])
+  if (pem !== '') await authorities.prepare(pem)
 }
 
 export type JwtOptions = {
@@ -58,9 +70,15 @@ export function readJwtAuthenticator(
   { issuer, claimValidationRules, claimMappings, userValidationRules }: Fields,
   { path, disallowedIssuers, compiler }: JwtOptions,
 ): { readonly value: JwtAuthenticator; readonly faults: readonly FieldFault[] } {
-  const reader = new AuthenticatorReader(compiler)
+  const reader = new AuthenticatorReader(compiler.expressions)
   const read = readIssuer(fieldsOf(issuer))
-  reader.faults.push(...issuerFaults(read, `${path}.issuer`, disallowedIssuers))
+  reader.faults.push(
+    ...issuerFaults(read, {
+      path: `${path}.issuer`,
+      disallowed: disallowedIssuers,
+      authorities: compiler.authorities,
+    }),
+  )
   const claimRules = reader.claimRules(itemsOf(claimValidationRules), `${path}.claimValidationRules`)
   const mappings = reader.mappings(fieldsOf(claimMappings), `${path}.claimMappings`)
   const userRules = reader.userRules(itemsOf(userValidationRules), `${path}.userValidationRules`)
@@ -74,12 +92,12 @@ const bothSet = "claim and expression can't both be set"
 
 class AuthenticatorReader {
   readonly faults: FieldFault[] = []
-  readonly #compiler: JwtCompiler
+  readonly #compiler: JwtCompiler['expressions']
   /** Whether an expression reads claims.email_verified, and whether the user name is made from claims.email. */
   #isMailVerified = false
   #isMailUsed = false
 
-  constructor(compiler: JwtCompiler) {
+  constructor(compiler: JwtCompiler['expressions']) {
     this.#compiler = compiler
   }
 

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
-import { certificateBlocks, parseableCertificates } from '../../lib/x509/trust-anchors.ts'
+import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
 import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
@@ -195,7 +195,8 @@ function authorityOf(cluster: Fields): { readonly text: string } | FileFault {
   }
   const read = data === '' ? readTextFile(path) : { text: data }
   if ('fault' in read || read.text === '') return read
-  if (parseableCertificates(read.text).length > 0) return read
+  // As Go's pools: what cannot be parsed is skipped.
+  if (certificateBlocks(read.text).some(isCertificate)) return read
   return { fault: `unable to load root certificates: ${noneIn(read.text)}` }
 }
 

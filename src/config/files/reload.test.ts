@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { defaultGates } from '../../api/gates.ts'
+import { createAuthority } from '../../lib/x509/certificates.ts'
 import type { Timer, Timers } from '../../lib/timers.ts'
 import {
   type AuthenticationConfiguration,
@@ -273,6 +274,23 @@ test('a file that is replaced on disk is loaded', async () => {
   await rm(dir, { recursive: true })
 })
 
+/** With the turns that the event loop makes meanwhile. */
+async function rereadInTurns(
+  bytes: Buffer,
+): Promise<{ readonly read: FileRead<AuthenticationConfiguration>; readonly turns: number }> {
+  let turns = 0
+  // Each turn of the loop: an interval has one only for every millisecond, and none while the machine is busy.
+  const count = (): void => {
+    turns++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  const options = { gates: defaultGates, disallowedIssuers: [] }
+  const read = await rereadAuthenticationConfiguration(bytes, options, { jwt: [], anonymous: null })
+  clearImmediate(counting)
+  return { read, turns }
+}
+
 test('a large file is compiled without blocking the event loop', async () => {
   const jwt = Array.from({ length: 64 }, (_, at) => ({
     issuer: { url: `https://i${at}.example.org`, audiences: ['a'] },
@@ -283,18 +301,44 @@ test('a large file is compiled without blocking the event loop', async () => {
     userValidationRules: [{ expression: "user.groups.all(group, !group.startsWith('system:'))" }],
   }))
   const head = 'apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\n'
-  const options = { gates: defaultGates, disallowedIssuers: [] }
   const bytes = Buffer.from(`${head}jwt: ${JSON.stringify(jwt)}\n`)
-  let turns = 0
-  // Each turn of the loop: an interval has one only for every millisecond, and none while the machine is busy.
-  const count = (): void => {
-    turns++
-    counting = setImmediate(count)
-  }
-  let counting = setImmediate(count)
-  const read = await rereadAuthenticationConfiguration(bytes, options, { jwt: [], anonymous: null })
-  clearImmediate(counting)
+  const { read, turns } = await rereadInTurns(bytes)
   assert.ok('value' in read)
   assert.equal(read.value.jwt.length, 64)
   assert.ok(turns > 5, `${turns} turns`)
+})
+
+test('a large file is decoded, and its certificates are parsed, without blocking the event loop', async () => {
+  const { certificatePem } = createAuthority('ca', Date.now())
+  const head = { apiVersion: 'apiserver.config.k8s.io/v1beta1', kind: 'AuthenticationConfiguration' }
+  const jwt = Array.from({ length: 4 }, (_, at) => ({
+    issuer: {
+      url: `https://i${at}.example.org`,
+      audiences: ['a'],
+      certificateAuthority: certificatePem.repeat(300) + '\n'.repeat(at),
+    },
+    claimMappings: { username: { claim: 'sub', prefix: '' } },
+  }))
+  for (const bytes of [
+    Buffer.from(JSON.stringify({ ...head, jwt })),
+    Buffer.from(`apiVersion: ${head.apiVersion}\nkind: ${head.kind}\njwt: ${JSON.stringify(jwt)}\n`),
+  ]) {
+    assert.ok(bytes.length > 500_000)
+    const { read, turns } = await rereadInTurns(bytes)
+    assert.ok('value' in read)
+    assert.deepEqual(
+      read.value.jwt.map(({ issuer }) => issuer.certificateAuthority),
+      jwt.map(({ issuer }) => issuer.certificateAuthority),
+    )
+    assert.ok(turns > 50, `${turns} turns`)
+  }
+  const { read } = await rereadInTurns(Buffer.from(JSON.stringify({ ...head, jwt, x: 1 })))
+  assert.deepEqual(read, { fault: 'strict decoding error: unknown field "x"', stage: 'decoding' })
+})
+
+test('a file of more than a ConfigMap can hold is refused', async () => {
+  const bytes = Buffer.alloc((1 << 20) + 1, '#')
+  const expected = { fault: 'the file has 1048577 bytes, it may have 1048576', stage: 'decoding' }
+  assert.deepEqual((await rereadInTurns(bytes)).read, expected)
+  assert.deepEqual(readAuthenticationConfiguration(bytes, { gates: defaultGates, disallowedIssuers: [] }), expected)
 })

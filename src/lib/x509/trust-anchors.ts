@@ -8,23 +8,23 @@ import { decodePem } from './pem.ts'
 
 const clientAuth = [1, 3, 6, 1, 5, 5, 7, 3, 2] as const
 
+/** client-go's message. */
+export const noCertificates = 'data does not contain any valid RSA or ECDSA certificates'
+
 /** The certificates in a PEM file. As in Go, malformed blocks are skipped. Fails if there is none, or one cannot be parsed. */
 export function parseCertificates(text: string): X509Certificate[] {
   const blocks = certificateBlocks(text)
-  if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates')
+  if (blocks.length === 0) throw new Error(noCertificates)
   return blocks.map((block) => new X509Certificate(block))
 }
 
-/** Those that can be parsed, as Go's certificate pools do. */
-export function parseableCertificates(text: string): X509Certificate[] {
-  return certificateBlocks(text).flatMap((block) => {
-    try {
-      return [new X509Certificate(block)]
-    } catch {
-      // The caller reports it if there is no other.
-      return []
-    }
-  })
+/** Whether DER is a certificate. */
+export function isCertificate(block: Buffer): boolean {
+  try {
+    return new X509Certificate(block).raw.length > 0
+  } catch {
+    return false
+  }
 }
 
 /** DER. */
@@ -33,10 +33,10 @@ export const certificateBlocks = (text: string): Buffer[] =>
 
 /**
  * For a TLS client: the servers that it trusts. As in Go, any certificate of the bundle is an anchor, be it an intermediate or the server's
- * own, and blocks that cannot be parsed are skipped; OpenSSL would skip all that follow them.
+ * own, and a block that cannot be parsed is skipped; OpenSSL would skip all that follow it in the same text.
  */
 export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
-  ca: parseableCertificates(text).map(String),
+  ca: certificateBlocks(text).map((block) => pem('CERTIFICATE', block)),
   allowPartialTrustChain: true,
 })
 
