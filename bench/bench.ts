@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale; all but scale when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access; all but these two when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -24,6 +24,7 @@ import { benchServe } from './engine/serve.ts'
 import { benchNodes } from './nodes/graph.ts'
 import { benchRoles } from './rbac/decisions.ts'
 import { benchRegistry } from './registry/validate.ts'
+import { benchAccess } from './server/access.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { describeFigure, type Figure, isMet } from './figure.ts'
@@ -41,6 +42,7 @@ const benches: Readonly<Record<string, Bench>> = {
   rbac: async () => benchRoles(),
   nodes: async () => benchNodes(),
   scale: benchScale,
+  access: () => benchAccess({ runs: Number(values.runs) }),
 }
 
 const { values } = parseArgs({
@@ -68,7 +70,7 @@ console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
 if (values.check && missed.length > 0) process.exitCode = 1
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {
-  const names = only ?? Object.keys(benches).filter((name) => name !== 'scale')
+  const names = only ?? Object.keys(benches).filter((name) => name !== 'scale' && name !== 'access')
   const loads = names.filter((name) => benches[name] === undefined && name !== 'cluster')
   if (names.includes('cluster')) yield await benchCluster({ ...size, reference: false })
   if (loads.length > 0) yield await benchAlone({ only: loads, runs: Number(values.runs) })
