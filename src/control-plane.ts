@@ -31,6 +31,7 @@ import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
+import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -97,6 +98,8 @@ export type ControlPlane = AsyncDisposable & {
   /** The same. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
+  /** To be started at any time: before that, no request is in a flow. */
+  readonly flows: FollowedSchemas
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
@@ -116,6 +119,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
+  const flows = createFlows({ registry, accessOf: (resource) => access.of(resource), log })
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
   const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
   const yaml = new YamlConverter()
@@ -177,6 +181,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const handle = createHandle({
     gate,
     inFlight: new InFlight(config.inFlight),
+    classifier: flows.classifier,
     dispatch: createDispatch({
       access,
       cache,
@@ -238,6 +243,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     definitions,
     roles,
     nodes,
+    flows,
     storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
     authorities,
     authorizers,
@@ -281,6 +287,16 @@ function createRoles({ registry, accessOf, log }: FollowingParts): FollowedRoles
   return new FollowedRoles({
     accessOf: (plural) => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural })
+      return resource && accessOf(resource)
+    },
+    log,
+  })
+}
+
+function createFlows({ registry, accessOf, log }: FollowingParts): FollowedSchemas {
+  return new FollowedSchemas({
+    accessOf: (plural) => {
+      const resource = registry.find({ group: flowGroup, version: 'v1', plural })
       return resource && accessOf(resource)
     },
     log,

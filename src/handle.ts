@@ -8,6 +8,7 @@ import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.t
 import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
+import type { Classifier, Flow } from './flow/classifier.ts'
 import type { Gate } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
@@ -20,6 +21,7 @@ import { inTime } from './lib/timers.ts'
 export type HandlerParts = {
   readonly gate: Gate
   readonly inFlight: InFlight
+  readonly classifier: Pick<Classifier, 'classify'>
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
@@ -63,6 +65,7 @@ class Life {
   #isOwn = false
   #context: RequestContext | undefined
   #place: RequestPlace | undefined
+  #flow: Flow | undefined
   #measured: Measured | undefined
   #audited: AuditedRequest | undefined
 
@@ -75,7 +78,7 @@ class Life {
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
-    const { gate, inFlight, dispatch, documents, metrics, audit, clock } = this.#parts
+    const { gate, inFlight, classifier, dispatch, documents, metrics, audit, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
     this.#info = info
@@ -86,6 +89,8 @@ class Life {
       },
       onAuthenticated: audit && ((context) => this.#record(audit, info, context)),
       onIdentified: (user) => {
+        // As upstream: what takes long by itself, but for a watch, is in no flow.
+        if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
         this.#place = inFlight.enter(user, info)
       },
     })
@@ -114,6 +119,7 @@ class Life {
     const headers: Headers = {
       'audit-id': this.#auditId,
       ...this.#parts.constantHeaders,
+      ...this.#flow?.headers,
       // Only the answer to a path that cannot be parsed has no cache-control.
       ...(this.#info !== undefined ? { 'cache-control': 'no-cache, private' } : {}),
       ...(warnings.length === 0 && ownWarnings.length === 0

@@ -259,6 +259,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   void firstFill.run(plane.fillable(), rangeOf(root))
   await Promise.all([listen(listener, config), bootstrap.start()])
+  // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
+  void parts.use(plane.flows).start()
   const loops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),

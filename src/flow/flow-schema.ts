@@ -1,0 +1,130 @@
+/** A FlowSchema as it is matched: whose requests it takes, and which. */
+import type { RequestInfo, ResourceInfo } from '../api/context.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import type { User } from '../api/user.ts'
+
+export type FlowSchema = {
+  readonly name: string
+  readonly uid: string
+  /** Schemas of lower numbers come first, then those of lesser names. */
+  readonly precedence: number
+  /** The name of its priority level. */
+  readonly level: string
+  readonly rules: readonly FlowRule[]
+}
+
+export type FlowRule = {
+  readonly subjects: readonly Subject[]
+  readonly resources: readonly ResourceRule[]
+  readonly paths: readonly PathRule[]
+}
+
+type Subject =
+  /** `name` undefined: everybody. */
+  | { readonly kind: 'User' | 'Group'; readonly name: string | undefined }
+  /** `prefix`: of the user names of all accounts of a namespace. */
+  | { readonly kind: 'accounts'; readonly prefix: string }
+
+/** Undefined: all. */
+type Names = ReadonlySet<string> | undefined
+
+type ResourceRule = {
+  readonly verbs: Names
+  readonly groups: Names
+  /** `pods`, `pods/status`; unlike in roles, there is no `*` for a part of it. */
+  readonly resources: Names
+  readonly namespaces: Names
+  /** Whether it takes requests outside of namespaces. */
+  readonly isOfCluster: boolean
+}
+
+/** `prefixes`: each path covers what is below it, too, unlike in roles. */
+type PathRule = { readonly verbs: Names; readonly paths: Names; readonly prefixes: readonly string[] }
+
+export function readSchema({ metadata, spec }: KubeObject): FlowSchema {
+  const { matchingPrecedence, priorityLevelConfiguration, rules } = fieldsOf(spec)
+  return {
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    precedence: numberOf(matchingPrecedence),
+    level: textOf(fieldsOf(priorityLevelConfiguration)['name']),
+    rules: itemsOf(rules).map(readRule),
+  }
+}
+
+const readRule = ({ subjects, resourceRules, nonResourceRules }: Fields): FlowRule => ({
+  subjects: itemsOf(subjects).flatMap((subject) => readSubject(subject) ?? []),
+  resources: itemsOf(resourceRules).map((rule) => ({
+    verbs: namesOf(rule['verbs']),
+    groups: namesOf(rule['apiGroups']),
+    resources: namesOf(rule['resources']),
+    namespaces: namesOf(rule['namespaces']),
+    isOfCluster: rule['clusterScope'] === true,
+  })),
+  paths: itemsOf(nonResourceRules).map((rule) => ({
+    verbs: namesOf(rule['verbs']),
+    paths: textsOf(rule['nonResourceURLs']).includes('*') ? undefined : new Set(textsOf(rule['nonResourceURLs'])),
+    prefixes: textsOf(rule['nonResourceURLs']).map(prefixOf),
+  })),
+})
+
+/** Undefined: nobody can be it. */
+function readSubject({ kind, user, group, serviceAccount }: Fields): Subject | undefined {
+  if (kind === 'User' || kind === 'Group') {
+    const who = kind === 'User' ? user : group
+    if (who === undefined) return undefined
+    const name = textOf(fieldsOf(who)['name'])
+    return { kind, name: name === '*' ? undefined : name }
+  }
+  if (kind !== 'ServiceAccount' || serviceAccount === undefined) return undefined
+  const { namespace, name } = fieldsOf(serviceAccount)
+  const prefix = `system:serviceaccount:${textOf(namespace)}:`
+  return name === '*' ? { kind: 'accounts', prefix } : { kind: 'User', name: `${prefix}${textOf(name)}` }
+}
+
+/** `*` counts only alone, which validation sees to. */
+function namesOf(list: Fields[string]): Names {
+  const names = textsOf(list)
+  return names.length === 1 && names[0] === '*' ? undefined : new Set(names)
+}
+
+function prefixOf(path: string): string {
+  const start = path.endsWith('*') ? path.slice(0, -1) : path
+  return start.endsWith('/') ? start : `${start}/`
+}
+
+/** With loops rather than closures: every request asks this of several schemas. */
+export function takes({ rules }: FlowSchema, user: User, info: RequestInfo): boolean {
+  for (const rule of rules) if (isOf(rule, user) && takesInfo(rule, info)) return true
+  return false
+}
+
+function isOf({ subjects }: FlowRule, { name, groups }: User): boolean {
+  for (const subject of subjects) {
+    if (subject.kind === 'accounts') {
+      if (name.startsWith(subject.prefix)) return true
+    } else if (subject.name === undefined) return true
+    else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name)) return true
+  }
+  return false
+}
+
+function takesInfo({ resources, paths }: FlowRule, info: RequestInfo): boolean {
+  if (info.kind === 'resource') {
+    for (const rule of resources) if (takesResource(rule, info)) return true
+  } else for (const rule of paths) if (has(rule.verbs, info.verb) && takesPath(rule, info.path)) return true
+  return false
+}
+
+function takesResource(rule: ResourceRule, { verb, group, plural, subresource, namespace }: ResourceInfo): boolean {
+  if (!has(rule.verbs, verb) || !has(rule.groups, group)) return false
+  if (rule.resources !== undefined && !rule.resources.has(subresource === '' ? plural : `${plural}/${subresource}`)) {
+    return false
+  }
+  return namespace === '' ? rule.isOfCluster : has(rule.namespaces, namespace)
+}
+
+const takesPath = ({ paths, prefixes }: PathRule, path: string): boolean =>
+  has(paths, path) || prefixes.some((prefix) => path.startsWith(prefix))
+
+const has = (names: Names, name: string): boolean => names === undefined || names.has(name)
