@@ -5,7 +5,6 @@
 import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission } from './admission/admission.ts'
-import type { MayDo } from './admission/certificates.ts'
 import type { Objects } from './admission/objects.ts'
 import { createPlugins } from './admission/plugins.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
@@ -148,7 +147,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     cache,
     storeOf: (resource) => (isOfRoles(resource) ? roles.followed(resource.plural, store) : store),
     metrics,
-    admission: createAdmission(config, { authorize, objects, surroundings }),
+    admission: createAdmission(config, { registry, authorize, objects, surroundings }),
     authorizeCreate: createAuthorizeCreate(authorize),
     authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
       ? createAuthorizeUnsafeDelete(authorize)
@@ -264,6 +263,7 @@ function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods
 }
 
 type AdmissionParts = {
+  readonly registry: Registry
   readonly authorize: Authorize
   readonly objects: Objects
   readonly surroundings: Surroundings
@@ -271,13 +271,14 @@ type AdmissionParts = {
 
 function createAdmission(
   { admission, featureGates }: Config,
-  { authorize, objects, surroundings: { clock, ids } }: AdmissionParts,
+  { registry, authorize, objects, surroundings: { clock, ids } }: AdmissionParts,
 ): Admission {
-  const mayDo: MayDo = async (user, action) => {
-    const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
-    return (await authorize(user, asked)).verdict === 'allow'
+  const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
+    const [version = '', group = ''] = apiVersion.split('/').toReversed()
+    return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
   }
-  const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo, gates: featureGates })
+  const { nameSuffix } = ids
+  const plugins = createPlugins({ objects, clock, nameSuffix, authorize, resourcesOf, gates: featureGates })
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
 }
 

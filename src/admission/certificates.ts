@@ -4,8 +4,7 @@
 import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
-import { decodePem } from '../lib/x509/pem.ts'
-import { readRequest, RequestError } from '../lib/x509/request.ts'
+import { readPemRequest, RequestError } from '../lib/x509/request.ts'
 import { isSame } from '../schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
@@ -106,9 +105,8 @@ export const certificateSubjectRestriction: Plugin = {
 }
 
 function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly string[] {
-  const [block] = decodePem(Buffer.from(textOf(fieldsOf(spec)['request']), 'base64').toString('latin1'))
   try {
-    return readRequest(block?.bytes ?? Buffer.alloc(0)).organizations
+    return readPemRequest(textOf(fieldsOf(spec)['request'])).organizations
   } catch (error) {
     // Validation has parsed the CSR before, so this fails only if validation ever becomes more lenient.
     if (!(error instanceof RequestError)) throw error

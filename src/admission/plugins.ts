@@ -2,6 +2,7 @@
 import type { Gates } from '../api/gates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Plugin } from './admission.ts'
+import type { AskAuthorizer } from './ask-authorizer.ts'
 import {
   certificateSubjectRestriction,
   createCertificateApproval,
@@ -14,7 +15,9 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
+import { createNodeRestriction } from './node-restriction.ts'
 import type { Objects, ResourceId } from './objects.ts'
+import { createOwnerReferencesPermission, type OwnerParts } from './owner-references-permission.ts'
 import { createPodTopologyLabels } from './pod-topology-labels.ts'
 import { createPodSecurity, noExemptions } from './pod-security.ts'
 import { createPriority } from './priority.ts'
@@ -32,14 +35,20 @@ export type PluginParts = {
   readonly clock: Clock
   /** The random suffix of a generated name. */
   readonly nameSuffix: () => string
-  readonly mayDo: MayDo
+  readonly authorize: AskAuthorizer
+  readonly resourcesOf: OwnerParts['resourcesOf']
   readonly gates: Gates
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
-export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: PluginParts): readonly Plugin[] {
+export function createPlugins(parts: PluginParts): readonly Plugin[] {
+  const { objects, clock, nameSuffix, authorize, resourcesOf, gates } = parts
   const namespaces = core('namespaces')
+  const mayDo: MayDo = async (user, action) => {
+    const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
+    return (await authorize(user, asked)).verdict === 'allow'
+  }
   return [
     createNamespaceLifecycle({
       readNamespace: (name, at) => objects.get(namespaces, { namespace: '', name }, at),
@@ -47,12 +56,14 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     }),
     createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock), gates),
     createServiceAccount({ objects, nameSuffix }),
+    createNodeRestriction({ objects, authorize, gates }),
     taintNodesByCondition,
     createPodSecurity(objects, noExemptions, gates),
     createPriority(objects),
     defaultTolerationSeconds,
     createDefaultStorageClass(objects),
     createStorageObjectInUseProtection(gates),
+    createOwnerReferencesPermission({ authorize, resourcesOf }),
     createPersistentVolumeClaimResize(objects),
     createRuntimeClass(objects),
     createCertificateApproval(mayDo),

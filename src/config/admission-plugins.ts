@@ -2,10 +2,10 @@
 import { quote } from '../api/quote.ts'
 
 /**
- * `on`: runs by default. `absent`: runs by default in kube-apiserver, but is not implemented. `off`: off by default in kube-apiserver, and
- * not implemented.
+ * `on`: runs by default. `optional`: runs if it is enabled. `absent`: runs by default in kube-apiserver, but is not implemented. `off`: off
+ * by default in kube-apiserver, and not implemented.
  */
-type State = 'on' | 'absent' | 'off'
+type State = 'on' | 'optional' | 'absent' | 'off'
 
 const plugins: ReadonlyMap<string, State> = new Map([
   ...names('on', [
@@ -28,6 +28,7 @@ const plugins: ReadonlyMap<string, State> = new Map([
     'StorageObjectInUseProtection',
     'TaintNodesByCondition',
   ]),
+  ...names('optional', ['NodeRestriction', 'OwnerReferencesPermissionEnforcement']),
   ...names('absent', [
     'MutatingAdmissionPolicy',
     'MutatingAdmissionWebhook',
@@ -45,8 +46,6 @@ const plugins: ReadonlyMap<string, State> = new Map([
     'LimitPodHardAntiAffinityTopology',
     'NamespaceAutoProvision',
     'NamespaceExists',
-    'NodeRestriction',
-    'OwnerReferencesPermissionEnforcement',
     'PodNodeSelector',
     'PodTolerationRestriction',
   ]),
@@ -65,9 +64,12 @@ export function parseAdmissionPlugins(
 ): { readonly plugins: AdmissionPlugins; readonly faults: readonly string[] } {
   const off = new Set(disabled)
   const both = [...new Set(enabled)].filter((name) => off.has(name)).toSorted()
-  const unsupported = enabled.filter((name) => plugins.has(name) && plugins.get(name) !== 'on')
+  const unsupported = enabled.filter((name) => ['absent', 'off'].includes(plugins.get(name) ?? ''))
+  const on = new Set(
+    [...plugins].filter(([name, state]) => isOnBy(state, enabled.includes(name))).map(([name]) => name),
+  )
   return {
-    plugins: { isOn: (name) => plugins.has(name) && plugins.get(name) !== 'off' && !off.has(name) },
+    plugins: { isOn: (name) => on.has(name) && !off.has(name) },
     faults: [
       ...unknown('enable-admission-plugins', enabled),
       ...unknown('disable-admission-plugins', disabled),
@@ -78,6 +80,8 @@ export function parseAdmissionPlugins(
     ],
   }
 }
+
+const isOnBy = (state: State, isEnabled: boolean): boolean => (state === 'optional' ? isEnabled : state !== 'off')
 
 const unknown = (flag: string, given: readonly string[]): string[] =>
   given.filter((name) => !plugins.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)

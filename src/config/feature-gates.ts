@@ -23,6 +23,7 @@ export type ParsedGates = {
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
   'AggregatedDiscoveryRemoveBetaType',
+  'AllowInsecureKubeletCertificateSigningRequests',
   'AllowParsingUserUIDFromCertAuth',
   'AllowUnsafeMalformedObjectDeletion',
   'AnonymousAuthConfigurableEndpoints',
@@ -75,6 +76,7 @@ export const gatesActedOn: readonly string[] = [
   'SELinuxChangePolicy',
   'SELinuxMount',
   'SELinuxMountReadWriteOncePod',
+  'ServiceAccountNodeAudienceRestriction',
   'StorageVersionHash',
   'StorageVersionMigrator',
   'StrictIPCIDRValidation',
@@ -94,7 +96,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'LoggingBetaOptions',
   'MutatingAdmissionPolicy',
   'PortForwardWebsockets',
-  'ServiceAccountNodeAudienceRestriction',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',
   'TranslateStreamCloseWebsocketRequests',

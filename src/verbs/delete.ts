@@ -42,11 +42,12 @@ export function warnOfDeletion({ resource, context }: ResourceRequest, options: 
 
 export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
 
-/** Fails with NotFound, Conflict or the error of admission. */
+/** Fails with NotFound, Conflict or the error of admission. `isAdmitted`: admission has seen the request already, as one to evict. */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,
   access: WriteAccess,
+  { isAdmitted = false }: { readonly isAdmitted?: boolean } = {},
 ): Promise<Deleted> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
@@ -55,7 +56,7 @@ export async function deleteObject(
     let decision: Decision = 'unchanged'
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
-      deletion = await decide(request, options, current, access)
+      deletion = await decide(request, options, { current, access, isAdmitted })
       decision = decisionOf(deletion, current.object, request)
       return decision
     })
@@ -110,11 +111,16 @@ async function removeMarked(
   return result.outcome === 'deleted' ? withVersion(last, result.revision) : marked
 }
 
+type Deciding = {
+  readonly current: Current<KubeObject>
+  readonly access: WriteAccess
+  readonly isAdmitted: boolean
+}
+
 async function decide(
   request: ResourceRequest,
   options: DeleteOptions,
-  current: Current<KubeObject>,
-  access: WriteAccess,
+  { current, access, isAdmitted }: Deciding,
 ): Promise<Deletion> {
   const { resource } = request
   const { ownDeletion } = resource
@@ -126,7 +132,7 @@ async function decide(
     checkOwnPreconditions(request, options, found)
     if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
   }
-  await admitDelete(request, object, options, access)
+  if (!isAdmitted) await admitDelete(request, object, options, access)
   if (ownDeletion !== undefined && !isMarked(object))
     return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
   return decideDeletion(object, resource, options, access.now())

@@ -4,6 +4,7 @@
  */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { DerError, DerReader } from './der-reader.ts'
+import { decodePem } from './pem.ts'
 
 export type CertificateRequest = { readonly organizations: readonly string[]; readonly commonName: string }
 
@@ -37,6 +38,13 @@ const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly
 ])
 
 const md5WithRsa = '2a864886f70d010104'
+
+/** Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError. */
+export function readPemRequest(base64: string): CertificateRequest {
+  const [block] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))
+  if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
+  return readRequest(block.bytes)
+}
 
 /** Fails with a RequestError, also if the signature was not made with the request's key. */
 export function readRequest(der: Buffer): CertificateRequest {

@@ -39,10 +39,10 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
   const { fieldValidation } = options
   const eviction = await readAs(request, expected, { fieldValidation, access })
-  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
   const isDryRun = options.isDryRun || wanted.isDryRun
   await admit(request, eviction, { operation: 'CREATE', isDryRun, access })
+  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const key = access.keys.key(namespace, name)
   const read: EvictionSteps['read'] = async () => {
     const { item } = await access.reader.get(key, 'latest')
@@ -52,7 +52,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
     return { pod, resourceVersion: `${item.revision}` }
   }
   const remove: EvictionSteps['remove'] = async (judged) => {
-    if (isDryRun) return void (await deleteObject(request, { ...judged, isDryRun }, access))
+    if (isDryRun) return void (await deleteObject(request, { ...judged, isDryRun }, access, { isAdmitted: true }))
     let marked: KubeObject | undefined
     const { revision } = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
@@ -64,7 +64,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
     if (marked !== undefined) written(marked, key, revision, { resource, access })
     // Writing the condition has changed the resourceVersion.
     const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
-    await deleteObject(request, { ...judged, resourceVersion }, access)
+    await deleteObject(request, { ...judged, resourceVersion }, access, { isAdmitted: true })
   }
   await translated(context, { resource, name, verb: 'create' }, () =>
     evictPod(wanted, {

@@ -18,7 +18,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import type { User } from '../../../api/user.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
-import { readRequest, RequestError } from '../../../lib/x509/request.ts'
+import { readPemRequest, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 import { decisions, validateRequestConditions, withDecisions, withTimes } from './conditions.ts'
@@ -126,10 +126,8 @@ function validate(object: KubeObject): FieldFault[] {
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
   const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(base64), why)]
-  const [block] = decodePem(Buffer.from(base64 ?? '', 'base64').toString('latin1'))
-  if (block?.label !== 'CERTIFICATE REQUEST') return refuse('PEM block type must be CERTIFICATE REQUEST')
   try {
-    readRequest(block.bytes)
+    readPemRequest(base64 ?? '')
     return []
   } catch (error) {
     if (error instanceof RequestError) return refuse(error.message)

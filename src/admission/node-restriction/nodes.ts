@@ -1,0 +1,74 @@
+/** A kubelet writes its own Node only, and neither what pods are steered by (taints, most labels of Kubernetes) nor what it is owned by. */
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { isSame } from '../../schema/equal.ts'
+import { type Attributes, refusal } from '../admission.ts'
+
+export function admitNode(node: string, attributes: Attributes): void {
+  const { operation, name, object, oldObject } = attributes
+  const refuse = (why: string): void => {
+    throw refusal(attributes, why)
+  }
+  if (name !== node) refuse(`node ${quote(node)} is not allowed to modify node ${quote(name)}`)
+  if (object === undefined) return
+  if (operation === 'CREATE') {
+    // It would let the kubelet read what it names.
+    if (fieldsOf(object['spec'])['configSource'] !== undefined) {
+      refuse(`node ${quote(node)} is not allowed to create pods with a non-nil configSource`)
+    }
+    const labels = forbiddenLabels(changedLabels(object, undefined))
+    if (labels !== '') refuse(`node ${quote(node)} is not allowed to set the following labels: ${labels}`)
+    return
+  }
+  const [spec, before] = [fieldsOf(object['spec']), fieldsOf(oldObject?.['spec'])]
+  // Old kubelets drop the field.
+  if (spec['configSource'] !== undefined && !isSame(spec['configSource'], before['configSource'])) {
+    refuse(`node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`)
+  }
+  if (!isSame(spec['taints'], before['taints'])) refuse(`node ${quote(node)} is not allowed to modify taints`)
+  if (!isSame(object.metadata['ownerReferences'], oldObject?.metadata['ownerReferences'])) {
+    refuse(`node ${quote(node)} is not allowed to modify ownerReferences`)
+  }
+  const labels = forbiddenLabels(changedLabels(object, oldObject))
+  if (labels !== '') refuse(`is not allowed to modify labels: ${labels}`)
+}
+
+/** The keys of labels that only one of them has, or that have other values. */
+function changedLabels({ metadata }: KubeObject, oldObject: KubeObject | undefined): string[] {
+  const now = new Map(Object.entries(metadata.labels ?? {}))
+  const before = new Map(Object.entries(oldObject?.metadata.labels ?? {}))
+  const keys = new Set([...now.keys(), ...before.keys()])
+  return [...keys].filter((key) => now.get(key) !== before.get(key))
+}
+
+const kubeletLabels: ReadonlySet<string> = new Set([
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'node.kubernetes.io/instance-type',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+])
+/** Labels with these prefixes, and those of their subdomains, are the kubelet's. */
+const kubeletDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const
+/** Labels that no kubelet may set. */
+const restrictedDomain = 'node-restriction.kubernetes.io'
+const kubernetesDomains = ['kubernetes.io', 'k8s.io'] as const
+
+/** Those that a kubelet may not add, change or remove, as a list; empty if there are none. */
+const forbiddenLabels = (keys: readonly string[]): string => keys.filter(isForbidden).toSorted().join(', ')
+
+function isForbidden(key: string): boolean {
+  const slash = key.indexOf('/')
+  const domain = slash === -1 ? '' : key.slice(0, slash)
+  if (isIn(domain, restrictedDomain)) return true
+  const isOfKubernetes = kubernetesDomains.some((parent) => isIn(domain, parent))
+  return isOfKubernetes && !kubeletLabels.has(key) && !kubeletDomains.some((parent) => isIn(domain, parent))
+}
+
+const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)

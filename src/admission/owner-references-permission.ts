@@ -1,0 +1,89 @@
+/**
+ * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it (the garbage collector would, for an owner that
+ * is gone), and who blocks the deletion of an owner may update its finalizers.
+ */
+import type { AccessAttributes, AccessDecision } from '../api/access.ts'
+import { type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { Resource } from '../registry/resource.ts'
+import { isSame } from '../schema/equal.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
+import type { AskAuthorizer } from './ask-authorizer.ts'
+
+export type OwnerParts = {
+  readonly authorize: AskAuthorizer
+  /** The resources that are served for a kind: more than one is possible. */
+  readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
+}
+
+export function createOwnerReferencesPermission({ authorize, resourcesOf }: OwnerParts): Plugin {
+  const ask = (attributes: Attributes, asked: Partial<ResourceAccess>): AccessDecision | Promise<AccessDecision> =>
+    authorize(attributes.context.user, { ...anything, ...asked })
+
+  const checkDelete = async (attributes: Attributes): Promise<void> => {
+    const { resource, subresource, namespace, name } = attributes
+    const { group, version, plural } = resource
+    const decision = await ask(attributes, { verb: 'delete', group, version, plural, subresource, namespace, name })
+    if (decision.verdict === 'allow') return
+    throw refusal(attributes, `cannot set an ownerRef on a resource you can't delete: ${described(decision)}`)
+  }
+
+  const checkFinalizers = async (attributes: Attributes, owner: Fields): Promise<void> => {
+    const apiVersion = textOf(owner['apiVersion'])
+    const kind = textOf(owner['kind'])
+    const resources = resourcesOf(apiVersion, kind)
+    if (resources.length === 0) {
+      const why = `no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`
+      const what = `cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}`
+      throw refusal(attributes, `cannot set blockOwnerDeletion in this case because ${what}: ${why}`)
+    }
+    for (const { group, version, plural, isNamespaced } of resources) {
+      const namespace = isNamespaced ? attributes.namespace : ''
+      const name = textOf(owner['name'])
+      const decision = await ask(attributes, { group, version, plural, namespace, name })
+      if (decision.verdict === 'allow') continue
+      const why = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
+      throw refusal(attributes, `${why}: ${described(decision)}`)
+    }
+  }
+
+  return {
+    name: 'OwnerReferencesPermissionEnforcement',
+    validate: async (attributes) => {
+      const { operation, object, oldObject } = attributes
+      if (operation !== 'CREATE' && operation !== 'UPDATE') return
+      // A status update of a pod cannot change its owners, and old kubelets drop them.
+      if (targetOf(attributes) === 'pods/status') return
+      const owners = ownersOf(object)
+      if (isSame(owners, ownersOf(oldObject))) return
+      if (operation === 'UPDATE') await checkDelete(attributes)
+      const blocking = newlyBlocking(owners, ownersOf(oldObject))
+      if (blocking.length === 0 || (await ask(attributes, {})).verdict === 'allow') return
+      for (const owner of blocking) await checkFinalizers(attributes, owner)
+    },
+  }
+}
+
+type ResourceAccess = Extract<AccessAttributes, { kind: 'resource' }>
+
+/** To update the finalizers of everything. */
+const anything: ResourceAccess = {
+  kind: 'resource',
+  verb: 'update',
+  group: '*',
+  version: '*',
+  plural: '*',
+  subresource: 'finalizers',
+  namespace: '',
+  name: '*',
+}
+
+/** As Go prints a reason and an error. */
+const described = ({ reason, error = '<nil>' }: AccessDecision): string => `${reason}, ${error}`
+
+const ownersOf = (object: KubeObject | undefined): readonly Fields[] => itemsOf(object?.metadata['ownerReferences'])
+
+function newlyBlocking(owners: readonly Fields[], before: readonly Fields[]): readonly Fields[] {
+  const blocked = new Map(before.map((owner) => [owner['uid'], owner['blockOwnerDeletion'] === true]))
+  return owners.filter((owner) => owner['blockOwnerDeletion'] === true && blocked.get(owner['uid']) !== true)
+}
