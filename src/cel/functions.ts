@@ -3,7 +3,8 @@
  * types of its arguments: arguments of type dyn need that anyway.
  */
 import type { Expr } from './ast.ts'
-import type { Pattern, PatternQuestion } from './regex.ts'
+import type { Question } from './question.ts'
+import type { Pattern } from './regex.ts'
 import type { Type } from './types.ts'
 import type { CelError, Result, Value } from './values.ts'
 
@@ -35,7 +36,7 @@ export interface Meter {
   /** Compiles a pattern once in an evaluation. */
   pattern(text: string): Pattern | CelError
   /** Pauses until the question is answered; the answer is the result of the call. */
-  ask(question: PatternQuestion): never
+  ask(question: Question): never
 }
 
 export type Signature = {

@@ -235,8 +235,10 @@ test('a pattern that takes long to compile is compiled elsewhere, in the text of
     for (let turn = compiling.next(); ; turn = compiling.next()) {
       if (turn.done === true) return { compiled: turn.value, asked }
       if (turn.value === undefined) continue
-      asked.push(turn.value.question.pattern.length)
-      turn.value.tell(turn.value.question.answer())
+      const { question, tell } = turn.value
+      assert.ok(question instanceof PatternQuestion)
+      asked.push(question.pattern.length)
+      tell(question.answer())
     }
   }
   const long = 'a|'.repeat(1_500)

@@ -5,7 +5,8 @@
  * charged twice. Expressions have no side effects, which makes this possible.
  */
 import type { Meter } from './functions.ts'
-import { compilePattern, type Pattern, type PatternQuestion } from './regex.ts'
+import type { Question } from './question.ts'
+import { compilePattern, type Pattern } from './regex.ts'
 import { type CelError, isMap, type MapKey, type ListValue, type MapValue, type Result, type Value } from './values.ts'
 
 export type Activation = { readonly [variable: string]: Result | undefined }
@@ -151,7 +152,7 @@ export class Run implements Meter {
     return value
   }
 
-  ask(question: PatternQuestion): never {
+  ask(question: Question): never {
     const { frame } = this
     const place = this.#call
     const tell = (value: Result): void => {
@@ -249,7 +250,7 @@ export class Paused extends Error {
   }
 }
 
-export type Asked = { readonly question: PatternQuestion; readonly tell: (answer: Result) => void }
+export type Asked = { readonly question: Question; readonly tell: (answer: Result) => void }
 
 /** A compiled subexpression. */
 export type Step = (run: Run) => Result

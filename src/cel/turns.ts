@@ -1,7 +1,9 @@
 /** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
 import { Slices } from '../lib/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
+import { LaterResult, type Question } from './question.ts'
 import type { Asked, Slice } from './run.ts'
+import type { Result } from './values.ts'
 
 export type Turns<T> = Generator<Asked | undefined, T, void>
 
@@ -30,11 +32,16 @@ async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going
   for (;;) {
     refuse?.()
     if (value === undefined) await slices.turn()
-    else value.tell(answer === undefined ? value.question.answer() : await answer(value.question))
+    else value.tell(await answerOf(value.question, answer))
     const next = turns.next()
     if (next.done === true) return next.value
     value = next.value
   }
+}
+
+function answerOf(question: Question, answer: AnswerPattern | undefined): Result | Promise<Result> {
+  if (question instanceof LaterResult) return question.result
+  return answer === undefined ? question.answer() : answer(question)
 }
 
 /** Runs synchronously, including the matching of patterns. */

@@ -3,6 +3,7 @@
  * so that a caller without access does not learn what exists.
  */
 import type { AccessSelectors } from '../api/access.ts'
+import { accessSelectors, SELECTOR_CHARACTERS_MAX } from '../api/access-selectors.ts'
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import { ApiError, noRequestInfo } from '../api/errors.ts'
 import { parseFieldSelector } from '../api/field-selector.ts'
@@ -102,9 +103,6 @@ function resolveVerb({ method, query }: Request, name: string): string {
 /** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
 const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
-/** A longer selector is not parsed before authorization: it yields no name, and grants nothing. */
-const SELECTOR_CHARACTERS_MAX = 4096
-
 /** A query that cannot be parsed yields no name; the verb refuses it later. */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
@@ -124,22 +122,8 @@ function nameInSelector(query: URLSearchParams): string {
 }
 
 /** The deprecated paths of watches have none, since not all of those select. */
-function selectorsOf(query: URLSearchParams): (() => AccessSelectors) | undefined {
-  const fields = query.get('fieldSelector') ?? ''
-  const labels = query.get('labelSelector') ?? ''
-  if (fields === '' && labels === '') return undefined
-  return () => ({ fields: parsedOrNone(fields, parseFieldSelector), labels: parsedOrNone(labels, parseLabelSelector) })
-}
-
-function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {
-  if (selector.length > SELECTOR_CHARACTERS_MAX) return []
-  try {
-    return parse(selector)
-  } catch (error) {
-    if (error instanceof ApiError) return []
-    throw error
-  }
-}
+const selectorsOf = (query: URLSearchParams): (() => AccessSelectors) | undefined =>
+  accessSelectors(query.get('fieldSelector') ?? '', query.get('labelSelector') ?? '')
 
 const integerOptions = ['limit', 'timeoutSeconds'] as const
 const isInteger = (text: string | null): boolean => text === null || text === '' || /^[+-]?\d{1,18}$/.test(text)

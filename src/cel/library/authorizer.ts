@@ -2,15 +2,17 @@
  * Authorization checks: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. This file declares the
  * functions; the variable `authorizer` has the authorizer that answers.
  */
+import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
 import { sizeOf, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
-import { type FunctionPart, member } from '../functions.ts'
+import { type FunctionPart, member, type Meter } from '../functions.ts'
+import { LaterResult } from '../question.ts'
 import { fixed, scaled, unknownSize } from '../ranges.ts'
 import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
 /** An authorization check of a path or a resource. `serviceAccount`: checks that account instead of the request's user. */
-type Question = {
+export type AccessCheck = {
   readonly verb: string
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
   readonly path?: string
@@ -23,22 +25,30 @@ type Question = {
   readonly labelSelector?: string
 }
 
-type Decision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
+export type CheckDecision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
 
-type Authorize = (question: Question) => Decision
+/** An evaluation waits for a promise, unless it cannot (`Program.evaluate`): then the check is an error. */
+export type CheckAccess = (check: AccessCheck) => CheckDecision | Promise<CheckDecision>
+
+export type CheckedResource = Pick<AccessCheck, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>
+
+/** The variables `authorizer` and `authorizer.requestResource`. */
+export const authorizerValue = (checkAccess: CheckAccess): Value => new AuthorizerValue(checkAccess)
+export const requestResourceValue = (checkAccess: CheckAccess, resource: CheckedResource): Value =>
+  new AuthorizerValue(checkAccess, 'ResourceCheck', resource)
 
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
-type Asked = Omit<Question, 'verb'>
+type Asked = Omit<AccessCheck, 'verb'>
 
 /** The variable `authorizer`, and each intermediate value of a check. */
 class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage
-  readonly authorize: Authorize
+  readonly checkAccess: CheckAccess
   readonly asked: Asked
 
-  constructor(authorize: Authorize, stage: Stage = 'Authorizer', asked: Asked = {}) {
-    this.authorize = authorize
+  constructor(checkAccess: CheckAccess, stage: Stage = 'Authorizer', asked: Asked = {}) {
+    this.checkAccess = checkAccess
     this.stage = stage
     this.asked = asked
     this.typeName = `kubernetes.authorization.${stage}`
@@ -51,9 +61,9 @@ class AuthorizerValue implements Opaque {
 
 class DecisionValue implements Opaque {
   readonly typeName = 'kubernetes.authorization.Decision'
-  readonly decision: Decision
+  readonly decision: CheckDecision
 
-  constructor(decision: Decision) {
+  constructor(decision: CheckDecision) {
     this.decision = decision
   }
 
@@ -85,7 +95,9 @@ function step(name: string, { from, to, set }: Next): FunctionPart {
     run: (value, text) => {
       if (!(value instanceof AuthorizerValue) || value.stage !== from || typeof text !== 'string') return noSuchOverload
       const asked = set(text)
-      return asked instanceof CelError ? asked : new AuthorizerValue(value.authorize, to, { ...value.asked, ...asked })
+      return asked instanceof CelError
+        ? asked
+        : new AuthorizerValue(value.checkAccess, to, { ...value.asked, ...asked })
     },
     ...(name.endsWith('Selector')
       ? {
@@ -102,15 +114,19 @@ const onResource = (name: string, set: Next['set']): FunctionPart =>
 function serviceAccount(value: Value, namespace: Value, name: Value): Result {
   if (!(value instanceof AuthorizerValue) || typeof namespace !== 'string' || typeof name !== 'string')
     return noSuchOverload
-  return new AuthorizerValue(value.authorize, 'Authorizer', { ...value.asked, serviceAccount: { namespace, name } })
+  if (checkDnsSubdomain(name).length > 0) return new CelError('Invalid service account name')
+  if (checkDnsLabel(namespace).length > 0) return new CelError('Invalid service account namespace')
+  return new AuthorizerValue(value.checkAccess, 'Authorizer', { ...value.asked, serviceAccount: { namespace, name } })
 }
 
-function check(value: Value, verb: Value): Result {
+function check(value: Value, verb: Value, _three: Value, _four: Value, meter: Meter): Result {
   if (!(value instanceof AuthorizerValue) || typeof verb !== 'string') return noSuchOverload
-  return new DecisionValue(value.authorize({ ...value.asked, verb }))
+  const decision = value.checkAccess({ ...value.asked, verb })
+  if (!(decision instanceof Promise)) return new DecisionValue(decision)
+  return meter.ask(new LaterResult(decision.then((later) => new DecisionValue(later))))
 }
 
-const answer = (name: string, run: (decision: Decision) => Result, result: Type): FunctionPart => ({
+const answer = (name: string, run: (decision: CheckDecision) => Result, result: Type): FunctionPart => ({
   name,
   overloads: [member(`decision_${name}`, [decisionType], result)],
   run: (value) => (value instanceof DecisionValue ? run(value.decision) : noSuchOverload),
@@ -121,7 +137,7 @@ export const authorizerLibrary: Library = {
     step('path', {
       from: 'Authorizer',
       to: 'PathCheck',
-      set: (path) => (path === '' ? new CelError('path must not be empty') : { path }),
+      set: (path) => (path.trim() === '' ? new CelError('path must not be empty') : { path }),
     }),
     step('group', { from: 'Authorizer', to: 'GroupCheck', set: (group) => ({ group }) }),
     {
@@ -129,7 +145,11 @@ export const authorizerLibrary: Library = {
       overloads: [member('authorizer_serviceaccount', [stages.Authorizer, string, string], stages.Authorizer)],
       run: serviceAccount,
     },
-    step('resource', { from: 'GroupCheck', to: 'ResourceCheck', set: (resource) => ({ resource }) }),
+    step('resource', {
+      from: 'GroupCheck',
+      to: 'ResourceCheck',
+      set: (resource) => (resource.trim() === '' ? new CelError('resource must not be empty') : { resource }),
+    }),
     onResource('subresource', (subresource) => ({ subresource })),
     onResource('namespace', (namespace) => ({ namespace })),
     onResource('name', (name) => ({ name })),
@@ -142,6 +162,7 @@ export const authorizerLibrary: Library = {
         member('resourcecheck_check', [stages.ResourceCheck, string], decisionType),
       ],
       run: check,
+      isLong: true,
       estimate: () => ({ cost: fixed(CHECK_COST) }),
       cost: () => CHECK_COST,
     },

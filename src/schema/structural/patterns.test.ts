@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PatternQuestion } from '../../cel/regex.ts'
 import { Patterns } from './patterns.ts'
 
 test('a pattern that takes long to compile is asked for, and known in the next pass', () => {
@@ -11,8 +12,10 @@ test('a pattern that takes long to compile is asked for, and known in the next p
   const asked: string[] = []
   for (let turn = answering.next(); turn.done !== true; turn = answering.next()) {
     if (turn.value === undefined) continue
-    asked.push(turn.value.question.text)
-    turn.value.tell(turn.value.question.pattern.startsWith('^'))
+    const { question, tell } = turn.value
+    assert.ok(question instanceof PatternQuestion)
+    asked.push(question.text)
+    tell(question.pattern.startsWith('^'))
   }
   assert.deepEqual(asked, ['x', 'x'])
   assert.equal(patterns.matches('x', `${long}b`), false)
