@@ -8,6 +8,7 @@ import { createStaticTokens } from './authentication/static-tokens.ts'
 import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
 import { createTokenCache } from './authentication/token-cache.ts'
 import { createTokenChain } from './authentication/token-chain.ts'
+import { CALL_MS_MAX, createTokenWebhook } from './authentication/token-webhook.ts'
 import { createBootstrapTokens } from './authentication/bootstrap-token.ts'
 import type { Objects } from './admission/objects.ts'
 import type { IdentityHeaders } from './api/identity-headers.ts'
@@ -16,12 +17,13 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 import type { RequestHeaderConfig } from './config/request-header.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { KubeconfigClient } from './webhooks/kubeconfig-client.ts'
 
 /** As upstream: a token that was revoked is refused this much later at the latest; one that was refused is looked up each time. */
 const SUCCESS_MS = 10_000
 const FAILURE_MS = 0
 
-export type Authenticators = {
+export type Authenticators = Disposable & {
   readonly authenticate: Authenticate
   /** For TokenReviews. No audiences: those of the server. */
   readonly authenticateToken: AuthenticateToken
@@ -35,6 +37,7 @@ export type AuthenticatorsParts = {
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly objects: Pick<Objects, 'get'>
   readonly clock: Clock
+  readonly random: () => number
   readonly log: Log
 }
 
@@ -47,9 +50,11 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     ...(accounts?.authenticators ?? []),
     config.authentication.hasBootstrapTokens ? withServerAudiences(served, bootstrapTokens(parts)) : undefined,
   ]
-  // Those that ask other servers: issuers, then webhooks.
+  const webhook = createWebhook(config, parts)
+  // Those that ask other servers.
   const remote: readonly (AuthenticateToken | undefined)[] = [
     issuers && withServerAudiences(served, issuers.authenticate),
+    webhook?.authenticate,
   ]
   const cached = createTokenCache(createTokenChain(remote.filter(isThere)), {
     successMs: SUCCESS_MS,
@@ -88,8 +93,24 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
   return {
     authenticate,
     authorities,
+    [Symbol.dispose]: () => webhook?.client[Symbol.dispose](),
     authenticateToken: (token, audiences) => chain(token, audiences.length === 0 ? served : audiences),
   }
+}
+
+type Webhook = { readonly authenticate: AuthenticateToken; readonly client: KubeconfigClient }
+
+/** Its answers are kept longer than those of other authenticators. */
+function createWebhook(
+  { authentication, serviceAccounts }: Config,
+  { clock, random, log }: AuthenticatorsParts,
+): Webhook | undefined {
+  if (authentication.webhook === null) return undefined
+  const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
+  const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX })
+  const served = serviceAccounts?.audiences ?? []
+  const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
+  return { client, authenticate: createTokenCache(authenticate, { successMs: cacheMs, failureMs: cacheMs, clock }) }
 }
 
 const secretsId = { group: '', version: 'v1', plural: 'secrets' } as const

@@ -163,13 +163,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     random,
   })
   const accounts = createAccounts(config, { objects, handle: ownHandle, metrics: parts.accountMetrics, clock, log })
-  const { authenticate, authenticateToken, authorities } = createAuthenticators(config, {
+  const authenticators = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,
     objects,
     clock,
+    random,
     log,
   })
+  const { authenticate, authenticateToken, authorities } = authenticators
   const gate = createGate({
     authenticate,
     authorize,
@@ -233,6 +235,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const dispose = async (): Promise<void> => {
     authorizers[Symbol.dispose]()
+    authenticators[Symbol.dispose]()
     await Promise.all([yaml[Symbol.asyncDispose](), patterns[Symbol.asyncDispose]()])
   }
   return {

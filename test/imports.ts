@@ -38,7 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'handle.ts': ['audit', 'flow', 'gate', 'discovery', 'dispatch.ts'],
   'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
   'accounts.ts': ['admission', 'authentication', 'config', 'verbs'],
-  'authenticators.ts': ['accounts.ts', 'admission', 'authentication', 'config', 'jwt-issuers.ts'],
+  'authenticators.ts': ['accounts.ts', 'admission', 'authentication', 'config', 'jwt-issuers.ts', 'webhooks'],
   'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
   'reload-metrics.ts': ['config'],
   'resource-access.ts': [

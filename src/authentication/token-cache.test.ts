@@ -29,12 +29,12 @@ test('a known token is looked up again when its time is over, an unknown one eac
   assert.deepEqual(questions, ['good', 'bad', 'other', 'bad', 'other', 'good', 'bad', 'other'])
 })
 
-test('failures are cached where that is wanted', () => {
+test('that a token is unknown is cached where that is wanted, a failure never', () => {
   const clock = { ms: 0, monotonicMs: () => clock.ms }
   const { authenticate, questions } = asked()
   const cached = createTokenCache(authenticate, { successMs: 0, failureMs: 1000, clock })
-  for (const token of ['good', 'good', 'bad', 'bad']) void cached(token, [])
-  assert.deepEqual(questions, ['good', 'good', 'bad'])
+  for (const token of ['good', 'good', 'bad', 'bad', 'other', 'other']) void cached(token, [])
+  assert.deepEqual(questions, ['good', 'good', 'bad', 'bad', 'other'])
   assert.deepEqual(cached('bad', []), badToken('why'))
 })
 
@@ -66,4 +66,15 @@ test('requests that come together share one lookup, and a failed lookup is not k
   await assert.rejects(async () => failing('good', []), /away/)
   fails = false
   assert.equal((await failing('good', [])).kind, 'known')
+})
+
+test('long results are not kept', () => {
+  let questions = 0
+  const authenticate: AuthenticateToken = (_token, audiences) => {
+    questions++
+    return { kind: 'known', user: { name: 'u', uid: '', groups: ['g'.repeat(20_000)] }, audiences }
+  }
+  const cached = createTokenCache(authenticate, { successMs: 1000, failureMs: 0, clock: { monotonicMs: () => 0 } })
+  for (let times = 0; times < 2; times++) void cached('t', [])
+  assert.equal(questions, 2)
 })

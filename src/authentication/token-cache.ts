@@ -9,13 +9,15 @@ import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /** Upstream has as many: twice the nodes and namespaces of the largest clusters. */
 const RESULTS_MAX = 32 * 1024
+/** Of one result, as JSON: what a token says about its user can be long, and all results together may take half a GB. */
+const RESULT_CHARACTERS_MAX = 16 * 1024
 const KEY_BYTES = 32
 const LENGTH_BYTES = 4
 
 export type TokenCacheOptions = {
   /** How long a token that is known is not looked up again. */
   readonly successMs: number
-  /** The same of one that is not. 0: it is looked up each time. */
+  /** The same of one that is not. 0: it is looked up each time. Failures of an authenticator are never kept. */
   readonly failureMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>
 }
@@ -29,7 +31,8 @@ export function createTokenCache(
   const lookups = new Map<string, Promise<TokenResult>>()
 
   const keep = (key: string, result: TokenResult): TokenResult => {
-    results.set(key, result, result.kind === 'known' ? successMs : failureMs)
+    const ttlMs = result.kind === 'known' ? successMs : result.kind === 'unknown' ? failureMs : 0
+    if (ttlMs > 0 && JSON.stringify(result).length <= RESULT_CHARACTERS_MAX) results.set(key, result, ttlMs)
     return result
   }
 

@@ -6,9 +6,6 @@ import { flags } from './flags.ts'
 
 export const accessFlags = {
   ...flags,
-  'authentication-token-webhook-cache-ttl': { default: '2m0s' },
-  'authentication-token-webhook-config-file': {},
-  'authentication-token-webhook-version': { default: 'v1beta1' },
 } as const
 
 export type AccessFlagName = keyof typeof accessFlags

@@ -160,6 +160,23 @@ const flagTable = {
     default: 'false',
     help: 'Whether Secrets of the type bootstrap.kubernetes.io/token in kube-system are tokens, with which nodes join.',
   },
+  'authentication-token-webhook-config-file': {
+    section: authentication,
+    type: 'string',
+    help: 'A kubeconfig with the server that is asked, with TokenReviews, whose a bearer token is.',
+  },
+  'authentication-token-webhook-version': {
+    section: authentication,
+    type: 'string',
+    default: 'v1beta1',
+    help: 'The version of these TokenReviews: v1 or v1beta1.',
+  },
+  'authentication-token-webhook-cache-ttl': {
+    section: authentication,
+    type: 'duration',
+    default: '2m0s',
+    help: 'How long its answers are kept.',
+  },
   'api-audiences': {
     section: authentication,
     type: 'list',

@@ -31,11 +31,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'disabled-metrics': '',
     'show-hidden-metrics-for-version': '',
   },
-  Authentication: {
-    'authentication-token-webhook-cache-ttl': '2m0s',
-    'authentication-token-webhook-config-file': '',
-    'authentication-token-webhook-version': 'v1beta1',
-  },
   Features: {
     'contention-profiling': 'false',
     'debug-socket-path': '',
