@@ -8,7 +8,6 @@ import { authorizationTable, type RawFlags, rawOf } from '../../test/config-file
 import { defaultGates } from '../api/gates.ts'
 import { valueOf } from '../cel/json-values.ts'
 import { any, map, string } from '../cel/types.ts'
-import { accessFlags, type AccessFlagName } from './access-flags.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import {
@@ -58,7 +57,7 @@ const warn = (): void => undefined
 type Parts = { readonly authentication: AuthenticationConfig; readonly authorization: AuthorizationConfig }
 
 function readAccess(given: RawFlags): Parts {
-  const values = new Values<AccessFlagName>(accessFlags, rawOf(given, accessFlags), [])
+  const values = new Values(flags, rawOf(given, flags), [])
   const authorizationValues = new Values(authorizationTable, rawOf(given, authorizationTable), [])
   const parts = {
     authentication: readAuthentication(values, { gates: defaultGates, warn, isOpen: false }),
@@ -375,7 +374,7 @@ rules:
 })
 
 test('the server refuses these flags by name until something acts on them', () => {
-  for (const [name, { default: byDefault = '' }] of Object.entries<{ readonly default?: string }>(accessFlags)) {
+  for (const [name, { default: byDefault = '' }] of Object.entries<{ readonly default?: string }>(flags)) {
     if (isFlagName(name)) continue
     assert.equal(upstreamDefault(name), byDefault, name)
     const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', `--${name}=other`])

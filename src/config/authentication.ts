@@ -1,7 +1,6 @@
 /** Reads and validates the authentication flags and the files that they name. All errors are reported, with upstream's messages. */
 import type { Gates } from '../api/gates.ts'
 import { formatDuration } from '../lib/duration.ts'
-import type { AccessFlagName } from './access-flags.ts'
 import {
   type AnonymousConfiguration,
   type AuthenticationConfiguration,
@@ -52,10 +51,7 @@ export type AuthenticationParts = {
   readonly isOpen: boolean
 }
 
-export function readAuthentication(
-  values: Values<AccessFlagName>,
-  { gates, warn, isOpen }: AuthenticationParts,
-): AuthenticationConfig {
+export function readAuthentication(values: Values, { gates, warn, isOpen }: AuthenticationParts): AuthenticationConfig {
   const path = values.string('authentication-config')
   const oidc = readOidc(values, { gates, hasFile: path !== '' })
   // With both, which is a fault, upstream does not come to read the file.
@@ -73,7 +69,7 @@ export function readAuthentication(
   }
 }
 
-function readFile(values: Values<AccessFlagName>, path: string, gates: Gates): AuthenticationFile | null {
+function readFile(values: Values, path: string, gates: Gates): AuthenticationFile | null {
   if (!gates.isOn('StructuredAuthenticationConfiguration')) {
     values.fault('set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file')
     return null
@@ -94,7 +90,7 @@ const anonymousOff =
   'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer'
 
 function readAnonymous(
-  values: Values<AccessFlagName>,
+  values: Values,
   file: AuthenticationConfiguration | undefined,
   { isOpen, warn }: Pick<AuthenticationParts, 'isOpen' | 'warn'>,
 ): AnonymousConfiguration {
@@ -106,7 +102,7 @@ function readAnonymous(
 /** Successful token authentications are cached this long, whatever the authenticator; as upstream. */
 const TOKEN_CACHE_MS = 10_000
 
-function readWebhook(values: Values<AccessFlagName>, warn: (text: string) => void): TokenWebhook | null {
+function readWebhook(values: Values, warn: (text: string) => void): TokenWebhook | null {
   const cacheMs = values.durationMs('authentication-token-webhook-cache-ttl')
   const path = values.string('authentication-token-webhook-config-file')
   if (path === '') return null

@@ -3,7 +3,6 @@
  * upstream's text where there is one.
  */
 import type { TokenEntry } from '../api/user.ts'
-import { accessFlags, type AccessFlagName } from './access-flags.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
@@ -92,14 +91,14 @@ export type Checked =
 
 export function checkArgs(args: readonly string[]): Checked {
   const { raw, faults } = parseArgs(args)
-  const values = new Values<AccessFlagName>({ ...accessFlags, ...flags }, raw, faults)
+  const values = new Values(flags, raw, faults)
   const warnings: string[] = []
   const config = readConfig(values, (text) => warnings.push(text))
   if (values.faults.length > 0) return { kind: 'faults', faults: values.faults }
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-function readConfig(values: Values<AccessFlagName>, warn: (text: string) => void): Config {
+function readConfig(values: Values, warn: (text: string) => void): Config {
   const featureGates = readGates(values, warn)
   const bindAddress = values.address('bind-address')
   const advertiseAddress = values.address('advertise-address') || bindAddress

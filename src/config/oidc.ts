@@ -1,7 +1,6 @@
 /** `--oidc-*`: a single JWT authenticator, configured by flags. */
 import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
-import type { AccessFlagName } from './access-flags.ts'
 import { signingAlgorithms } from './signing-algorithms.ts'
 import { checkAuthentication } from './files/authentication.ts'
 import { describeFaults } from './files/faults.ts'
@@ -27,11 +26,11 @@ export type OidcConfig = {
   readonly signingAlgorithms: readonly string[]
 }
 
-export const hasOidcFlags = (values: Values<AccessFlagName>): boolean => oidcFlags.some((flag) => values.isGiven(flag))
+export const hasOidcFlags = (values: Values): boolean => oidcFlags.some((flag) => values.isGiven(flag))
 
 /** `hasFile`: whether --authentication-config is set. */
 export function readOidc(
-  values: Values<AccessFlagName>,
+  values: Values,
   { gates, hasFile }: { readonly gates: Gates; readonly hasFile: boolean },
 ): OidcConfig {
   const none: OidcConfig = { jwt: [], signingAlgorithms: [] }
@@ -50,14 +49,14 @@ export function readOidc(
   return { jwt: value.jwt, signingAlgorithms: readAlgorithms(values) }
 }
 
-function refuseOverlaps(values: Values<AccessFlagName>, jwt: readonly JwtAuthenticator[]): void {
+function refuseOverlaps(values: Values, jwt: readonly JwtAuthenticator[]): void {
   const disallowed = values.array('service-account-issuer')
   const faults = jwt.flatMap(({ issuer }) => issuerFaults(issuer, { path: 'issuer', disallowed }))
   if (faults.length > 0) values.fault(describeFaults(faults))
 }
 
 /** The flags as an authenticator of an AuthenticationConfiguration. Undefined if they are invalid. */
-function readIssuerFields(values: Values<AccessFlagName>): Fields | undefined {
+function readIssuerFields(values: Values): Fields | undefined {
   const caPath = values.string('oidc-ca-file')
   const certificateAuthority = caPath === '' ? '' : readFlagFile(values, caPath)
   const required = readRequiredClaims(values)
@@ -78,14 +77,14 @@ function readIssuerFields(values: Values<AccessFlagName>): Fields | undefined {
 }
 
 /** By default the issuer URL is the prefix, except for email addresses; `-` disables it. */
-function usernamePrefix(values: Values<AccessFlagName>): string {
+function usernamePrefix(values: Values): string {
   const prefix = values.string('oidc-username-prefix')
   if (prefix === '-') return ''
   const isMail = values.string('oidc-username-claim') === 'email'
   return prefix === '' && !isMail ? `${values.string('oidc-issuer-url')}#` : prefix
 }
 
-function readRequiredClaims(values: Values<AccessFlagName>): ReadonlyMap<string, string> | undefined {
+function readRequiredClaims(values: Values): ReadonlyMap<string, string> | undefined {
   const claims = new Map<string, string>()
   for (const pair of values.array('oidc-required-claim')) {
     const mark = pair.indexOf('=')
@@ -99,7 +98,7 @@ function readRequiredClaims(values: Values<AccessFlagName>): ReadonlyMap<string,
   return claims
 }
 
-function readAlgorithms(values: Values<AccessFlagName>): readonly string[] {
+function readAlgorithms(values: Values): readonly string[] {
   const algorithms = values.slice('oidc-signing-algs')
   const wrong = algorithms.find((algorithm) => !signingAlgorithms.includes(algorithm))
   if (wrong !== undefined) values.fault(`oidc: unsupported signing alg: ${JSON.stringify(wrong)}`)

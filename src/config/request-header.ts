@@ -1,7 +1,7 @@
 /** `--requestheader-*`: authentication by a front proxy, which passes the user in headers. */
 import type { Gates } from '../api/gates.ts'
-import type { AccessFlagName } from './access-flags.ts'
 import { readAuthorityFile } from './authority-file.ts'
+import type { FlagName } from './flags.ts'
 import type { Values } from './values.ts'
 
 export type RequestHeaderConfig = {
@@ -18,7 +18,7 @@ export type RequestHeaderConfig = {
 
 /** Null if it is not enabled. */
 export function readRequestHeader(
-  values: Values<AccessFlagName>,
+  values: Values,
   gates: Gates,
   warn: (text: string) => void,
 ): RequestHeaderConfig | null {
@@ -42,7 +42,7 @@ export function readRequestHeader(
   return caPem === undefined ? null : { caPem, caPath, ...lists }
 }
 
-function refuseBlank(values: Values<AccessFlagName>, flag: AccessFlagName, list: readonly string[]): void {
+function refuseBlank(values: Values, flag: FlagName, list: readonly string[]): void {
   if (list.some((value) => value.trim() === '')) values.fault(`empty value in "${flag}"`)
 }
 
@@ -57,7 +57,7 @@ function warnOfMissing(flag: string, list: readonly string[], standard: string, 
 }
 
 /** For this flag upstream reports an error, not a warning, if the standard header is missing. */
-function checkUidHeaders(values: Values<AccessFlagName>, gates: Gates, list: readonly string[]): void {
+function checkUidHeaders(values: Values, gates: Gates, list: readonly string[]): void {
   if (list.length === 0) return
   if (!gates.isOn('RemoteRequestHeaderUID')) {
     return values.fault('--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled')

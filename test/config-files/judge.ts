@@ -1,7 +1,6 @@
 /** Keelson's verdict and messages for the flags and the file of a case. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessFlags, type AccessFlagName } from '../../src/config/access-flags.ts'
 import { readAudit } from '../../src/config/audit.ts'
 import { readAuthentication } from '../../src/config/authentication.ts'
 import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
@@ -51,7 +50,7 @@ export function judge(flags: RawFlags): Verdict {
   const warnings: string[] = []
   const warn = (text: string): void => void warnings.push(text)
   const gates = gatesOf(String(flags['feature-gates'] ?? ''))
-  const access = new Values<AccessFlagName>(accessFlags, rawOf(flags, accessFlags), [])
+  const access = new Values(allFlags, rawOf(flags, allFlags), [])
   const authorizing = new Values(authorizationTable, rawOf(flags, authorizationTable), [])
   const audit = new Values(allFlags, rawOf(flags, allFlags), [])
   const authorization = readAuthorization(authorizing, { gates, warn })
