@@ -39,7 +39,6 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import type { LookUp } from './lib/look-up.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
@@ -59,6 +58,7 @@ import { storeOwn } from './verbs/store-own.ts'
 import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
+import type { FindHost } from './verbs/subresources/find-host.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
 export type Surroundings = {
@@ -67,7 +67,7 @@ export type Surroundings = {
   readonly ids: Ids
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
-  readonly lookUp: LookUp
+  readonly findHost: FindHost
 }
 
 export type ControlPlaneParts = {
@@ -110,7 +110,7 @@ export type ControlPlane = AsyncDisposable & {
 }
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
-  const { clock, log, ids, random, lookUp } = surroundings
+  const { clock, log, ids, random, findHost } = surroundings
   const { cache, store, metrics } = parts
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
@@ -204,7 +204,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         objects,
         kubelet: config.kubelet,
         gates: config.featureGates,
-        lookUp,
+        findHost,
         random,
       }),
     }),

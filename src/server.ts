@@ -57,6 +57,7 @@ import { Store } from './storage/store.ts'
 import { identity } from './storage/transform.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
+import { createFindHost } from './verbs/subresources/find-host.ts'
 
 /**
  * Requests under way may take as long as any request when the server stops, but no longer than this: a server in a pod or a systemd
@@ -82,7 +83,7 @@ export const realSurroundings = (log: Log): Surroundings => ({
   log,
   ids: randomIds,
   random: Math.random,
-  lookUp,
+  findHost: createFindHost(lookUp),
 })
 
 export class Server implements AsyncDisposable {

@@ -11,8 +11,8 @@ import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Ids } from '../../src/api/ids.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Log } from '../../src/lib/log.ts'
-import type { LookUp } from '../../src/lib/look-up.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
+import type { FindHost } from '../../src/verbs/subresources/find-host.ts'
 import { startEtcd } from '../harness/etcd.ts'
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
@@ -49,8 +49,8 @@ export type TestServer = AsyncDisposable & {
 }
 
 /** `args` are further flags of `keelson serve`. */
-/** `lookUp`: what is behind a name, for tests whose nodes are on this machine. */
-type Options = { readonly lookUp?: LookUp; readonly clock?: Clock; readonly ids?: Ids }
+/** `findHost`: what is behind a name, for tests whose nodes are on this machine. */
+type Options = { readonly findHost?: FindHost; readonly clock?: Clock; readonly ids?: Ids }
 
 export async function startTestServer(args: readonly string[] = [], options: Options = {}): Promise<TestServer> {
   const etcd = await startEtcd()

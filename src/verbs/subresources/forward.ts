@@ -1,6 +1,7 @@
 /** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
 import { identityHeaderTest } from '../../api/identity-headers.ts'
 import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
@@ -11,6 +12,8 @@ const CONNECT_MS_MAX = 30_000
 
 export type Forwarded = {
   readonly url: URL
+  /** Connected to in place of what the host of the URL may be resolved to by now. */
+  readonly address?: string
   /** Replaces the query of the URL, which would be encoded anew. */
   readonly rawQuery?: string
   readonly method: string
@@ -59,11 +62,12 @@ function drained(outgoing: ClientRequest): Promise<void> {
 }
 
 /** Opens the request; the caller has to end it. */
-export function open({ url, rawQuery = '', method, headers, signal, kubelet }: Forwarded): ClientRequest {
+export function open({ url, address, rawQuery = '', method, headers, signal, kubelet }: Forwarded): ClientRequest {
   // Loaded on first use: most servers never need it.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
-  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
+  const connection = { ...tlsOf(kubelet), ...(address === undefined ? {} : { lookup: always(address) }) }
+  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...connection })
   outgoing.once('socket', (socket) => {
     // A kept-alive connection of an earlier request.
     if (!socket.connecting) return
@@ -73,6 +77,15 @@ export function open({ url, rawQuery = '', method, headers, signal, kubelet }: F
   })
   return outgoing
 }
+
+/** In place of a resolver. */
+const always =
+  (address: string): LookupFunction =>
+  (_host, { all }, found) => {
+    const family = isIP(address)
+    if (all) found(null, [{ address, family }])
+    else found(null, address, family)
+  }
 
 /** Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has a CA for it. */
 function tlsOf(kubelet: KubeletAccess | undefined): RequestOptions {

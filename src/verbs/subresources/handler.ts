@@ -7,9 +7,9 @@ import type { Objects } from '../../admission/objects.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
-import type { LookUp } from '../../lib/look-up.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
+import type { FindHost } from './find-host.ts'
 
 export type SubresourceAccess = {
   /** Access to the resource of the path. */
@@ -18,7 +18,7 @@ export type SubresourceAccess = {
   readonly objects: Objects
   readonly kubelet: KubeletAccess
   readonly gates: Gates
-  readonly lookUp: LookUp
+  readonly findHost: FindHost
   /** A random number from 0 to below 1. */
   readonly random: () => number
 }

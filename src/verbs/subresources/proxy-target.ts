@@ -11,8 +11,14 @@ import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 
-/** The URL begins with `base`. `kubelet` is only present for a kubelet, which gets the client certificate. */
-export type ProxyTarget = { readonly base: string; readonly kubelet?: KubeletAccess }
+export type ProxyTarget = {
+  /** The URL begins with it. */
+  readonly base: string
+  /** What the host of the URL was resolved to. */
+  readonly address?: string
+  /** Only present for a kubelet, which gets the client certificate. */
+  readonly kubelet?: KubeletAccess
+}
 
 /** Fails if there is no target. */
 export async function proxyTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
@@ -118,15 +124,13 @@ type Place = { readonly namespace: string; readonly name: string }
 
 async function nodeTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
-  const address = await addressOf(name, request.resource, parts)
+  const node = await addressOf(name, request.resource, parts)
   // Users who may write the status of a node could write any address into it.
-  const found = await parts.lookUp(address.host)
-  if (found.length === 0) throw badRequest(`lookup ${address.host}: no such host`)
-  if (!found.every(isGlobalUnicast)) throw badRequest('address not allowed')
-  if (port === '' || Number(port) === address.port) {
-    return { base: `https://${hostPort(address)}`, kubelet: parts.kubelet }
+  const address = await parts.findHost(node.host)
+  if (port === '' || Number(port) === node.port) {
+    return { base: `https://${hostPort(node)}`, address, kubelet: parts.kubelet }
   }
   // A port other than the kubelet's may belong to anybody.
-  const target = hostPort({ host: address.host, port: Number(port) })
-  return { base: `${scheme === '' ? 'http' : scheme}://${target}` }
+  const target = hostPort({ host: node.host, port: Number(port) })
+  return { base: `${scheme === '' ? 'http' : scheme}://${target}`, address }
 }

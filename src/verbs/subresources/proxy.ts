@@ -10,12 +10,12 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const { http, name, resource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
   await admit(request, undefined, { operation: 'CONNECT', isDryRun: false, access: parts.pods.access })
-  const { base, ...kubelet } = await proxyTarget(request, parts)
+  const { base, ...target } = await proxyTarget(request, parts)
   const own = `/${resource.plural}/${name}/proxy`
   const rest = http.path.slice(http.path.indexOf(own) + own.length)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
-  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...kubelet }
+  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...target }
   if (isUpgrade(http)) return tunnel(http, to)
   const answer = await pass(http, to)
   const prefix = http.path.slice(0, http.path.length - rest.length)
@@ -40,7 +40,7 @@ function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
 
 async function pass(
   http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'rawQuery' | 'method' | 'kubelet'>,
+  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
   const sent = forward({ ...to, headers, signal: http.signal }, (take) => http.pipeBody(take))

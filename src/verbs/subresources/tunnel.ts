@@ -8,7 +8,7 @@ import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from '.
 /** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
 export async function tunnel(
   http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'rawQuery' | 'method' | 'kubelet'>,
+  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
   // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
