@@ -2,6 +2,7 @@
  * The chain of authorizers. Members of system:masters may do everything; for others the authorizers are asked in their order, and the
  * first that has an opinion decides. A decision needs no promise unless a webhook is asked.
  */
+import { aggregate } from '../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import type { Count } from '../lib/metrics.ts'
@@ -105,23 +106,17 @@ function isFinal({ verdict }: AccessDecision, { allows, denies }: CountedLink): 
 
 function joined(heard: readonly AccessDecision[]): AccessDecision {
   const reasons = heard.flatMap(({ reason }) => (reason === '' ? [] : [reason]))
-  const error = aggregate(heard.map((decision) => decision.error))
-  if (reasons.length === 0 && error === undefined) return noOpinion
-  return { verdict: 'no-opinion', reason: reasons.join('\n'), ...(error === undefined ? {} : { error }) }
+  const error = aggregate(heard.flatMap((decision) => decision.error ?? []))
+  if (reasons.length === 0 && error === '') return noOpinion
+  return { verdict: 'no-opinion', reason: reasons.join('\n'), ...(error === '' ? {} : { error }) }
 }
 
 function joinRights(all: readonly Rights[]): Rights {
-  const evaluationError = aggregate(all.map((rights) => rights.evaluationError))
+  const evaluationError = aggregate(all.flatMap((rights) => rights.evaluationError ?? []))
   return {
     resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: all.some(({ incomplete }) => incomplete),
-    ...(evaluationError === undefined ? {} : { evaluationError }),
+    ...(evaluationError === '' ? {} : { evaluationError }),
   }
-}
-
-/** As Go prints an aggregate of errors; undefined if there are none. */
-function aggregate(errors: readonly (string | undefined)[]): string | undefined {
-  const all = [...new Set(errors.filter((error) => error !== undefined))]
-  return all.length <= 1 ? all[0] : `[${all.join(', ')}]`
 }

@@ -1,9 +1,9 @@
 /** `--oidc-*`: a single JWT authenticator, configured by flags. */
+import { describeFaults } from '../api/aggregate.ts'
 import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { signingAlgorithms } from './signing-algorithms.ts'
 import { checkAuthentication } from './files/authentication.ts'
-import { describeFaults } from './files/faults.ts'
 import { issuerFaults } from './files/issuer.ts'
 import type { JwtAuthenticator } from './files/jwt-authenticator.ts'
 import { readFlagFile } from './flag-file.ts'

@@ -2,6 +2,7 @@
  * The RBAC authorizer. It allows what a rule of a bound role covers and has no opinion on anything else, so that another authorizer
  * may still allow it. Decisions are synchronous, from memory.
  */
+import { aggregate } from '../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
@@ -84,10 +85,9 @@ class ResolutionErrors {
     else this.#more++
   }
 
-  /** As Go prints an aggregate of errors; empty if there are none. */
+  /** Empty if there are none. */
   text(): string {
-    const all = this.#more === 0 ? [...this.#texts] : [...this.#texts, `and ${this.#more} more`]
-    return all.length <= 1 ? (all[0] ?? '') : `[${all.join(', ')}]`
+    return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }
 }
 

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkArgs } from '../../src/config/config.ts'
-import { aggregate } from '../../src/config/files/faults.ts'
+import { aggregate } from '../../src/api/aggregate.ts'
 import { judge, type RawFlags, type Verdict, writeCase } from './judge.ts'
 
 const shared = join(import.meta.dirname, '../../../shared/golden-storage')

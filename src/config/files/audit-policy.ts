@@ -2,13 +2,13 @@
  * `--audit-policy-file`: which requests are recorded, and at which level. audit.k8s.io/v1. Unknown and duplicate fields cause warnings,
  * not errors, and the kind may be omitted.
  */
+import { describeFaults } from '../../api/aggregate.ts'
 import { type FieldFault, invalidShown, invalidValue, notSupported, required } from '../../api/field-fault.ts'
 import { goStrings } from '../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { decodeFile, fieldNames, type FileFault, headOf, readText } from './decode-file.ts'
-import { describeFaults } from './faults.ts'
 import { auditScheme } from './schemes.ts'
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const

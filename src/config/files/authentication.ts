@@ -2,13 +2,13 @@
  * `--authentication-config`: JWT authenticators and anonymous authentication. apiserver.config.k8s.io, v1alpha1 and v1beta1, which have
  * the same fields.
  */
+import { describeFaults } from '../../api/aggregate.ts'
 import { duplicate, type FieldFault, forbiddenField, invalidShown, tooMany } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { goStruct } from '../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
-import { describeFaults } from './faults.ts'
 import { issuerFaults } from './issuer.ts'
 import {
   type JwtAuthenticator,

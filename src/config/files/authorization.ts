@@ -1,6 +1,7 @@
 /**
  * `--authorization-config`: the chain of authorizers. apiserver.config.k8s.io, v1alpha1, v1beta1 and v1, which have the same fields.
  */
+import { aggregate, describeFaults } from '../../api/aggregate.ts'
 import { duplicate, type FieldFault, invalidValue, notSupported, required } from '../../api/field-fault.ts'
 import type { Gates } from '../../api/gates.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
@@ -15,7 +16,6 @@ import {
   type WebhookFields,
 } from './authorization-webhook.ts'
 import { type ConfigFileType, type FileRead, readConfigFile, rereadConfigFile } from './config-file.ts'
-import { aggregate, describeFaults } from './faults.ts'
 import { authorizationScheme } from './schemes.ts'
 
 export const authorizerTypes = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const

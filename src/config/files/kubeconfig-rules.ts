@@ -1,8 +1,8 @@
 /** Validates kubeconfigs, with client-go's messages. */
+import { aggregate } from '../../api/aggregate.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { parseGoUrl, withoutUser } from '../../api/url.ts'
-import { aggregate } from './faults.ts'
 import { readTextFile } from './read-file.ts'
 
 const lists = [

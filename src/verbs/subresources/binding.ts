@@ -1,4 +1,5 @@
 /** pods/binding: a scheduler assigns a pod to a node. This can be done only once. */
+import { describeFaults } from '../../api/aggregate.ts'
 import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
 import { type FieldFault, notSupported, required } from '../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../api/object.ts'
@@ -38,7 +39,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
     throw badRequest('name in URL does not match name in Binding object')
   }
   const faults = validate(binding)
-  if (faults.length > 0) throw unclassified(aggregate(faults))
+  if (faults.length > 0) throw unclassified(describeFaults(faults))
   const key = access.keys.key(namespace, name)
   await translated(context, { resource, name, verb: 'create' }, async () => {
     let bound: KubeObject | undefined
@@ -60,11 +61,6 @@ function validate(binding: KubeObject): FieldFault[] {
     ...(isNode ? [] : [notSupported('target.kind', textOf(kind), ['Node', '<empty>'])]),
     ...(textOf(name) === '' ? [required('target.name')] : []),
   ]
-}
-
-function aggregate(faults: readonly FieldFault[]): string {
-  const texts = faults.map(({ path, message }) => `${path}: ${message}`)
-  return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`
 }
 
 /** The messages are those of upstream's storage. */
