@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { authorizationTable, type RawFlags, rawOf } from '../../test/config-files/judge.ts'
 import { defaultGates } from '../api/gates.ts'
+import { createAuthority } from '../lib/x509/certificates.ts'
 import { valueOf } from '../cel/json-values.ts'
 import { any, map, string } from '../cel/types.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
@@ -384,4 +385,29 @@ test('the server refuses these flags by name until something acts on them', () =
       name,
     )
   }
+})
+
+test('of two names for one flag, the last given counts', () => {
+  const policy = write('policy-of-backoff', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
+  const backoffOf = (...args: readonly string[]): number | undefined => {
+    const hook = [`--audit-policy-file=${policy}`, `--audit-webhook-config-file=${kubeconfig}`]
+    const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', ...hook, ...args])
+    assert.ok(checked.kind === 'config')
+    return checked.config.audit.webhook?.initialBackoffMs
+  }
+  const [name, oldName] = ['--audit-webhook-initial-backoff', '--audit-webhook-batch-initial-backoff']
+  assert.equal(backoffOf(), 10_000)
+  assert.equal(backoffOf(`${oldName}=1s`), 1000)
+  assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`), 2000)
+  assert.equal(backoffOf(`${oldName}=1s`, `${name}=2s`, `${oldName}=3s`), 3000)
+})
+
+test('a name of a front proxy may have a comma', () => {
+  const authority = write('proxy-ca', createAuthority('proxy', Date.now()).certificatePem)
+  const { authentication } = readAccess({
+    'requestheader-client-ca-file': authority,
+    'requestheader-username-headers': 'X-Remote-User',
+    'requestheader-allowed-names': ['"Proxy, Inc",front', 'third'],
+  })
+  assert.deepEqual(authentication.requestHeader?.allowedNames, ['Proxy, Inc', 'front', 'third'])
 })

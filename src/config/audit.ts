@@ -90,11 +90,11 @@ function refuseNegative(values: Values, name: string, count: number): void {
 function readWebhook(values: Values, hasPolicy: boolean): AuditWebhook | null {
   const path = values.string('audit-webhook-config-file')
   const numbers = readNumbers(values, 'webhook')
-  // Deprecated name of the same flag.
-  const hasOldName = values.isGiven('audit-webhook-batch-initial-backoff')
-  const initialBackoffMs = values.durationMs(
-    hasOldName ? 'audit-webhook-batch-initial-backoff' : 'audit-webhook-initial-backoff',
-  )
+  // A deprecated name of the same flag.
+  const [name, oldName] = ['audit-webhook-initial-backoff', 'audit-webhook-batch-initial-backoff'] as const
+  const backoffMs = values.durationMs(name)
+  const oldBackoffMs = values.isGiven(oldName) ? values.durationMs(oldName) : 0
+  const initialBackoffMs = values.isGivenAfter(oldName, name) ? oldBackoffMs : backoffMs
   if (path === '') return null
   const backend = checkBackend(values, 'webhook', numbers)
   if (!hasPolicy) return null

@@ -133,6 +133,8 @@ const WEBHOOK_TIMEOUT_MS = 30_000
 
 function readModes(values: AuthorizationValues): readonly AuthorizerConfiguration[] {
   const given = values.slice('authorization-mode')
+  const isUnreadable = given.length === 0 && values.string('authorization-mode') !== ''
+  if (isUnreadable) return []
   const modes = given.length === 0 ? ['AlwaysAllow'] : given
   const webhookPath = values.string('authorization-webhook-config-file')
   const webhook: AuthorizationWebhook = {
@@ -201,11 +203,11 @@ function build(
   const text = readFlagFile(invalid, policyPath)
   if (text === undefined) return []
   const read = readAbacPolicy(text, policyPath)
+  for (const warning of read.warnings ?? []) warn(warning)
   if ('fault' in read) {
     invalid.fault(read.fault)
     return []
   }
-  for (const warning of read.warnings) warn(warning)
   return [{ type: 'ABAC', name: one.name, rules: read.rules }]
 }
 

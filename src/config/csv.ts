@@ -19,9 +19,12 @@ export function parseCsv(text: string): { readonly rows: readonly CsvRow[]; read
   return { rows }
 }
 
-/** Each with its line feed, but for the last. A carriage return before one does not count. */
+/** Each with its line feed, but for the last. A carriage return before one, or at the end, does not count. */
 const linesOf = (text: string): string[] =>
-  text.split(/(?<=\n)/).map((line) => (line.endsWith('\r\n') ? `${line.slice(0, -2)}\n` : line.replace(/\r$/, '')))
+  text
+    .replace(/\r$/, '')
+    .split(/(?<=\n)/)
+    .map((line) => (line.endsWith('\r\n') ? `${line.slice(0, -2)}\n` : line))
 
 type Row = { readonly fields: CsvRow; readonly lastLine: number } | { readonly fault: string }
 

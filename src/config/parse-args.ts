@@ -1,7 +1,7 @@
 /** Converts arguments to flags and their raw values. Only unknown and unsupported flags are refused here. */
 import { type FlagName, flags, isFlagName, upstreamDefault } from './flags.ts'
 
-/** All values of each flag that was given, in order. */
+/** All values of each flag that was given, in order; flags in the order in which they were given last. */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
 /** `--name=value`, `--name value`, and `--name` alone for booleans. */
@@ -17,7 +17,11 @@ export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; re
     } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
       if (value === undefined) faults.push(`--${name} needs a value: --${name}=…`)
-      else raw.set(name, [...(raw.get(name) ?? []), value])
+      else {
+        const earlier = raw.get(name) ?? []
+        raw.delete(name)
+        raw.set(name, [...earlier, value])
+      }
     } else {
       const fault = refuse(name, inline ?? takeValue(name, rest))
       if (fault !== undefined) faults.push(fault)

@@ -1,6 +1,7 @@
 /** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
+import { parseCsv } from './csv.ts'
 import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
 import type { FlagName } from './flags.ts'
@@ -24,6 +25,12 @@ export class Values<Name extends string = FlagName> {
     return this.#raw.has(name)
   }
 
+  /** Whether the first flag was given, and after the other if that was, too: of two names for one value the last counts. */
+  isGivenAfter(name: Name, other: Name): boolean {
+    const names = [...this.#raw.keys()]
+    return names.indexOf(name) > names.indexOf(other)
+  }
+
   fault(text: string): void {
     this.faults.push(text)
   }
@@ -39,10 +46,17 @@ export class Values<Name extends string = FlagName> {
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
-  /** The same, but blank values are kept. */
+  /** The same as Go's flags do it: a list is a line of CSV, with quotes, and blank values are kept. */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
-    return given.flatMap((value) => (value === '' ? [] : value.split(',')))
+    return given.flatMap((value) => {
+      if (value === '') return []
+      // What follows the first line is not read.
+      const { rows, fault = 'EOF' } = parseCsv(value)
+      const [row] = rows
+      if (row === undefined) this.#refuse(name, fault, value)
+      return row ?? []
+    })
   }
 
   /** One value each time that the flag is given. */
@@ -60,12 +74,9 @@ export class Values<Name extends string = FlagName> {
 
   integer(name: Name): number {
     const text = this.string(name)
-    if (!/^[+-]?\d+$/.test(text)) {
-      this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-      return 0
-    }
-    if (Number.isSafeInteger(Number(text))) return Number(text)
-    this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
+    const value = parseGoInteger(text)
+    if (typeof value === 'number') return value
+    this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${value}`)
     return 0
   }
 
@@ -120,7 +131,20 @@ export class Values<Name extends string = FlagName> {
     return ''
   }
 
-  #refuse(name: Name, why: string): void {
-    this.fault(`invalid argument ${JSON.stringify(this.string(name))} for "--${name}" flag: ${why}`)
+  #refuse(name: Name, why: string, value = this.string(name)): void {
+    this.fault(`invalid argument ${JSON.stringify(value)} for "--${name}" flag: ${why}`)
   }
+}
+
+/** As integers of Go: 16, 0x10, 020, 0o20, 0b1_0000. */
+const goInteger =
+  /^([+-]?)(?:(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|[1-9](?:_?[0-9])*)|(0(?:_?[0-7])*))$/
+const INTEGER_BITS = 64
+
+function parseGoInteger(text: string): number | 'invalid syntax' | 'value out of range' {
+  const [, sign = '', digits = '', octal = ''] = goInteger.exec(text) ?? []
+  const plain = (digits || (octal && `0o${octal}`)).replaceAll('_', '')
+  if (plain === '') return 'invalid syntax'
+  const value = sign === '-' ? -BigInt(plain) : BigInt(plain)
+  return BigInt.asIntN(INTEGER_BITS, value) === value ? Number(value) : 'value out of range'
 }

@@ -99,6 +99,8 @@ const issuers: FileTable = {
   'issuer/policy-of-one': issuerWith({ audienceMatchPolicy: 'MatchAny' }),
   'issuer/authority-good': issuerWith({ certificateAuthority: '$CA' }),
   'issuer/authority-text': issuerWith({ certificateAuthority: 'no certificate' }),
+  'issuer/authority-no-base64': issuerWith({ certificateAuthority: '$BASE64' }),
+  'issuer/authority-no-base64-and-good': issuerWith({ certificateAuthority: '$BASE64$CA' }),
   'issuer/authority-is-key': issuerWith({ certificateAuthority: '$KEY' }),
   'issuer/authority-broken': issuerWith({
     certificateAuthority: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',

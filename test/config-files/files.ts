@@ -22,8 +22,12 @@ contexts:
 current-context: x
 `
 
+const abacVersion = 'abac.authorization.kubernetes.io/v1beta1'
+const abacOld = 'abac.authorization.kubernetes.io/v0'
+const abacSpec = { user: 'a', namespace: '*', resource: '*', apiGroup: '*' }
+
 const abacRule = (fields: object): string =>
-  `${JSON.stringify({ apiVersion: 'abac.authorization.kubernetes.io/v1beta1', kind: 'Policy', spec: fields })}\n`
+  `${JSON.stringify({ apiVersion: abacVersion, kind: 'Policy', spec: fields })}\n`
 
 const brokenBase64 = '-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n'
 
@@ -54,11 +58,26 @@ export class CaseFiles implements Disposable {
       ['blank', ' \n'],
       ['ca-mixed.pem', `${brokenBase64}${pem('CERTIFICATE', Buffer.from('no certificate'))}${ca.certificatePem}`],
       ['ca-base64.pem', brokenBase64],
+      ['ca-skipped.pem', `${brokenBase64}${ca.certificatePem}`],
       ['token.kubeconfig', kubeconfig],
       ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
-      ['abac.jsonl', `# people\n\n${abacRule({ user: 'a', namespace: '*', resource: '*', apiGroup: '*' })}`],
+      ['abac.jsonl', `# people\n\n${abacRule(abacSpec)}`],
       ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
       ['abac-kind.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Rule","user":"a"}\n'],
+      ['abac-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, spec: abacSpec })}\n`],
+      ['abac-no-version.jsonl', `${JSON.stringify({ kind: 'Policy', spec: abacSpec })}\n`],
+      ['abac-blank-kind.jsonl', `${JSON.stringify({ apiVersion: abacVersion, kind: '', spec: abacSpec })}\n`],
+      ['abac-v0.jsonl', `${JSON.stringify({ apiVersion: abacOld, kind: 'Policy', user: 'a' })}\n`],
+      ['abac-v0-no-kind.jsonl', `${JSON.stringify({ apiVersion: abacOld, user: 'a' })}\n`],
+      ['abac-unknown-version.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/v7","kind":"Policy"}\n'],
+      ['abac-group-alone.jsonl', '{"apiVersion":"abac.authorization.kubernetes.io/","kind":"Policy","user":"a"}\n'],
+      ['abac-mark.jsonl', '\ufeff{"user":"a"}\n'],
+      ['abac-blanks.jsonl', '\u00a0\u0085\v\f\r\n \t{"user":"a"} \r\n\u2003\n\u00a0# comment\n\u00a0{"user":"a"}\n'],
+      ['abac-yaml.jsonl', 'user: a\n'],
+      ['abac-long-comment.jsonl', `#${'a'.repeat(65_534)}\n{"user":"a"}\n`],
+      ['abac-longer-comment.jsonl', `{"user":"a"}\n#${'a'.repeat(65_535)}\n{"user":\n`],
+      ['abac-long-last-line.jsonl', `#${'a'.repeat(65_535)}`],
+      ['abac-broken-before-long-line.jsonl', `{"user":\n#${'a'.repeat(70_000)}\n`],
       ['abac-type.jsonl', abacRule({ user: 5 })],
       ['abac-broken.jsonl', `#\n${abacRule({ user: 'a' })}{"user":\n`],
     ] as const) {
@@ -73,6 +92,7 @@ export class CaseFiles implements Disposable {
       ['$KEY64', base64(client.keyPem)],
       ['$OTHER64', base64(other.keyPem)],
       ['$CA', JSON.stringify(ca.certificatePem).slice(1, -1)],
+      ['$BASE64', JSON.stringify(brokenBase64).slice(1, -1)],
       ['$KEY', JSON.stringify(client.keyPem).slice(1, -1)],
       ['$DIR', this.#dir],
     ])

@@ -4,10 +4,17 @@
  */
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { authenticatedGroup } from '../../api/user.ts'
-import { decodeFile, type FileFault } from './decode-file.ts'
+import { decodeFile, type FileFault, goBlanks } from './decode-file.ts'
 import { abacScheme } from './schemes.ts'
 
-/** `*` matches everything. An empty field matches nothing, except that an empty user or group is not checked if the other is set. */
+/** A line with more bytes ends the reading of Go's scanner. */
+const LINE_BYTES_MAX = 64 * 1024 - 1
+
+/**
+ * `*` matches everything, another text itself. So an empty apiGroup is the core group, an empty namespace matches requests that have none
+ * (those for cluster-scoped resources and for all namespaces), and an empty resource or nonResourcePath matches no request. An empty user or
+ * group is not checked, but a rule with neither is for nobody.
+ */
 export type AbacRule = {
   readonly user: string
   readonly group: string
@@ -20,31 +27,46 @@ export type AbacRule = {
 
 export type AbacPolicy = { readonly rules: readonly AbacRule[]; readonly warnings: readonly string[] }
 
-/** Blank lines and lines that begin with `#` are skipped. Only the first error is reported. */
-export function readAbacPolicy(text: string, path: string): AbacPolicy | FileFault {
+/** What is skipped: blank lines and comments, after what Go takes for a blank. */
+const skipped = new RegExp(`^[${goBlanks}]*(?:#|$)`)
+
+/** Only the first error is reported. A byte order mark before the first line is passed over. */
+export function readAbacPolicy(
+  text: string,
+  path: string,
+): AbacPolicy | (FileFault & Pick<Partial<AbacPolicy>, 'warnings'>) {
   const rules: AbacRule[] = []
   let hasOld = false
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
-    if (/^\s*(?:#|$)/.test(line)) continue
-    const read = readRule(line)
-    if ('fault' in read) return { fault: `error reading policy file ${path}, line ${at + 1}: ${line}: ${read.fault}` }
+  const where = 'See docs/admin/authorization.md#abac-mode for ABAC file format details.'
+  const warnings = (): string[] => (hasOld ? [`Policy file ${path} contained unversioned rules. ${where}`] : [])
+  for (const [at, line] of text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .entries()) {
+    if (Buffer.byteLength(line) > LINE_BYTES_MAX) {
+      return { fault: `error reading policy file ${path}: bufio.Scanner: token too long`, warnings: warnings() }
+    }
+    if (skipped.test(line)) continue
+    const read = readRule(line.replace(/\r$/, ''))
+    if ('fault' in read) {
+      return { fault: `error reading policy file ${path}, line ${at + 1}: ${line.replace(/\r$/, '')}: ${read.fault}` }
+    }
     rules.push(read.rule)
     hasOld ||= read.isOld
   }
-  const where = 'See docs/admin/authorization.md#abac-mode for ABAC file format details.'
-  return { rules, warnings: hasOld ? [`Policy file ${path} contained unversioned rules. ${where}`] : [] }
+  return { rules, warnings: warnings() }
 }
 
-/** Without kind and apiVersion, a line is unversioned. */
+/** Without kind or apiVersion, a line is unversioned; it cannot have the version of the others then. */
 function readRule(line: string): Line | FileFault {
   const decoded = decodeFile(Buffer.from(line), abacScheme, {
     byDefault: { kind: 'Policy', apiVersion: 'abac.authorization.kubernetes.io/v0' },
   })
   if ('fault' in decoded) return decoded
-  const { fields, known } = decoded
-  return known.goName === 'v0.Policy'
-    ? { rule: oldRule(fields), isOld: true }
-    : { rule: forEverybody(specOf(fieldsOf(fields['spec']))), isOld: false }
+  const { fields, known, isVersioned } = decoded
+  if (known.goName === 'v0.Policy') return { rule: oldRule(fields), isOld: !isVersioned }
+  if (!isVersioned) return { fault: `converting (${known.goName}) to (v0.Policy): unknown conversion` }
+  return { rule: forEverybody(specOf(fieldsOf(fields['spec']))), isOld: false }
 }
 
 type Line = { readonly rule: AbacRule; readonly isOld: boolean }

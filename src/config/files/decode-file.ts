@@ -3,8 +3,8 @@
  * messages. Only the first YAML document is read.
  */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
-import { JsonNumberError, readAny } from '../../api/json-value.ts'
-import { type Fields, isFields } from '../../api/object.ts'
+import { JsonNumberError } from '../../api/json-value.ts'
+import type { Fields } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { type Decoding, decodeStruct } from '../../codec/decode.ts'
 import { goTypeOfHead, type Head, parseFault, readHead, strictText } from '../../codec/head.ts'
@@ -16,6 +16,8 @@ export type DecodedFile = {
   readonly fields: Fields
   /** The kind of the file. */
   readonly known: KnownKind
+  /** Whether the file itself has a kind and an apiVersion. */
+  readonly isVersioned: boolean
   /** The error for unknown and duplicate fields; undefined: there are none. */
   readonly strictFault: string | undefined
 }
@@ -39,7 +41,7 @@ export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions
   if ('fault' in named) return named
   const head = {
     kind: named.kind || (byDefault.kind ?? ''),
-    apiVersion: named.apiVersion || byDefault.apiVersion || '',
+    apiVersion: versionOf(named.apiVersion, byDefault.apiVersion ?? ''),
   }
   const missing = missingPart(head)
   if (missing !== undefined) {
@@ -52,15 +54,20 @@ export function decodeFile(bytes: Buffer, scheme: Scheme, options: DecodeOptions
   if (fault !== undefined) return { fault }
   const isStrict = read.duplicates.length === 0 && strictFaults.length === 0
   const strictFault = isStrict ? undefined : `strict decoding error: ${strictText(read.duplicates, strictFaults)}`
-  return { fields: value, known, strictFault }
+  return { fields: value, known, isVersioned: missingPart(named) === undefined, strictFault }
 }
 
 type ReadText = { readonly json: string; readonly duplicates: readonly string[] }
 
+/** What Go's unicode.IsSpace accepts, for a character class. JavaScript's `\s` has byte order marks as well, and no U+0085. */
+export const goBlanks = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+
+const jsonStart = new RegExp(`^[${goBlanks}]*\\{`)
+
 /** As upstream, a text that begins with a brace is parsed as JSON only. */
 export function readText(bytes: Buffer, { isYamlOnly = false } = {}): ReadText | FileFault {
   const text = bytes.toString('utf8')
-  if (!isYamlOnly && /^\s*\{/.test(text)) return { json: text, duplicates: [] }
+  if (!isYamlOnly && jsonStart.test(text)) return { json: text, duplicates: [] }
   try {
     const { json, duplicates } = convertYaml(bytes)
     return { json: json.toString('utf8'), duplicates }
@@ -91,6 +98,10 @@ export function headOf(json: string): Head | FileFault {
   }
 }
 
+/** The default is also used for a group without a version, if it is its own. */
+const versionOf = (given: string, byDefault: string): string =>
+  given === '' || (given.endsWith('/') && byDefault.startsWith(given)) ? byDefault || given : given
+
 function missingPart({ kind, apiVersion }: Head): 'Kind' | 'apiVersion' | undefined {
   if (kind === '') return 'Kind'
   return apiVersion === '' || apiVersion.endsWith('/') ? 'apiVersion' : undefined
@@ -111,9 +122,15 @@ function decodeFields(json: string, { struct }: KnownKind): Decoding {
   }
 }
 
-/** The names of the top-level fields, without kind and apiVersion. */
+/** The names of the top-level fields, without kind and apiVersion. The values may be any JSON, also what cannot be decoded. */
 export function fieldNames(json: string): readonly string[] {
-  const value = readAny(new JsonScanner(json))
-  const names = isFields(value) ? Object.keys(value) : []
-  return names.filter((name) => name !== 'kind' && name !== 'apiVersion')
+  const scanner = new JsonScanner(json)
+  if (scanner.peekType() !== 'object') return []
+  const names = new Set<string>()
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    names.add(scanner.readKey())
+    scanner.peekType()
+    scanner.skipValue()
+  }
+  return [...names].filter((name) => name !== 'kind' && name !== 'apiVersion')
 }
