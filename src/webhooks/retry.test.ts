@@ -53,7 +53,7 @@ test('nothing is repeated for a caller that is gone', async () => {
 })
 
 test('which errors are transient', () => {
-  for (const status of [429, 500, 504]) assert.ok(isTransient(answered(status)), String(status))
+  for (const status of [429, 500, 501, 502, 504, 599]) assert.ok(isTransient(answered(status)), String(status))
   for (const status of [400, 401, 403, 404, 503]) assert.ok(!isTransient(answered(status)), String(status))
   assert.ok(isTransient(answered(503, 1)))
   assert.ok(isTransient(new CallError('', 'reset')))

@@ -42,10 +42,16 @@ export async function retry<T>(call: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-const transientStatuses: ReadonlySet<number> = new Set([429, 500, 504])
+const TOO_MANY = 429
+const INTERNAL = 500
+const UNAVAILABLE = 503
+
+/** Upstream takes each status from 500 on that it does not know for an internal error; 503 it knows, and does not try again. */
+const isTransientStatus = (status: number): boolean =>
+  status === TOO_MANY || (status >= INTERNAL && status !== UNAVAILABLE)
 
 /** Whether a call may well succeed the next time. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof CallError)) return false
-  return error.failure === 'reset' || transientStatuses.has(error.status) || error.retryAfterSec > 0
+  return error.failure === 'reset' || isTransientStatus(error.status) || error.retryAfterSec > 0
 }
