@@ -190,7 +190,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       handlers: createHandlers({
         askAboutToken: async (text, audiences) => {
           const token = reviewedToken(text)
-          return token === undefined ? { kind: 'unknown' } : authenticateToken(token, audiences)
+          return token === undefined ? { kind: 'none' } : authenticateToken(token, audiences)
         },
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
         askAboutRights: async (user, namespace) => rightsOf(user, namespace),

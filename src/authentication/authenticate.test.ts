@@ -15,6 +15,7 @@ const tokens = [
   { token: 'b', user: user('b') },
   { token: 'a', user: user('last') },
 ]
+const quiet = { warn: () => undefined }
 const logged: string[] = []
 const log: Log = (_level, message, fields) => logged.push(`${message}: ${String(fields?.['error'])}`)
 const ofTokens = createStaticTokens(tokens, [])
@@ -30,13 +31,14 @@ function seen(
   peer?: PeerCertificate,
   path = '/api',
 ): string {
+  const warnings: string[] = []
   try {
-    const found = by({ headers, path, peerCertificate: () => peer })
+    const found = by({ headers, path, peerCertificate: () => peer }, { warn: (text) => void warnings.push(text) })
     assert.ok(!(found instanceof Promise))
-    return found.warnings === undefined ? found.user.name : `${found.user.name}, warned`
+    return warnings.length === 0 ? found.user.name : `${found.user.name}, warned`
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error)
-    return String(error.code)
+    return warnings.length === 0 ? String(error.code) : `${String(error.code)}, warned`
   }
 }
 
@@ -63,11 +65,15 @@ for (const [authorization, wanted] of headerCases) {
 
 test('a token also counts where a token alone does', () => {
   assert.equal(seen({}, closed), '401')
+  assert.equal(seen({ authorization: 'Bearer  b' }, closed), '401, warned')
   assert.equal(seen({ authorization: 'Bearer b' }, closed), 'b')
 })
 
 test('who is known is in system:authenticated', () => {
-  const found = authenticate({ headers: { authorization: 'Bearer b' }, path: '/', peerCertificate: () => undefined })
+  const found = authenticate(
+    { headers: { authorization: 'Bearer b' }, path: '/', peerCertificate: () => undefined },
+    quiet,
+  )
   assert.ok(!(found instanceof Promise))
   assert.deepEqual(found.user.groups, ['g', 'system:authenticated'])
 })
@@ -112,7 +118,7 @@ const byCertificate = createAuthenticate({
 
 test('a verified client certificate: its common name is the user, its organizations are groups', () => {
   const peer = client('jane')
-  const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer })
+  const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer }, quiet)
   assert.ok(!(found instanceof Promise))
   assert.equal(found.user.name, 'jane')
   assert.deepEqual(found.user.groups, ['system:masters', 'dev', 'system:authenticated'])

@@ -20,8 +20,14 @@ export type Credentials = {
   readonly peerCertificate: () => PeerCertificate | undefined
 }
 
-/** Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects that a token is bound to. */
-export type Authenticate = (credentials: Credentials) => Authenticated | Promise<Authenticated>
+/**
+ * Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects that a token is bound to. `response`
+ * takes warnings to the client, which also one that is refused gets.
+ */
+export type Authenticate = (
+  credentials: Credentials,
+  response: { warn(text: string): void },
+) => Authenticated | Promise<Authenticated>
 
 export type AuthenticateOptions = {
   /** Absent: there are no front proxies. */
@@ -51,7 +57,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       : knownOf(result, refusals, invalidToken)
   }
 
-  return ({ headers, path, peerCertificate }) => {
+  return ({ headers, path, peerCertificate }, response) => {
     const refusals: string[] = []
     const peer = peerCertificate()
     if (peer !== undefined) {
@@ -62,8 +68,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const inHeader = tokenInHeader(headers)
     const orNobody = (): Authenticated => {
       if (refusals.length > 0) log('info', 'Unable to authenticate the request', { error: joinReasons(refusals) })
+      if (inHeader.kind === 'ignored') response.warn(inHeader.warning)
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
-      return inHeader.kind === 'ignored' ? { user: anonymousUser, warnings: [inHeader.warning] } : nobody
+      return nobody
     }
     const orInProtocols = (): Authenticated | Promise<Authenticated> =>
       orElse(byToken(tokenInProtocols(headers), refusals), orNobody)

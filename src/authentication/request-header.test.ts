@@ -62,6 +62,10 @@ test('the first header that has a value counts; all headers of groups do', () =>
   assert.deepEqual(found, { name: 'jane', uid: '', groups: ['g', 'h', 'system:authenticated'] })
 })
 
+test('system:anonymous is nobody, whoever says so', () => {
+  assert.deepEqual(seen({ 'x-remote-user': 'system:anonymous' }), { name: 'system:anonymous', uid: '', groups: [] })
+})
+
 test('names are UTF-8', () => {
   const latin1 = Buffer.from('jörg').toString('latin1')
   assert.deepEqual(seen({ 'x-remote-user': latin1 }), { name: 'jörg', uid: '', groups: ['system:authenticated'] })

@@ -62,7 +62,7 @@ export function createGate(parts: GateParts): Gate {
     })
     onContext(context)
     const who: Authenticated | Promise<Authenticated> =
-      knownUser === undefined ? authenticate(request) : { user: knownUser }
+      knownUser === undefined ? authenticate(request, context) : { user: knownUser }
     const { user: caller, warnings, annotations } = who instanceof Promise ? await who : who
     context.identify(caller)
     if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')

@@ -9,6 +9,8 @@ export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
+  /** It is no token, such as a text that begins with a blank. */
+  | { readonly kind: 'none' }
 
 /** The token must be for one of these audiences; if there are none, for one of the server's. */
 export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
@@ -26,5 +28,6 @@ function statusOf(answer: TokenAnswer): Fields {
   if (answer.kind === 'known') {
     return { authenticated: true, user: userInfo(answer.user), audiences: answer.audiences }
   }
+  if (answer.kind === 'none') return { user: {} }
   return { user: {}, error: answer.kind === 'bad' ? `[invalid bearer token, ${answer.why}]` : 'invalid bearer token' }
 }
