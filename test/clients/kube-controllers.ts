@@ -3,20 +3,24 @@
  * node that is played; deletions leave nothing behind. Then they stay connected, and what they complain
  * about is counted by the part of them that does.
  *
- *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference]
+ *   node test/clients/kube-controllers.ts [--minutes 10] [--keep-logs FOLDER] [--reference] [--refusals FILE] [--known FILE]
  *
- * With --reference they run on the real kube-apiserver, to know which complaints are their own.
+ * With --reference they run on the real kube-apiserver, to know which complaints are their own. Each of them is the user that it is in a
+ * cluster, with the rights of its role: the node is a kubelet, and an operator on controller-runtime has as few as it needs. What they were
+ * refused is written to --refusals, and must be in --known, which is that of a run on the reference.
  */
+import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { type Component, startComponent } from '../harness/component.ts'
-import { startEtcd } from '../harness/etcd.ts'
+import { startEtcd, toolPath } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
 import { startReference } from '../harness/reference.ts'
 import { PlayedNode } from './played-node.ts'
+import { auditFlags, newRefusals, readAudit, report as reportRefusals, writeRefusals } from './refusals.ts'
 import { outcomes, volume, workloads } from './workloads.ts'
 
 const MINUTES = 10
@@ -24,33 +28,60 @@ const MINUTES = 10
 const STEP_MAX_MS = 180_000
 const POLL_MS = 500
 const NAMESPACE = 'shop'
+const OPERATOR_OBJECTS = 20
+/** While nothing else happens, the operator does something once in a while. */
+const OPERATOR_PAUSE_MS = 30_000
+
+/** The users that the components of a cluster are. */
+const tokens = `admin-token,admin,admin-uid,"system:masters"
+manager-token,system:kube-controller-manager,manager
+scheduler-token,system:kube-scheduler,scheduler
+node-token,system:node:played,node,"system:nodes"
+operator-token,lamp-operator,operator
+`
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { minutes: { type: 'string' }, 'keep-logs': { type: 'string' }, reference: { type: 'boolean' } },
+    options: {
+      minutes: { type: 'string' },
+      'keep-logs': { type: 'string' },
+      reference: { type: 'boolean' },
+      refusals: { type: 'string' },
+      known: { type: 'string' },
+    },
   })
   await using etcd = await startEtcd()
   // Each controller has an account of its own, with the rights of its role.
   // Watches end after one or two minutes, so that resuming them is part of it.
-  const args = ['--disable-admission-plugins=', '--min-request-timeout=60']
-  const options = { etcdUrl: etcd.clientUrl, args }
-  await using server = await (values.reference === true ? startReference(options) : startKeelson({ ...options, args }))
+  const args = [
+    '--disable-admission-plugins=',
+    '--enable-admission-plugins=NodeRestriction',
+    '--min-request-timeout=60',
+  ]
+  const options = { etcdUrl: etcd.clientUrl, args, omit: ['token-auth-file'], prepare }
+  await using server = await (values.reference === true ? startReference(options) : startKeelson(options))
   await using kubectl = await kubectlFor(server, { namespace: NAMESPACE })
-  const kubeconfig = join(kubectl.dir, 'config')
-  await using manager = await startComponent('kube-controller-manager', kubeconfig, [
+  await using ofManager = await kubectlFor(server, { token: 'manager-token' })
+  await using ofScheduler = await kubectlFor(server, { token: 'scheduler-token' })
+  await using ofOperator = await kubectlFor(server, { token: 'operator-token' })
+  await using manager = await startComponent('kube-controller-manager', join(ofManager.dir, 'config'), [
     `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
     '--use-service-account-credentials',
     `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
     '--v=2',
   ])
-  await using scheduler = await startComponent('kube-scheduler', kubeconfig, ['--v=2'])
-  await using node = new PlayedNode(server.url, 'played')
+  await using scheduler = await startComponent('kube-scheduler', join(ofScheduler.dir, 'config'), ['--v=2'])
+  await using node = new PlayedNode(server.url, 'played', 'node-token')
   const components = [manager, scheduler]
   const began = performance.now()
   try {
+    await grantOperator(kubectl)
     await reconcile(kubectl)
-    const minutes = Number(values.minutes ?? MINUTES)
-    await sleep(Math.max(0, began + minutes * 60_000 - performance.now()))
+    const endMs = began + Number(values.minutes ?? MINUTES) * 60_000
+    while (performance.now() < endMs) {
+      await runOperator(join(ofOperator.dir, 'config'))
+      await sleep(Math.min(OPERATOR_PAUSE_MS, Math.max(0, endMs - performance.now())))
+    }
     await reconcile(kubectl)
   } finally {
     const minutes = (performance.now() - began) / 60_000
@@ -59,6 +90,58 @@ async function main(): Promise<void> {
     const folder = values['keep-logs']
     if (folder !== undefined) await keepLogs(folder, components, server.dir)
   }
+  await judge(server.dir, values)
+}
+
+async function prepare(dir: string): Promise<readonly string[]> {
+  await writeFile(join(dir, 'users.csv'), tokens, { mode: 0o600 })
+  return [`--token-auth-file=${join(dir, 'users.csv')}`, ...(await auditFlags(dir))]
+}
+
+type Judged = { readonly refusals?: string | undefined; readonly known?: string | undefined }
+
+async function judge(dir: string, { refusals: path, known }: Judged): Promise<void> {
+  const audited = await readAudit(dir)
+  reportRefusals(audited)
+  if (path !== undefined) await writeRefusals(path, audited.refusals)
+  if (known === undefined) return
+  const unknown = await newRefusals(known, audited.refusals)
+  console.log(`${unknown.length} of them are not refused by the reference`)
+  for (const what of unknown) console.log(`  ${what}`)
+  if (unknown.length > 0) process.exitCode = 1
+}
+
+/** Enough for one kind, and to define it. */
+const operatorRules = [
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: ['create', 'get'] },
+  {
+    apiGroups: ['operator.example.com'],
+    resources: ['lamps'],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+  },
+  { apiGroups: ['operator.example.com'], resources: ['lamps/status'], verbs: ['update'] },
+]
+
+async function grantOperator(kubectl: Kubectl): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const role = { apiVersion: `${apiGroup}/v1`, kind: 'ClusterRole', metadata: { name: 'lamps' }, rules: operatorRules }
+  const binding = {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'lamps' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'lamps' },
+    subjects: [{ apiGroup, kind: 'User', name: 'lamp-operator' }],
+  }
+  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] }
+  await kubectl.out('create', '-f', await kubectl.file('operator.json', list))
+}
+
+async function runOperator(kubeconfig: string): Promise<void> {
+  const args = [`--kubeconfig=${kubeconfig}`, `--objects=${OPERATOR_OBJECTS}`]
+  const { stdout } = await promisify(execFile)(toolPath('operator'), args)
+  const { finalized, faults }: { finalized: number; faults: readonly string[] } = JSON.parse(stdout)
+  if (finalized !== OPERATOR_OBJECTS || faults.length > 0)
+    throw new Error(`the operator did not do its work: ${stdout}`)
 }
 
 /** From a Namespace and what is put into it to running Pods, and back to nothing. */

@@ -20,9 +20,9 @@ export class PlayedNode implements AsyncDisposable {
   readonly #ending = new AbortController()
   readonly #loops: readonly Promise<void>[]
 
-  constructor(url: string, name: string) {
+  constructor(url: string, name: string, token?: string) {
     this.#name = name
-    this.#client = new SoakClient(url)
+    this.#client = new SoakClient(url, token)
     this.#loops = [this.#every(BEAT_MS, () => this.#beat()), this.#every(LOOK_MS, () => this.#look())]
   }
 

@@ -15,10 +15,12 @@ type Opened = { readonly stream: ClientHttp2Stream; readonly text: Readable; rea
 
 export class SoakClient implements Disposable {
   readonly #url: string
+  readonly #token: string
   #session: ClientHttp2Session | undefined
 
-  constructor(url: string) {
+  constructor(url: string, token = ADMIN_TOKEN) {
     this.#url = url
+    this.#token = token
   }
 
   /** Fails when there is no answer; then nobody knows what became of the request. */
@@ -52,7 +54,7 @@ export class SoakClient implements Disposable {
   }
 
   async #open(method: string, path: string, body: unknown): Promise<Opened> {
-    const headers = { ':method': method, ':path': path, authorization: `Bearer ${ADMIN_TOKEN}` }
+    const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#token}` }
     const stream = this.#connected().request(
       body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       { endStream: body === undefined },
