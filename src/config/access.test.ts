@@ -84,12 +84,11 @@ test('without flags: what upstream has by default', () => {
     looksUpServiceAccounts: true,
     jwt: [],
     signingAlgorithms: [],
-    configPath: null,
     file: null,
     webhook: null,
   })
   const all = { type: 'AlwaysAllow', name: 'alwaysallow' }
-  assert.deepEqual(authorization, { authorizers: [all], configPath: null, file: null })
+  assert.deepEqual(authorization, { authorizers: [all], file: null })
   assert.deepEqual(readAuditing({}), { policy: null, log: null, webhook: null })
 })
 
@@ -153,10 +152,10 @@ anonymous: {enabled: true, conditions: [{path: /livez}]}
 `,
   )
   const { authentication } = readAccess({ 'authentication-config': path })
-  assert.equal(authentication.configPath, path)
+  assert.equal(authentication.file?.path, path)
   assert.equal(authentication.signingAlgorithms.length, 9)
   assert.deepEqual(authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
-  assert.deepEqual(authentication.file?.bytes, readFileSync(path))
+  assert.deepEqual(authentication.file.bytes, readFileSync(path))
   const [one] = authentication.jwt
   assert.ok(one?.username.kind === 'expression')
   const { program } = one.username.expression

@@ -24,7 +24,6 @@ export type AuthenticationConfig = {
   /** The signing algorithms that tokens of `jwt` issuers may use. */
   readonly signingAlgorithms: readonly string[]
   /** The file that configures `jwt`, which is reloaded; null: flags configure it. */
-  readonly configPath: string | null
   readonly file: AuthenticationFile | null
   readonly webhook: TokenWebhook | null
 }
@@ -63,7 +62,6 @@ export function readAuthentication(values: Values, { gates, warn, isOpen }: Auth
     looksUpServiceAccounts: values.boolean('service-account-lookup'),
     jwt: file?.initial.jwt ?? oidc.jwt,
     signingAlgorithms: path === '' ? oidc.signingAlgorithms : signingAlgorithms,
-    configPath: path === '' ? null : path,
     file,
     webhook: readWebhook(values, warn),
   }

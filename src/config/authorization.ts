@@ -23,7 +23,6 @@ export type AuthorizationConfig = {
   /** In the order in which they are called. */
   readonly authorizers: readonly AuthorizerConfig[]
   /** The file that configures them, which is reloaded; null: flags configure them. */
-  readonly configPath: string | null
   readonly file: AuthorizationFile | null
 }
 
@@ -56,7 +55,7 @@ export function readAuthorization(
   const chosen = path === '' ? readModes(values) : (file?.initial.authorizers ?? [])
   const policyPath = values.string('authorization-policy-file')
   const authorizers = chosen.flatMap((one) => build(values, one, { policyPath, warn }))
-  return { authorizers, configPath: path === '' ? null : path, file }
+  return { authorizers, file }
 }
 
 export type RereadAuthorizationOptions = {
@@ -98,8 +97,8 @@ function rebuild(
 }
 
 /** Whether --authorization-mode contains AlwaysAllow, which disables anonymous requests; in a file it does not. */
-export const isOpenByFlags = ({ authorizers, configPath }: AuthorizationConfig): boolean =>
-  configPath === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
+export const isOpenByFlags = ({ authorizers, file }: AuthorizationConfig): boolean =>
+  file === null && authorizers.some(({ type }) => type === 'AlwaysAllow')
 
 const legacyFlags = [
   'authorization-mode',
