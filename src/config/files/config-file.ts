@@ -8,7 +8,7 @@ import type { FileFault } from './decode-file.ts'
 import { decodeHere, decodeOnThread, type PostedFile } from './decode-thread.ts'
 
 /** As much as a ConfigMap or Secret can hold, from which such a file often comes. What is in it is validated in one turn of the event loop. */
-const CONFIG_BYTES_MAX = 1 << 20
+export const CONFIG_BYTES_MAX = 1 << 20
 /** Larger ones would block the event loop for more than a few milliseconds. */
 const INLINE_BYTES_MAX = 64 << 10
 
@@ -47,10 +47,12 @@ type Opened = {
   readonly otherKind: string | undefined
 }
 
+export const tooLarge = ({ length }: Buffer): string => `the file has ${length} bytes, it may have ${CONFIG_BYTES_MAX}`
+
 /** Files that need not be decoded; undefined: others. */
 function open<T>(bytes: Buffer, { ofEmpty }: ConfigFileType<T>): Opened | FileRead<T> | undefined {
   if (bytes.length > CONFIG_BYTES_MAX) {
-    return { fault: `the file has ${bytes.length} bytes, it may have ${CONFIG_BYTES_MAX}`, stage: 'decoding' }
+    return { fault: tooLarge(bytes), stage: 'decoding' }
   }
   if (bytes.length > 0 || ofEmpty === undefined) return undefined
   if (isFault(ofEmpty)) return { fault: ofEmpty.fault, stage: 'decoding' }

@@ -89,3 +89,10 @@ test('a file of another version is not part of the message', () => {
     fault: `error loading config file "${path}": Object 'apiVersion' is missing`,
   })
 })
+
+test('a file of more than a ConfigMap can hold is refused', () => {
+  writeFileSync(path, '#'.repeat((1 << 20) + 1))
+  assert.deepEqual(readKubeconfig(path), {
+    fault: `error loading config file "${path}": the file has 1048577 bytes, it may have 1048576`,
+  })
+})

@@ -8,6 +8,7 @@ import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } 
 import { quote } from '../../api/quote.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
+import { CONFIG_BYTES_MAX, tooLarge } from './config-file.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
 import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
 import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
@@ -75,6 +76,7 @@ function loadFile(path: string): { readonly fields: Fields } | FileFault {
   }
   const { bytes } = read
   if (bytes.length === 0) return { fields: {} }
+  if (bytes.length > CONFIG_BYTES_MAX) return { fault: `error loading config file "${path}": ${tooLarge(bytes)}` }
   const decoded = decodeFile(bytes, kubeconfigScheme, {
     byDefault: { kind: 'Config', apiVersion: 'v1' },
     isYamlOnly: true,
