@@ -3,6 +3,7 @@ import type { Accounts } from './accounts.ts'
 import { type Authenticate, createAuthenticate } from './authentication/authenticate.ts'
 import { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createVerifyCertificate } from './authentication/client-certificate.ts'
+import type { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createVerifyProxy } from './authentication/request-header.ts'
 import { createStaticTokens } from './authentication/static-tokens.ts'
 import { type AuthenticateToken, withServerAudiences } from './authentication/token-authenticator.ts'
@@ -36,13 +37,14 @@ export type AuthenticatorsParts = {
   /** Undefined: no issuer is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   readonly objects: Pick<Objects, 'get'>
+  readonly metrics: AuthenticationMetrics
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
 }
 
 export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
-  const { accounts, issuers, clock, log } = parts
+  const { accounts, issuers, metrics, clock, log } = parts
   const served = config.serviceAccounts?.audiences ?? []
   // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
   const local: readonly (AuthenticateToken | undefined)[] = [
@@ -60,6 +62,7 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     successMs: SUCCESS_MS,
     failureMs: FAILURE_MS,
     clock,
+    metrics: metrics.cache,
   })
   const chain = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
   const { requestHeader } = config.authentication
@@ -85,9 +88,12 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
             faultOf: (peer) => authorities.faultOf(peer, 'client'),
             parsesUid: config.featureGates.isOn('AllowParsingUserUIDFromCertAuth'),
             wallMs,
+            lifetimes: metrics.certificateSeconds,
           }),
     authenticateToken: (token) => chain(token, served),
     anonymous: config.authentication.anonymous,
+    metrics,
+    clock,
     log,
   })
   return {
@@ -103,14 +109,22 @@ type Webhook = { readonly authenticate: AuthenticateToken; readonly client: Kube
 /** Its answers are kept longer than those of other authenticators. */
 function createWebhook(
   { authentication, serviceAccounts }: Config,
-  { clock, random, log }: AuthenticatorsParts,
+  { metrics, clock, random, log }: AuthenticatorsParts,
 ): Webhook | undefined {
   if (authentication.webhook === null) return undefined
   const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
   const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX })
   const served = serviceAccounts?.audiences ?? []
   const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
-  return { client, authenticate: createTokenCache(authenticate, { successMs: cacheMs, failureMs: cacheMs, clock }) }
+  return {
+    client,
+    authenticate: createTokenCache(authenticate, {
+      successMs: cacheMs,
+      failureMs: cacheMs,
+      clock,
+      metrics: metrics.cache,
+    }),
+  }
 }
 
 const secretsId = { group: '', version: 'v1', plural: 'secrets' } as const

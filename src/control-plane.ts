@@ -22,6 +22,7 @@ import type { Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { reviewedToken } from './authentication/bearer-token.ts'
+import type { AuthenticationMetrics } from './authentication/metrics.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
@@ -76,6 +77,7 @@ export type ControlPlaneParts = {
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
   readonly accountMetrics: AccountMetrics
+  readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** Undefined: nothing is audited. */
@@ -166,6 +168,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const authenticators = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,
+    metrics: parts.authenticationMetrics,
     objects,
     clock,
     random,

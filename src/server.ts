@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAudit } from './audit/create-audit.ts'
+import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import type { ConfiguredAuthorizers } from './authorization/configured.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
@@ -164,6 +165,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
+      authenticationMetrics: new AuthenticationMetrics(metrics),
       issuers: jwtIssuers,
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),

@@ -4,8 +4,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { PeerCertificate } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
+import { Metrics } from '../lib/metrics.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
+import { AuthenticationMetrics } from './metrics.ts'
 import { createStaticTokens } from './static-tokens.ts'
 import { createVerifyCertificate } from './client-certificate.ts'
 
@@ -18,11 +20,14 @@ const tokens = [
 const quiet = { warn: () => undefined }
 const logged: string[] = []
 const log: Log = (_level, message, fields) => logged.push(`${message}: ${String(fields?.['error'])}`)
+const metrics = new Metrics()
+const lifetimes = { observe: () => undefined }
+const told = { log, metrics: new AuthenticationMetrics(metrics), clock: { monotonicMs: () => 0 } }
 const ofTokens = createStaticTokens(tokens, [])
 const authenticateToken = (token: string) => ofTokens(token, [])
 const anonymous = { isEnabled: true, paths: [] }
-const authenticate = createAuthenticate({ authenticateToken, anonymous, log })
-const closed = createAuthenticate({ authenticateToken, anonymous: { isEnabled: false, paths: [] }, log })
+const authenticate = createAuthenticate({ authenticateToken, anonymous, ...told })
+const closed = createAuthenticate({ authenticateToken, anonymous: { isEnabled: false, paths: [] }, ...told })
 
 /** The name, and the warning if there is one; `401` for who is refused. */
 function seen(
@@ -111,9 +116,9 @@ const client = (commonName: string, isVerified = true): PeerCertificate => {
 const faultOf = ({ isVerified }: PeerCertificate): string | undefined => (isVerified ? undefined : 'not ours')
 const byCertificate = createAuthenticate({
   authenticateToken,
-  verifyCertificate: createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => now }),
+  verifyCertificate: createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => now, lifetimes }),
   anonymous,
-  log,
+  ...told,
 })
 
 test('a verified client certificate: its common name is the user, its organizations are groups', () => {
@@ -137,8 +142,8 @@ test('other certificates are refused, unless a token is good', () => {
 test('a certificate counts only in its time', () => {
   const peer = client('jane')
   const clock = { now }
-  const verifyCertificate = createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => clock.now })
-  const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, log })
+  const verifyCertificate = createVerifyCertificate({ faultOf, parsesUid: true, wallMs: () => clock.now, lifetimes })
+  const later = createAuthenticate({ authenticateToken, verifyCertificate, anonymous, ...told })
   assert.equal(seen({}, later, peer), 'jane')
   clock.now += 11 * 365 * 86_400_000
   assert.equal(seen({}, later, peer), '401')
@@ -147,7 +152,7 @@ test('a certificate counts only in its time', () => {
 })
 
 test('anonymous requests for some paths alone', () => {
-  const some = createAuthenticate({ authenticateToken, anonymous: { isEnabled: true, paths: ['/livez', ''] }, log })
+  const some = createAuthenticate({ authenticateToken, anonymous: { isEnabled: true, paths: ['/livez', ''] }, ...told })
   const at = (path: string): string => seen({}, some, undefined, path)
   assert.deepEqual(['/livez', '', '/livez/', '/livez/ping', '/', '/LIVEZ', '/api'].map(at), [
     'system:anonymous',
@@ -171,4 +176,32 @@ test('the log has why a credential is refused, and no token', () => {
     logged.join('\n'),
     /^Unable to authenticate the request: verifying certificate SN=\d+ failed: not ours, invalid bearer token$/,
   )
+})
+
+test('attempts are counted by their result, users by a few names', async () => {
+  const all = new Metrics()
+  const counted = { ...told, metrics: new AuthenticationMetrics(all) }
+  const entries = ['admin', 'jane', 'joe@example.org'].map((name) => ({ token: name, user: user(name) }))
+  const known = createStaticTokens(entries, [])
+  const by = createAuthenticate({
+    authenticateToken: (token) => (token === 'fails' ? Promise.reject(new Error('away')) : known(token, [])),
+    anonymous: { isEnabled: false, paths: [] },
+    ...counted,
+  })
+  for (const token of ['admin', 'jane', 'jane', 'joe@example.org', 'nobody'])
+    seen({ authorization: `Bearer ${token}` }, by)
+  seen({}, by)
+  const failing = { headers: { authorization: 'Bearer fails' }, path: '/', peerCertificate: () => undefined }
+  await assert.rejects(async () => by(failing, quiet), /away/)
+  const lines = all.print().split('\n')
+  const wanted = [
+    'authenticated_user_requests{username="admin"} 1',
+    'authenticated_user_requests{username="other"} 2',
+    'authenticated_user_requests{username="email_id"} 1',
+    'authentication_attempts{result="success"} 4',
+    'authentication_attempts{result="failure"} 1',
+    'authentication_attempts{result="error"} 2',
+    'authentication_duration_seconds_count{result="success"} 4',
+  ]
+  for (const line of wanted) assert.ok(lines.includes(line), line)
 })

@@ -3,13 +3,15 @@
  * refused, and only a request without any is anonymous. The client learns nothing but that it is refused; the log has the reasons.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { unauthorized } from '../api/errors.ts'
+import { ApiError, unauthorized } from '../api/errors.ts'
 import type { PeerCertificate } from '../api/request.ts'
 import { anonymousUser } from '../api/user.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type Attempt, type Authenticated, unknownCaller } from './attempt.ts'
 import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
+import type { AuthenticationMetrics } from './metrics.ts'
 import type { VerifyProxy } from './request-header.ts'
 import { joinReasons } from './token-chain.ts'
 
@@ -38,13 +40,16 @@ export type AuthenticateOptions = {
   readonly authenticateToken: (token: string) => Attempt | Promise<Attempt>
   /** `paths`: those that accept anonymous requests; none: all. */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
+  readonly metrics: AuthenticationMetrics
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly log: Log
 }
 
 type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, log } = options
+  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, metrics, log } = options
+  const { monotonicMs } = options.clock
   const openPaths = new Set(anonymous.paths)
   const isOpen = (path: string): boolean => anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
 
@@ -57,8 +62,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       : knownOf(result, refusals, invalidToken)
   }
 
-  return ({ headers, path, peerCertificate }, response) => {
-    const refusals: string[] = []
+  const look: Look = ({ headers, path, peerCertificate }, response, refusals) => {
     const peer = peerCertificate()
     if (peer !== undefined) {
       const proxied = verifyProxy?.(headers, peer) ?? unknownCaller
@@ -76,7 +80,38 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       orElse(byToken(tokenInProtocols(headers), refusals), orNobody)
     return orElse(byToken(inHeader, refusals), orInProtocols)
   }
+
+  const succeed = (known: Authenticated, startMs: number): Authenticated => {
+    metrics.succeed(known.user.name, monotonicMs() - startMs)
+    return known
+  }
+  const refuse = (error: unknown, refusals: readonly string[], startMs: number): never => {
+    // An error of another kind, such as one of etcd, is one of an authenticator.
+    const isNobody = refusals.length === 0 && error instanceof ApiError && error.reason === 'Unauthorized'
+    metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
+    throw error
+  }
+  return (credentials, response) => {
+    const startMs = monotonicMs()
+    const refusals: string[] = []
+    try {
+      const looked = look(credentials, response, refusals)
+      if (!(looked instanceof Promise)) return succeed(looked, startMs)
+      return looked.then(
+        (known) => succeed(known, startMs),
+        (error: unknown) => refuse(error, refusals, startMs),
+      )
+    } catch (error) {
+      return refuse(error, refusals, startMs)
+    }
+  }
 }
+
+type Look = (
+  credentials: Credentials,
+  response: { warn(text: string): void },
+  refusals: string[],
+) => Authenticated | Promise<Authenticated>
 
 const invalidToken = 'invalid bearer token'
 

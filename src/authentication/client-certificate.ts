@@ -21,16 +21,21 @@ export type CertificateOptions = {
   /** Gate AllowParsingUserUIDFromCertAuth. */
   readonly parsesUid: boolean
   readonly wallMs: () => number
+  /** Is told the remaining lifetime of each certificate. */
+  readonly lifetimes: { observe(seconds: number): void }
 }
 
-export function createVerifyCertificate({ faultOf, parsesUid, wallMs }: CertificateOptions): VerifyCertificate {
+export function createVerifyCertificate(options: CertificateOptions): VerifyCertificate {
+  const { faultOf, parsesUid, wallMs, lifetimes } = options
   const known = new WeakMap<PeerCertificate, Subject>()
   return (peer) => {
-    const fault = faultOf(peer)
-    if (fault !== undefined) return refuse(peer, fault)
+    const nowMs = wallMs()
     const found = known.get(peer) ?? subjectOf(peer, parsesUid)
     known.set(peer, found)
-    return isInTime(found, wallMs()) ? found.attempt : refuse(peer, outOfTime)
+    lifetimes.observe((found.toMs - nowMs) / 1000)
+    const fault = faultOf(peer)
+    if (fault !== undefined) return refuse(peer, fault)
+    return isInTime(found, nowMs) ? found.attempt : refuse(peer, outOfTime)
   }
 }
 

@@ -5,6 +5,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { ExpiringCache } from '../lib/expiring-cache.ts'
+import type { TokenCacheMetrics } from './metrics.ts'
 import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /** Upstream has as many: twice the nodes and namespaces of the largest clusters. */
@@ -20,11 +21,12 @@ export type TokenCacheOptions = {
   /** The same of one that is not. 0: it is looked up each time. Failures of an authenticator are never kept. */
   readonly failureMs: number
   readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly metrics: TokenCacheMetrics
 }
 
 export function createTokenCache(
   authenticate: AuthenticateToken,
-  { successMs, failureMs, clock }: TokenCacheOptions,
+  { successMs, failureMs, clock, metrics }: TokenCacheOptions,
 ): AuthenticateToken {
   const secret = randomBytes(KEY_BYTES)
   const results = new ExpiringCache<TokenResult>(RESULTS_MAX, clock)
@@ -36,15 +38,39 @@ export function createTokenCache(
     return result
   }
 
+  const fetch = async (key: string, token: string, audiences: readonly string[]): Promise<TokenResult> => {
+    metrics.begin()
+    let result: TokenResult | undefined
+    try {
+      result = await authenticate(token, audiences)
+      return keep(key, result)
+    } finally {
+      lookups.delete(key)
+      metrics.finish(result === undefined || result.kind === 'bad' ? 'error' : 'ok')
+    }
+  }
+
+  const wait = async (lookup: Promise<TokenResult>, startMs: number): Promise<TokenResult> => {
+    metrics.wait(1)
+    try {
+      return await lookup
+    } finally {
+      metrics.wait(-1)
+      metrics.end('miss', clock.monotonicMs() - startMs)
+    }
+  }
+
   return (token, audiences) => {
+    const startMs = clock.monotonicMs()
     const key = keyOf(secret, token, audiences)
-    const known = results.get(key) ?? lookups.get(key)
-    if (known !== undefined) return known
-    const result = authenticate(token, audiences)
-    if (!(result instanceof Promise)) return keep(key, result)
-    const lookup = result.then((later) => keep(key, later)).finally(() => lookups.delete(key))
+    const known = results.get(key)
+    if (known !== undefined) {
+      metrics.end('hit', clock.monotonicMs() - startMs)
+      return known
+    }
+    const lookup = lookups.get(key) ?? fetch(key, token, audiences)
     lookups.set(key, lookup)
-    return lookup
+    return wait(lookup, startMs)
   }
 }
 

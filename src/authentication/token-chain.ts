@@ -3,8 +3,7 @@ import { withAuthenticatedGroup } from './authenticated-group.ts'
 import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
 
 export function createTokenChain(authenticators: readonly AuthenticateToken[]): AuthenticateToken {
-  const tryFrom = (start: number, token: string, audiences: readonly string[], whys: readonly string[]): Trying => {
-    const refusals = [...whys]
+  const tryFrom = (start: number, token: string, audiences: readonly string[], refusals: string[]): Trying => {
     for (let at = start; at < authenticators.length; at++) {
       const result = authenticators[at]?.(token, audiences) ?? unknownToken
       if (result instanceof Promise) {

@@ -11,9 +11,12 @@ import { connect, type SecureVersion, type TLSSocket } from 'node:tls'
 import type { Handler } from '../../src/api/request.ts'
 import { createAuthenticate } from '../../src/authentication/authenticate.ts'
 import { createVerifyCertificate } from '../../src/authentication/client-certificate.ts'
+import { AuthenticationMetrics } from '../../src/authentication/metrics.ts'
 import { unknownToken } from '../../src/authentication/token-authenticator.ts'
 import { Listener } from '../../src/http/listener.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { silent } from '../../src/lib/log.ts'
+import { Metrics } from '../../src/lib/metrics.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
 
@@ -44,8 +47,11 @@ const authenticate = createAuthenticate({
     faultOf: ({ isVerified, fault }) => (isVerified ? undefined : fault),
     parsesUid: true,
     wallMs: () => Date.now() + clock.aheadMs,
+    lifetimes: { observe: () => undefined },
   }),
   anonymous: { isEnabled: true, paths: [] },
+  metrics: new AuthenticationMetrics(new Metrics()),
+  clock: systemClock,
   log: silent,
 })
 const handler: Handler = async (http) => {
