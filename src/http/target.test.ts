@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseQuery } from './target.ts'
+import { parseQuery, readTarget } from './target.ts'
 
 const long = 'x'.repeat(5_000)
 const pairs = [
@@ -24,3 +24,20 @@ test('a query of more than 10,000 pairs has no parameters', () => {
   assert.equal(parseQuery(`${'a=1&'.repeat(9_999)}b=2`).get('b'), '2')
   assert.equal(parseQuery(`${'a=1&'.repeat(10_000)}b=2`).size, 0)
 })
+
+const targets: readonly [string, string, string][] = [
+  ['/api?a=b', '/api', 'a=b'],
+  ['https://example.com/api?a=b', '/api', 'a=b'],
+  ['HTTP://user:password@[::1]:80/api', '/api', ''],
+  ['https://example.com//api', '//api', ''],
+  ['https://example.com', '', ''],
+  ['https://example.com?a', '', 'a'],
+  ['/https://example.com/api', '/https://example.com/api', ''],
+  ['*', '*', ''],
+]
+for (const [sent, path, query] of targets) {
+  test(`the path and the query of ${sent}`, () => {
+    const target = readTarget(sent)
+    assert.deepEqual([target?.path, target?.query], [path, query])
+  })
+}

@@ -3,8 +3,12 @@ import { SPACE } from '../lib/ascii.ts'
 /** `rawPath`: absent if the path has no escapes. */
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
+/** The beginning of a target in absolute form, as a client of a proxy sends it (RFC 9112, section 3.2.2). */
+const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
 /** Undefined for a target that cannot be percent-decoded. */
-export function readTarget(raw: string): Target | undefined {
+export function readTarget(sent: string): Target | undefined {
+  const raw = sent.startsWith('/') ? sent : sent.replace(origin, '')
   const mark = raw.indexOf('?')
   const path = mark === -1 ? raw : raw.slice(0, mark)
   const query = mark === -1 ? '' : raw.slice(mark + 1)
