@@ -140,6 +140,11 @@ export class RequestContext {
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
 
+  /** Without those of the authorizers' decision. Undefined: none. */
+  get ownAnnotations(): ReadonlyMap<string, string> | undefined {
+    return this.#annotations
+  }
+
   /** With those of the authorizers' decision. */
   get annotations(): ReadonlyMap<string, string> {
     const own = this.#annotations ?? []

@@ -2,6 +2,7 @@
 import type { RequestContext } from '../api/context.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { formatDuration } from '../lib/duration.ts'
+import type { Annotations } from './event.ts'
 
 /** Requests that take longer have annotations that say so, as upstream. */
 const SLOW_MS = 500
@@ -13,28 +14,35 @@ export type Took = {
 }
 
 /** Undefined: none. */
-export function annotationsOf(
-  { annotations, deprecatedUntil }: RequestContext,
-  stage: AuditStage,
-  took: Took,
-): { readonly [key: string]: string } | undefined {
+export function annotationsOf(context: RequestContext, stage: AuditStage, took: Took): Annotations | undefined {
+  const { ownAnnotations, decision, deprecatedUntil } = context
   const isLast = stage === 'ResponseComplete'
   const isSlow = isLast && took.totalMs > SLOW_MS
-  if (annotations.size === 0 && !isSlow) return undefined
+  const isDeprecated = isLast && deprecatedUntil !== undefined
+  // Most requests are allowed, and have nothing else to tell.
+  if (ownAnnotations === undefined && !isSlow && !isDeprecated) {
+    if (decision === undefined) return undefined
+    if (decision.verdict === 'allow') return allowed(decision.reason)
+  }
   return {
     ...(isSlow ? latencies(took) : undefined),
     // Upstream knows of it when the request has been served.
-    ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
-    ...Object.fromEntries(annotations),
+    ...(isDeprecated ? deprecation(deprecatedUntil) : undefined),
+    ...Object.fromEntries(context.annotations),
   }
 }
 
-const latencies = ({ totalMs, authenticationMs }: Took): { readonly [key: string]: string } => ({
+const allowed = (reason: string): Annotations => ({
+  'authorization.k8s.io/decision': 'allow',
+  'authorization.k8s.io/reason': reason,
+})
+
+const latencies = ({ totalMs, authenticationMs }: Took): Annotations => ({
   'apiserver.latency.k8s.io/authentication': formatDuration(authenticationMs),
   'apiserver.latency.k8s.io/total': formatDuration(totalMs),
 })
 
-const deprecation = (release: string): { readonly [key: string]: string } => ({
+const deprecation = (release: string): Annotations => ({
   'k8s.io/deprecated': 'true',
   ...(release === '' ? undefined : { 'k8s.io/removed-release': release }),
 })

@@ -2,9 +2,10 @@
 import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Arrived, AuditedRequest } from './audited-request.ts'
-import type { AuditBackend } from './backend.ts'
+import type { AuditBackend, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditMetrics } from './metrics.ts'
+import { KnownTexts } from './known-texts.ts'
 import { MicroClock } from './micro-clock.ts'
 import type { EvaluatePolicy } from './policy.ts'
 
@@ -17,6 +18,7 @@ export type AuditParts = {
 
 export class Audit implements AsyncDisposable {
   readonly time: MicroClock
+  readonly texts = new KnownTexts()
   readonly monotonicMs: () => number
   /** Whether a request fails if its first event cannot be stored. */
   readonly isStrict: boolean
@@ -36,18 +38,16 @@ export class Audit implements AsyncDisposable {
   begin(arrived: Arrived, user: User | undefined): AuditedRequest | undefined {
     const recording = this.#parts.evaluate(user, arrived.info)
     this.#parts.metrics.levels[recording.level].value++
-    return recording.level === 'None' ? undefined : new AuditedRequest({ ...arrived, user, recording }, this)
+    return recording.level === 'None' ? undefined : new AuditedRequest({ arrived, user, recording }, this)
   }
 
   /** False: a backend could not store it. A promise if a backend makes the request wait. */
-  store(event: AuditEvent): boolean | Promise<boolean> {
+  store(event: AuditEvent, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     const { backends, metrics } = this.#parts
     metrics.events.value++
     const [first] = backends
-    if (backends.length === 1 && first !== undefined) return first.process(event)
-    const results = backends.map((backend) => backend.process(event))
-    if (!results.some((result) => result instanceof Promise)) return !results.includes(false)
-    return Promise.all(results.map((result) => Promise.resolve(result))).then((stored) => !stored.includes(false))
+    if (backends.length === 1 && first !== undefined) return first.process(event, urgency)
+    return storeAll(backends, event, urgency)
   }
 
   countRejected(): void {
@@ -58,6 +58,16 @@ export class Audit implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#parts.backends.map((backend) => backend[Symbol.asyncDispose]()))
   }
+}
+
+/** A backend that is not strict must not fail the requests of one that is. */
+function storeAll(backends: readonly AuditBackend[], event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
+  const results = backends.map((backend) => ({ isStrict: backend.isStrict, stored: backend.process(event, urgency) }))
+  if (results.every(({ stored }) => typeof stored === 'boolean')) {
+    return results.every(({ isStrict, stored }) => stored !== false || !isStrict)
+  }
+  const storing = results.map(async ({ isStrict, stored }) => (await stored) || !isStrict)
+  return Promise.all(storing).then((all) => all.every(Boolean))
 }
 
 /** A larger object would hold up the event loop, and fill a log by itself; upstream records it all the same. */

@@ -6,17 +6,18 @@ import type { Audited } from '../api/audited.ts'
 import type { RequestContext, RequestInfo } from '../api/context.ts'
 import { auditFailed, type Status } from '../api/errors.ts'
 import type { ObjectMeta } from '../api/object.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, utf8Header } from '../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { inSlices } from '../lib/slices.ts'
+import type { Urgency } from './backend.ts'
 import { annotationsOf, type Took } from './annotations.ts'
 import { type AuditEvent, EventPrinter, type Named, type ResponseStatus } from './event.ts'
+import type { KnownTexts } from './known-texts.ts'
 import type { MicroClock } from './micro-clock.ts'
 import type { Recording } from './policy.ts'
 import { recordedObject, recordedPatch } from './recorded-json.ts'
-import { sourceIps } from './source-ips.ts'
 import { whenEnded } from './when-ended.ts'
 
 /** A request as it came. */
@@ -33,10 +34,11 @@ export type Arrived = {
 /** Where events go, and what is the same for all requests. */
 export type Recorder = {
   readonly time: MicroClock
+  readonly texts: KnownTexts
   readonly monotonicMs: () => number
   readonly isStrict: boolean
   readonly objectBytesMax: number
-  readonly store: (event: AuditEvent) => boolean | Promise<boolean>
+  readonly store: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
   readonly countRejected: () => void
 }
 
@@ -48,10 +50,10 @@ export type Outcome = {
   readonly panic?: unknown
 }
 
-const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+type EmitOptions = { readonly atMs?: number; readonly urgency?: Urgency }
+const noOptions: EmitOptions = {}
 
-/** As upstream: longer ones are cut. */
-const USER_AGENT_CHARACTERS_MAX = 1024
+const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class AuditedRequest implements Audited {
   readonly wantsRequest: boolean
@@ -76,7 +78,7 @@ export class AuditedRequest implements Audited {
 
   /** `user`: undefined if authentication failed. */
   constructor(
-    { user, recording, ...arrived }: Arrived & { readonly user: User | undefined; readonly recording: Recording },
+    { arrived, user, recording }: { arrived: Arrived; user: User | undefined; recording: Recording },
     recorder: Recorder,
   ) {
     const { request, info, auditId } = arrived
@@ -90,16 +92,19 @@ export class AuditedRequest implements Audited {
     this.#uri = uriOf(request)
     this.#authenticatedMs = recorder.monotonicMs() - arrived.startMs
     this.#receivedMs = recorder.time.now() - this.#authenticatedMs
-    this.#printer = new EventPrinter({
-      level,
-      auditId,
-      uri: this.#uri,
-      verb: info.verb,
-      user,
-      sourceIps: sourceIps(request.headers, request.remoteAddress),
-      userAgent: agentOf(request),
-      info,
-    })
+    const { texts, time } = recorder
+    this.#printer = new EventPrinter(
+      {
+        level,
+        auditId,
+        uri: this.#uri,
+        user,
+        source: texts.source(request),
+        info,
+        receivedTime: time.print(this.#receivedMs),
+      },
+      texts,
+    )
   }
 
   /**
@@ -108,12 +113,17 @@ export class AuditedRequest implements Audited {
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
-    const stored = this.#emit('RequestReceived', this.#receivedMs)
+    const { isStrict } = this.#recorder
+    const isAwaited = isStrict || !readingVerbs.has(this.#arrived.info.verb)
+    const stored = this.#emit('RequestReceived', { atMs: this.#receivedMs, urgency: isAwaited ? 'now' : 'soon' })
     if (stored === true) return undefined
-    if (stored === false) throw this.#reject()
-    if (!this.#recorder.isStrict && readingVerbs.has(this.#arrived.info.verb)) return undefined
+    if (stored === false) {
+      if (isStrict) throw this.#reject()
+      return undefined
+    }
+    if (!isAwaited) return undefined
     return stored.then((isStored) => {
-      if (!isStored) throw this.#reject()
+      if (!isStored && isStrict) throw this.#reject()
     })
   }
 
@@ -178,7 +188,7 @@ export class AuditedRequest implements Audited {
     if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
   }
 
-  #emit(stage: AuditStage, atMs?: number): boolean | Promise<boolean> {
+  #emit(stage: AuditStage, { atMs, urgency = 'now' }: EmitOptions = noOptions): boolean | Promise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
     const { time } = this.#recorder
     const stageMs = atMs ?? time.now()
@@ -192,10 +202,10 @@ export class AuditedRequest implements Audited {
         requestObject: this.#requestObject,
         responseObject: this.#responseObject,
         isTruncated: this.#isTruncated,
-        receivedTime: time.print(this.#receivedMs),
         stageTime: time.print(stageMs),
         annotations: context && annotationsOf(context, stage, this.#took(stageMs)),
       }),
+      urgency,
     )
   }
 
@@ -215,11 +225,6 @@ export class AuditedRequest implements Audited {
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {
   const asked = rawQuery ?? query.toString()
   return asked === '' ? rawPath : `${rawPath}?${asked}`
-}
-
-function agentOf({ headers }: ApiRequest): string {
-  const agent = utf8Header(firstHeader(headers, 'user-agent') ?? '')
-  return agent.length > USER_AGENT_CHARACTERS_MAX ? `${agent.slice(0, USER_AGENT_CHARACTERS_MAX)}...TRUNCATED` : agent
 }
 
 const panicStatus = (error: unknown): Omit<Status, 'code'> => ({

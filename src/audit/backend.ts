@@ -1,5 +1,8 @@
 import type { AuditEvent } from './event.ts'
 
+/** `soon`: nobody waits for the event itself, since a later one of its request follows, which somebody does wait for. */
+export type Urgency = 'now' | 'soon'
+
 /** Where events go. */
 export interface AuditBackend extends AsyncDisposable {
   /** Whether a request must fail if an event of it is not stored. */
@@ -7,16 +10,16 @@ export interface AuditBackend extends AsyncDisposable {
   /** The size of the largest event that it takes whole. */
   readonly eventBytesMax: number
   /**
-   * False if the event is not stored and the request must know; a promise if the request has to wait. Never fails, and keeps the order of
-   * events.
+   * False if the event is not stored, which matters only if the backend is strict; a promise if the request has to wait. Never fails, and
+   * keeps the order of events.
    */
-  readonly process: (event: AuditEvent) => boolean | Promise<boolean>
+  readonly process: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
 }
 
 /** Stores events one after the other, or many at once. */
 export interface EventSink {
   /** Resolves to false if they are not all stored; the sink has then counted and logged them. Never rejects. */
-  readonly store: (events: readonly AuditEvent[]) => Promise<boolean>
+  readonly store: (events: readonly AuditEvent[], urgency: Urgency) => Promise<boolean>
   /** Waits for what is being stored. */
   readonly close: () => Promise<void>
 }

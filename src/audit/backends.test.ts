@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemTime } from '../lib/timers.ts'
-import type { EventSink } from './backend.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { Audit } from './audit.ts'
+import type { AuditBackend, EventSink } from './backend.ts'
 import { BatchBackend, type BatchOptions } from './batch.ts'
 import { BlockingBackend } from './blocking.ts'
 import type { AuditEvent } from './event.ts'
 import { type Lines, LogSink } from './log-sink.ts'
 import type { ReportLost } from './lost.ts'
+import { addAuditMetrics } from './metrics.ts'
 
 const event = (json: string, level: AuditEvent['level'] = 'Request'): AuditEvent => ({
   level,
@@ -44,6 +47,11 @@ class HeldSink implements EventSink {
   }
 }
 
+/** Resolves when it holds; the test's own time limit ends it otherwise. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(1)
+}
+
 test('events that come while others are written are written together, in order', async () => {
   const written: string[][] = []
   const begun: PromiseWithResolvers<void>[] = []
@@ -57,30 +65,49 @@ test('events that come while others are written are written together, in order',
     close: () => Promise.resolve(),
   }
   const { lost, reportLost } = collector()
-  const sink = new LogSink(lines, { format: 'json', reportLost })
-  const results = ['a', 'b', 'c'].map((json) => sink.store([event(json)]))
-  assert.deepEqual(written, [['a\n']])
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const store = (json: string): Promise<boolean> => sink.store([event(json)], 'now')
+  const results = [store('a'), store('b')]
+  await until(() => written.length === 1)
+  assert.deepEqual(written, [['a', 'b']])
+  results.push(store('c'), store('d'))
   begun[0]?.resolve()
   assert.equal(await results[0], true)
   await sleep(0)
-  assert.deepEqual(written, [['a\n'], ['b\n', 'c\n']])
+  assert.deepEqual(written, [
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
   begun[1]?.reject(new Error('ENOSPC: no space left on device, write'))
-  assert.deepEqual(await Promise.all(results), [true, false, false])
-  assert.deepEqual(lost, ['log b,c: ENOSPC: no space left on device, write'])
+  assert.deepEqual(await Promise.all(results), [true, true, false, false])
+  assert.deepEqual(lost, ['log c,d: ENOSPC: no space left on device, write'])
   const legacy = new LogSink(
     { ...lines, append: async (batch) => void written.push([...batch]) },
-    { format: 'legacy', reportLost },
+    { format: 'legacy', reportLost, timers: systemTime },
   )
-  await legacy.store([event('d')])
-  assert.deepEqual(written.at(-1), ['line of d\n'])
+  await legacy.store([event('d')], 'soon')
+  assert.deepEqual(written.at(-1), ['line of d'])
 })
 
-test('a blocking backend tells of failures only if it is strict', async () => {
+const sinkOf = (isStored: boolean): EventSink => ({
+  store: () => Promise.resolve(isStored),
+  close: () => Promise.resolve(),
+})
+
+const storedBy = (...backends: AuditBackend[]): boolean | Promise<boolean> =>
+  new Audit({
+    evaluate: () => assert.fail('no request comes'),
+    backends,
+    metrics: addAuditMetrics(new Metrics()),
+    clock: systemTime,
+  }).store(event('a'))
+
+test('of several backends only strict ones tell of failures', async () => {
   const { reportLost } = collector()
-  const failing: EventSink = { store: () => Promise.resolve(false), close: () => Promise.resolve() }
-  const options = { eventBytesMax: Infinity, reportLost }
-  assert.equal(await new BlockingBackend(failing, { ...options, isStrict: false }).process(event('a')), true)
-  assert.equal(await new BlockingBackend(failing, { ...options, isStrict: true }).process(event('a')), false)
+  const backend = (isStrict: boolean, isStored: boolean): AuditBackend =>
+    new BlockingBackend(sinkOf(isStored), { isStrict, eventBytesMax: Infinity, reportLost })
+  assert.equal(await storedBy(backend(true, true), backend(false, false)), true)
+  assert.equal(await storedBy(backend(true, false), backend(false, true)), false)
 })
 
 test('large events lose their objects, or are lost', async () => {
@@ -94,10 +121,10 @@ test('large events lose their objects, or are lost', async () => {
     close: () => Promise.resolve(),
   }
   const backend = new BlockingBackend(sink, { isStrict: true, eventBytesMax: 20, reportLost })
-  await backend.process(event('x'.repeat(19)))
-  await backend.process(event('x'.repeat(20)))
-  await backend.process(event('ä'.repeat(10)))
-  assert.equal(backend.process(event('y'.repeat(20), 'Metadata')), true)
+  await backend.process(event('x'.repeat(19)), 'now')
+  await backend.process(event('x'.repeat(20)), 'now')
+  await backend.process(event('ä'.repeat(10)), 'now')
+  assert.equal(backend.process(event('y'.repeat(20), 'Metadata'), 'now'), true)
   assert.deepEqual(stored, ['x'.repeat(19), 'short of 20', 'short of 10'])
   assert.deepEqual(lost, ['truncate yyyyyyyyy: event is too large even after truncating'])
 })
@@ -121,11 +148,11 @@ test('a batch is sent when it is full; what does not fit into the buffer is lost
   const { backend, lost } = batchOf(sink)
   for (const json of ['a', 'b', 'c', 'd']) assert.equal(backend.process(event(json)), true)
   assert.deepEqual(lost, ['buffered d: audit buffer queue blocked'])
-  await sleep(5)
+  await until(() => sink.batches.length === 1)
   assert.deepEqual(sink.batches, [['a', 'b']])
   sink.letGo()
   const stopping = backend[Symbol.asyncDispose]()
-  await sleep(5)
+  await until(() => sink.batches.length === 2)
   assert.deepEqual(sink.batches, [['a', 'b'], ['c']])
   sink.letGo()
   await stopping
@@ -138,9 +165,8 @@ test('a batch that is not full is sent after its time', async () => {
   const sink = new HeldSink()
   const { backend } = batchOf(sink, { waitMs: 10 })
   backend.process(event('a'))
-  await sleep(1)
   assert.deepEqual(sink.batches, [])
-  await sleep(50)
+  await until(() => sink.batches.length === 1)
   assert.deepEqual(sink.batches, [['a']])
   sink.letGo()
   await backend[Symbol.asyncDispose]()
@@ -151,7 +177,7 @@ test('batches are divided by bytes and limited in their rate', async () => {
   const throttle = { batchesPerSecond: 20, burst: 1 }
   const { backend } = batchOf(sink, { throttle, batchEventsMax: 3 }, { batchesMax: 9, batchBytesMax: 10 })
   for (const json of ['aaaa', 'bbbb', 'cccc']) backend.process(event(json))
-  await sleep(5)
+  await until(() => sink.batches.length === 1)
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb']])
   await backend[Symbol.asyncDispose]()
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])

@@ -36,6 +36,8 @@ export class BatchBackend implements AuditBackend {
   /** Of all events that are buffered or being stored. */
   #characters = 0
   readonly #storing = new Set<Promise<void>>()
+  /** How many events are being stored that are batches by themselves. */
+  #single = 0
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
@@ -57,9 +59,10 @@ export class BatchBackend implements AuditBackend {
     const fitting = truncated(event, this.eventBytesMax, reportLost)
     if (fitting === undefined) return true
     if (this.#isStopping) reportLost('buffered', [fitting], 'audit backend shut down')
-    else if (this.#buffer.length >= mode.bufferEventsMax || this.#characters > BUFFER_CHARACTERS_MAX) {
+    else if (this.#buffer.length + this.#single >= mode.bufferEventsMax || this.#characters > BUFFER_CHARACTERS_MAX) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
-    } else this.#add(fitting)
+    } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
+    else this.#add(fitting)
     return true
   }
 
@@ -70,6 +73,17 @@ export class BatchBackend implements AuditBackend {
     await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
     await this.#sink.close()
     await stored
+  }
+
+  /** A sink that takes events one by one puts them together itself: as many as upstream buffers may be on their way. */
+  #storeOne(event: AuditEvent): void {
+    this.#single++
+    this.#characters += event.json.length
+    const storing: Promise<void> = this.#store([event]).then(() => {
+      this.#single--
+      this.#storing.delete(storing)
+    })
+    this.#storing.add(storing)
   }
 
   #add(event: AuditEvent): void {
@@ -131,7 +145,7 @@ export class BatchBackend implements AuditBackend {
   }
 
   async #store(batch: readonly AuditEvent[]): Promise<void> {
-    await this.#sink.store(batch)
+    await this.#sink.store(batch, 'now')
     for (const { json } of batch) this.#characters -= json.length
   }
 }

@@ -1,5 +1,5 @@
 /** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
-import type { AuditBackend, EventSink } from './backend.ts'
+import type { AuditBackend, EventSink, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 import { truncated } from './truncate.ts'
@@ -25,17 +25,14 @@ export class BlockingBackend implements AuditBackend {
     this.#reportLost = reportLost
   }
 
-  process(event: AuditEvent): boolean | Promise<boolean> {
+  process(event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
     const fitting = truncated(event, this.eventBytesMax, this.#reportLost)
     // As upstream, an event that is too large does not fail its request.
     if (fitting === undefined) return true
-    const stored = this.#sink.store([fitting])
-    return this.isStrict ? stored : stored.then(isIgnored)
+    return this.#sink.store([fitting], urgency)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#sink.close()
   }
 }
-
-const isIgnored = (): boolean => true

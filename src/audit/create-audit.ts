@@ -38,7 +38,7 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format } = log
-    const sink = new LogSink(lines, { format, reportLost: parts.reportLost })
+    const sink = new LogSink(lines, { format, reportLost: parts.reportLost, timers: time })
     // Lines are written in order, so one batch at a time.
     backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
   }

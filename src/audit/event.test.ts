@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ApiRequest } from '../api/request.ts'
+import { KnownTexts } from './known-texts.ts'
 import { MicroClock } from './micro-clock.ts'
 import { EventPrinter, type StageFacts } from './event.ts'
 import { sourceIps } from './source-ips.ts'
@@ -17,16 +19,32 @@ const info = {
   isWatchPath: false,
 } as const
 
-const printer = new EventPrinter({
-  level: 'Request',
-  auditId: 'id "1"',
-  uri: '/x?a=<b>',
-  verb: 'create',
-  user: { name: 'al\u00e9', uid: 'u', groups: ['g', 'h'], extra: { z: ['1'], a: ['2', '3'] } },
-  sourceIps: ['1.2.3.4', '::1'],
-  userAgent: 'me',
-  info,
+const texts = new KnownTexts()
+
+const requestFrom = (remoteAddress: string, headers: ApiRequest['headers']): ApiRequest => ({
+  method: 'GET',
+  path: '/',
+  query: new URLSearchParams(),
+  headers,
+  body: () => Promise.resolve(Buffer.alloc(0)),
+  pipeBody: () => Promise.resolve(),
+  signal: AbortSignal.abort(),
+  remoteAddress,
+  peerCertificate: () => undefined,
 })
+
+const printer = new EventPrinter(
+  {
+    level: 'Request',
+    auditId: 'id "1"',
+    uri: '/x?a=<b>',
+    user: { name: 'al\u00e9', uid: 'u', groups: ['g', 'h'], extra: { z: ['1'], a: ['2', '3'] } },
+    source: texts.source(requestFrom('::1', { 'user-agent': 'me', 'x-forwarded-for': '1.2.3.4' })),
+    info,
+    receivedTime: '2026-01-31T12:00:00.120000Z',
+  },
+  texts,
+)
 
 const stage: StageFacts = {
   stage: 'ResponseComplete',
@@ -47,13 +65,12 @@ const stage: StageFacts = {
   requestObject: '{"a":1}',
   responseObject: undefined,
   isTruncated: false,
-  receivedTime: '2026-01-31T12:00:00.120000Z',
   stageTime: '2026-01-31T12:00:01.000001Z',
   annotations: { b: '1', a: '2' },
 }
 
 test('an event has its fields in the order of the API', () => {
-  const { json, truncated } = printer.print(stage)
+  const event = printer.print(stage)
   const upToObjects =
     '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"id \\"1\\"","stage":"ResponseComplete",' +
     '"requestURI":"/x?a=\\u003cb\\u003e","verb":"create",' +
@@ -63,8 +80,11 @@ test('an event has its fields in the order of the API', () => {
     '"responseStatus":{"metadata":{},"status":"Failure","message":"no","reason":"NotFound","details":{"name":"n"},"code":404},'
   const times =
     '"requestReceivedTimestamp":"2026-01-31T12:00:00.120000Z","stageTimestamp":"2026-01-31T12:00:01.000001Z",'
-  assert.equal(json, `${upToObjects}"requestObject":{"a":1},${times}"annotations":{"a":"2","b":"1"}}`)
-  assert.equal(truncated(), `${upToObjects}${times}"annotations":{"a":"2","audit.k8s.io/truncated":"true","b":"1"}}`)
+  assert.equal(event.json, `${upToObjects}"requestObject":{"a":1},${times}"annotations":{"a":"2","b":"1"}}`)
+  assert.equal(
+    event.truncated(),
+    `${upToObjects}${times}"annotations":{"a":"2","audit.k8s.io/truncated":"true","b":"1"}}`,
+  )
 })
 
 test('the old format is one line of text', () => {
@@ -72,16 +92,18 @@ test('the old format is one line of text', () => {
     printer.print(stage).line(),
     '2026-01-31T12:00:00.12Z AUDIT: id="id \\"1\\"" stage="ResponseComplete" ip="1.2.3.4" method="create" user="al\u00e9" groups="\\"g\\",\\"h\\"" as="bob" asgroups="\\"dev\\"" user-agent="me" namespace="ns" uri="/x?a=<b>" response="404"',
   )
-  const nobody = new EventPrinter({
-    level: 'Metadata',
-    auditId: 'i',
-    uri: '/',
-    verb: 'get',
-    user: undefined,
-    sourceIps: [],
-    userAgent: '',
-    info: { kind: 'path', verb: 'get', path: '/' },
-  })
+  const nobody = new EventPrinter(
+    {
+      level: 'Metadata',
+      auditId: 'i',
+      uri: '/',
+      user: undefined,
+      source: texts.source(requestFrom('', {})),
+      info: { kind: 'path', verb: 'get', path: '/' },
+      receivedTime: '2026-01-31T12:00:00.120000Z',
+    },
+    texts,
+  )
   const first = { ...stage, stage: 'RequestReceived', impersonated: undefined, response: undefined } as const
   assert.equal(
     nobody.print(first).line(),

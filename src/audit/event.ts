@@ -5,6 +5,7 @@ import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import { printOrdered, printString, sortedKeys } from '../codec/json.ts'
 import type { AuditLevel, AuditStage } from '../config/files/audit-policy.ts'
+import type { KnownTexts, Source } from './known-texts.ts'
 
 /** An event as backends get it. */
 export type AuditEvent = {
@@ -22,12 +23,11 @@ export type EventFacts = {
   readonly level: AuditLevel
   readonly auditId: string
   readonly uri: string
-  readonly verb: string
   /** Undefined if authentication failed. */
   readonly user: User | undefined
-  readonly sourceIps: readonly string[]
-  readonly userAgent: string
+  readonly source: Source
   readonly info: RequestInfo
+  readonly receivedTime: string
 }
 
 /** What the body of the request adds to the reference to its object. */
@@ -51,76 +51,89 @@ export type StageFacts = {
   readonly responseObject: string | undefined
   /** Whether an object was left out since it is too large. */
   readonly isTruncated: boolean
-  readonly receivedTime: string
   readonly stageTime: string
   /** Undefined: none. */
-  readonly annotations: { readonly [key: string]: string } | undefined
+  readonly annotations: Annotations | undefined
 }
+
+export type Annotations = { readonly [key: string]: string }
 
 /** Prints the events of one request. */
 export class EventPrinter {
   readonly #facts: EventFacts
+  readonly #texts: KnownTexts
   readonly #head: string
   readonly #middle: string
-  readonly #source: string
+  #reference: { readonly named: Named | undefined; readonly text: string } | undefined
 
-  constructor(facts: EventFacts) {
-    const { level, auditId, uri, verb, user, sourceIps, userAgent } = facts
+  constructor(facts: EventFacts, texts: KnownTexts) {
+    const { level, auditId, uri, user, info } = facts
     this.#facts = facts
+    this.#texts = texts
     this.#head = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":${printString(auditId)},"stage":"`
-    this.#middle = `","requestURI":${printString(uri)},"verb":"${verb}","user":${user === undefined ? '{}' : printUser(user)}`
-    const ips = sourceIps.length === 0 ? '' : `,"sourceIPs":["${sourceIps.join('","')}"]`
-    this.#source = `${ips}${userAgent === '' ? '' : `,"userAgent":${printString(userAgent)}`}`
+    const shown = user === undefined ? '{}' : texts.user(user)
+    this.#middle = `","requestURI":${printString(uri)},"verb":"${info.verb}","user":${shown}`
   }
 
   print(stage: StageFacts): AuditEvent {
-    return {
-      level: this.#facts.level,
-      json: this.#json(stage, stage.isTruncated),
-      truncated: () => this.#json(stage, true),
-      line: () => printLine(this.#facts, stage),
-    }
+    return new PrintedEvent(this, this.#facts, stage)
   }
 
-  #json(facts: StageFacts, isTruncated: boolean): string {
+  json(facts: StageFacts, isTruncated: boolean): string {
     const { stage, impersonated, response, requestObject, responseObject } = facts
-    const as = impersonated === undefined ? '' : `,"impersonatedUser":${printUser(impersonated)}`
-    const reference = printReference(this.#facts.info, facts.named)
-    const status = response === undefined ? '' : `,"responseStatus":${printStatus(response)}`
-    const asked = isTruncated || requestObject === undefined ? '' : `,"requestObject":${requestObject}`
-    const shown = isTruncated || responseObject === undefined ? '' : `,"responseObject":${responseObject}`
-    const times = `,"requestReceivedTimestamp":"${facts.receivedTime}","stageTimestamp":"${facts.stageTime}"`
-    const annotations = printAnnotations(isTruncated ? { ...facts.annotations, ...truncatedMark } : facts.annotations)
-    return `${this.#head}${stage}${this.#middle}${as}${this.#source}${reference}${status}${asked}${shown}${times}${annotations}}`
+    let text = this.#head + stage + this.#middle
+    if (impersonated !== undefined) text += `,"impersonatedUser":${this.#texts.user(impersonated)}`
+    text += this.#facts.source.text + this.#referenceTo(facts.named)
+    if (response !== undefined) text += `,"responseStatus":${printStatus(response)}`
+    if (requestObject !== undefined && !isTruncated) text += `,"requestObject":${requestObject}`
+    if (responseObject !== undefined && !isTruncated) text += `,"responseObject":${responseObject}`
+    text += `,"requestReceivedTimestamp":"${this.#facts.receivedTime}","stageTimestamp":"${facts.stageTime}"`
+    const annotations = isTruncated ? { ...facts.annotations, ...truncatedMark } : facts.annotations
+    return annotations === undefined ? `${text}}` : `${text},"annotations":${printAnnotations(annotations)}}`
+  }
+
+  /** Mostly the same in all events of a request. */
+  #referenceTo(named: Named | undefined): string {
+    if (this.#reference === undefined || this.#reference.named !== named) {
+      this.#reference = { named, text: printReference(this.#facts.info, named) }
+    }
+    return this.#reference.text
+  }
+}
+
+class PrintedEvent implements AuditEvent {
+  readonly level: AuditLevel
+  readonly json: string
+  readonly #printer: EventPrinter
+  readonly #facts: EventFacts
+  readonly #stage: StageFacts
+
+  constructor(printer: EventPrinter, facts: EventFacts, stage: StageFacts) {
+    this.level = facts.level
+    this.json = printer.json(stage, stage.isTruncated)
+    this.#printer = printer
+    this.#facts = facts
+    this.#stage = stage
+  }
+
+  truncated(): string {
+    return this.#printer.json(this.#stage, true)
+  }
+
+  line(): string {
+    return printLine(this.#facts, this.#stage)
   }
 }
 
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
-const printUser = ({ name, uid, groups, extra }: User): string => {
-  const parts: string[] = []
-  if (name !== '') parts.push(`"username":${printString(name)}`)
-  if (uid !== '') parts.push(`"uid":${printString(uid)}`)
-  if (groups.length > 0) parts.push(`"groups":[${groups.map(printString).join(',')}]`)
-  if (extra !== undefined && Object.keys(extra).length > 0) parts.push(`"extra":${printSortedMap(extra)}`)
-  return `{${parts.join(',')}}`
-}
-
-const printSortedMap = (map: { readonly [key: string]: readonly string[] }): string =>
-  `{${sortedKeys(map)
-    .map((key) => `${printString(key)}:[${(map[key] ?? []).map(printString).join(',')}]`)
-    .join(',')}}`
-
 function printReference(info: RequestInfo, named: Named | undefined): string {
-  // The body of a write names an object even where the path does not look like one of a resource.
   if (info.kind === 'path') return ''
   const { plural, group, version, subresource } = info
-  const namespace = info.namespace || (named?.namespace ?? '')
-  const name = info.name || (named?.name ?? '')
   const fields =
     field('resource', plural) +
-    field('namespace', namespace) +
-    field('name', name) +
+    field('namespace', info.namespace || (named?.namespace ?? '')) +
+    field('name', info.name || (named?.name ?? '')) +
     field('uid', named?.uid ?? '') +
     field('apiGroup', group) +
     field('apiVersion', version) +
@@ -138,32 +151,34 @@ function printStatus({ code, status }: ResponseStatus): string {
   return `{"metadata":{}${field('status', outcome)}${field('message', message)}${field('reason', reason)}${detailed},"code":${code}}`
 }
 
-function printAnnotations(annotations: StageFacts['annotations']): string {
-  if (annotations === undefined) return ''
+function printAnnotations(annotations: Annotations): string {
   let text = ''
-  for (const key of sortedKeys(annotations)) text += `,${printString(key)}:${printString(annotations[key] ?? '')}`
-  return `,"annotations":{${text.slice(1)}}`
+  for (const key of sortedKeys(annotations)) {
+    text += `${text === '' ? '{' : ','}${printString(key)}:${printString(annotations[key] ?? '')}`
+  }
+  return `${text}}`
 }
 
-/** Lists are quoted twice, and the response is not escaped, as upstream. */
-function printLine({ auditId, verb, user, sourceIps, userAgent, info, uri }: EventFacts, stage: StageFacts): string {
+/** Lists are quoted twice, as upstream. */
+function printLine({ auditId, user, source, info, uri, receivedTime }: EventFacts, stage: StageFacts): string {
   const { impersonated, response, named } = stage
   const namespace = info.kind === 'path' ? '' : info.namespace || (named?.namespace ?? '')
+  const isKnown = user !== undefined && user.name !== ''
   const parts: readonly (readonly [string, string])[] = [
     ['id', auditId],
     ['stage', stage.stage],
-    ['ip', sourceIps[0] ?? '<unknown>'],
-    ['method', verb],
-    ['user', user === undefined || user.name === '' ? '<none>' : user.name],
-    ['groups', user === undefined || user.name === '' || user.groups.length === 0 ? '<none>' : quoteAll(user.groups)],
+    ['ip', source.ips[0] ?? '<unknown>'],
+    ['method', info.verb],
+    ['user', isKnown ? user.name : '<none>'],
+    ['groups', isKnown && user.groups.length > 0 ? quoteAll(user.groups) : '<none>'],
     ['as', impersonated?.name ?? '<self>'],
     ['asgroups', impersonated === undefined ? '<lookup>' : quoteAll(impersonated.groups)],
-    ['user-agent', userAgent],
+    ['user-agent', source.userAgent],
     ['namespace', namespace || '<none>'],
     ['uri', uri],
     ['response', response === undefined ? '<deferred>' : `${response.code}`],
   ]
-  const time = stage.receivedTime.replace(/\.?0*Z$/, 'Z')
+  const time = receivedTime.replace(/\.?0*Z$/, 'Z')
   return `${time} AUDIT: ${parts.map(([name, value]) => `${name}=${quote(value)}`).join(' ')}`
 }
 

@@ -30,17 +30,17 @@ function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogF
   }
 }
 
-const line = (character: string): string => `${character.repeat(MEGABYTE / 2)}\n`
+const line = (character: string): string => character.repeat(MEGABYTE / 2)
 
 test('lines are appended to a file that only its owner reads', async (t) => {
   const path = join(folder(t), 'a', 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  await file.append(['one\n', 'two\n'])
-  await file.append(['three\n'])
+  await file.append(['one', 'two'])
+  await file.append(['three'])
   await file.close()
   const again = await LogFile.create(optionsOf(path))
-  await again.append(['four\n'])
+  await again.append(['four'])
   await again.close()
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
@@ -55,15 +55,15 @@ test('a file that is full gets the name of the time, and a new one is begun', as
     'audit-2026-01-31T12-00-02.000.log',
     'audit.log',
   ])
-  assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), line('c'))
+  assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), `${line('c')}\n`)
 })
 
 test('a line that fits into no file is refused, and others are written', async (t) => {
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
-  const long = `${'x'.repeat(MEGABYTE)}\n`
+  const long = 'x'.repeat(MEGABYTE)
   await assert.rejects(file.append([long]), /^Error: write length 1048577 exceeds maximum file size 1048576$/)
-  await file.append(['short\n'])
+  await file.append(['short'])
   await file.close()
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
@@ -78,12 +78,12 @@ test('old files go by number and by age, whether they are compressed or not', as
   ]
   for (const name of [...old, 'audit-x.log', 'other-2026-01-01T00-00-00.000.log']) writeFileSync(join(dir, name), '')
   const byAge = await LogFile.create(optionsOf(join(dir, 'audit.log'), { daysMax: 2 }))
-  await byAge.append(['x\n'])
+  await byAge.append(['x'])
   await byAge.close()
   const kept = ['audit-x.log', 'audit.log', 'other-2026-01-01T00-00-00.000.log']
   assert.deepEqual(readdirSync(dir).toSorted(), [old[1], old[0], ...kept])
   const byNumber = await LogFile.create(optionsOf(join(dir, 'audit.log'), { filesMax: 1 }))
-  await byNumber.append(['x\n'])
+  await byNumber.append(['x'])
   await byNumber.close()
   assert.deepEqual(readdirSync(dir).toSorted(), [old[0], ...kept])
 })
@@ -94,7 +94,7 @@ test('old files are compressed', async (t) => {
   await file.append([line('a'), line('b')])
   await file.close()
   assert.deepEqual(readdirSync(dir).toSorted(), ['audit-2026-01-31T12-00-01.000.log.gz', 'audit.log'])
-  assert.equal(gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(), line('a'))
+  assert.equal(gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(), `${line('a')}\n`)
 })
 
 test('a folder that cannot be made is told when the server starts', async (t) => {

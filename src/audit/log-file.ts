@@ -2,6 +2,7 @@
  * The file of the audit log. Events that come while others are being written are written together, so that one write to the disk serves
  * many requests and none blocks the event loop. It is rotated by size; old files are named, removed and compressed as upstream does.
  */
+import { write } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OldFiles, type OldFilesOptions } from './old-files.ts'
@@ -15,12 +16,16 @@ export type LogFileOptions = {
 }
 
 const MEGABYTES_MAX_DEFAULT = 100
+/** Some hundred events without objects. */
+const SPACE_BYTES = 1 << 20
 
 /** Appends to a file, one call at a time. */
 export class LogFile {
   readonly #options: LogFileOptions
   readonly #bytesMax: number
   readonly #old: OldFiles
+  /** There is one write at a time, so its bytes can always be in the same memory. */
+  readonly #space = Buffer.allocUnsafeSlow(SPACE_BYTES)
   #file: FileHandle | undefined
   #bytes = 0
   /** The last write has left a part of a line behind. */
@@ -42,12 +47,12 @@ export class LogFile {
     return new LogFile(options)
   }
 
-  /** `lines`: each ends with a newline. Fails if they are not all written. */
+  /** Fails if the lines are not all written. */
   async append(lines: readonly string[]): Promise<void> {
-    const all = Buffer.from(lines.join(''))
+    const all = this.#encode(`${lines.join('\n')}\n`)
     const file = this.#file ?? (await this.#open(Buffer.byteLength(lines[0] ?? '')))
     if (this.#bytes + all.length <= this.#bytesMax) return this.#write(file, all)
-    for (const line of lines) await this.#appendOne(Buffer.from(line))
+    for (const line of lines) await this.#appendOne(this.#encode(`${line}\n`))
   }
 
   async close(): Promise<void> {
@@ -69,7 +74,7 @@ export class LogFile {
     const whole = this.#isCut ? Buffer.concat([newline, bytes]) : bytes
     let written = 0
     try {
-      while (written < whole.length) written += (await file.write(whole, written)).bytesWritten
+      while (written < whole.length) written += await writeSome(file, whole, written)
       this.#isCut = false
     } catch (error) {
       this.#isCut ||= written > 0
@@ -77,6 +82,11 @@ export class LogFile {
     } finally {
       this.#bytes += written
     }
+  }
+
+  #encode(text: string): Buffer {
+    if (text.length * 3 > SPACE_BYTES) return Buffer.from(text)
+    return this.#space.subarray(0, this.#space.write(text))
   }
 
   /** A file that is full already is rotated at once. */
@@ -116,6 +126,15 @@ export class LogFile {
     return join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
   }
 }
+
+/** The promises of file handles cost as much as the write. */
+const writeSome = (file: FileHandle, bytes: Buffer, from: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(file.fd, bytes, from, bytes.length - from, null, (error, written) => {
+      if (error === null) resolve(written)
+      else reject(error)
+    })
+  })
 
 /** From the last dot on, even if that is the first character. */
 function extname(path: string): string {

@@ -12,7 +12,7 @@ const writeAsync = promisify(write)
 
 export const standardOutput: Lines = {
   append: async (lines) => {
-    const bytes = Buffer.from(lines.join(''))
+    const bytes = Buffer.from(`${lines.join('\n')}\n`)
     for (let written = 0; written < bytes.length; ) {
       try {
         written += (await writeAsync(STANDARD_OUTPUT, bytes, written)).bytesWritten

@@ -7,7 +7,7 @@ export function truncated(event: AuditEvent, bytesMax: number, reportLost: Repor
   if (fits(event.json, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
   const json = hasObjects ? event.truncated() : event.json
-  if (fits(json, bytesMax)) return { ...event, json }
+  if (fits(json, bytesMax)) return { level: event.level, json, truncated: () => json, line: () => event.line() }
   reportLost('truncate', [event], 'event is too large even after truncating')
   return undefined
 }
