@@ -1,0 +1,161 @@
+/** Backends of the audit log that fail, wait or stop: what becomes of requests and of events. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const rules = [{ level: 'None', users: ['system:apiserver'] }, { level: 'Metadata' }]
+
+type Started = { readonly dir: string; readonly server: TestServer; readonly client: Client }
+
+const plainPolicy = JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules })
+
+async function start(
+  t: TestContext,
+  args: (dir: string) => readonly string[],
+  policy: string = plainPolicy,
+): Promise<Started> {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-audit-'))
+  await writeFile(join(dir, 'policy'), policy)
+  const server = await startTestServer([`--audit-policy-file=${join(dir, 'policy')}`, ...args(dir)])
+  const client = clients['HTTP/2']?.(server.url)
+  assert.ok(client)
+  t.after(async () => {
+    await client[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+    await rm(dir, { recursive: true, force: true })
+  })
+  return { dir, server, client }
+}
+
+/** From now on each write to the log fails, as on a disk that is full: its file is /dev/full, which a rotation opens. */
+async function fillDisk(dir: string): Promise<void> {
+  await rename(join(dir, 'audit.log'), join(dir, 'before.log'))
+  await symlink('/dev/full', join(dir, 'audit.log'))
+}
+
+const create = (name: string) => ({ method: 'POST', path: maps, body: { metadata: { name } } })
+const metric = (text: string, name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
+
+for (const isStrict of [true, false]) {
+  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, { timeout: 60_000 }, async (t) => {
+    const mode = isStrict ? 'blocking-strict' : 'blocking'
+    const { dir, server, client } = await start(t, (to) => [
+      `--audit-log-path=${join(to, 'audit.log')}`,
+      `--audit-log-mode=${mode}`,
+    ])
+    await fillDisk(dir)
+    // Nothing has been written yet, so the file is opened only now.
+    const { status, text } = await client.call(create('a'))
+    assert.equal(status, isStrict ? 500 : 201)
+    if (isStrict) assert.equal(text, `Internal Server Error: "${maps}": failed to store audit event\n`)
+    const found = await client.call({ path: `${maps}/a` })
+    assert.equal(found.status, isStrict ? 500 : 200)
+    assert.ok(server.complaints.some((line) => line.includes('an audit event was lost') && line.includes('ENOSPC')))
+    const metrics = await client.call({ path: '/metrics' })
+    if (isStrict) return
+    assert.notEqual(metric(metrics.text, 'apiserver_audit_error_total\\{plugin="log"\\}'), '')
+    assert.equal(metric(metrics.text, 'apiserver_audit_requests_rejected_total'), '0')
+  })
+}
+
+type Item = { readonly stage?: string; readonly requestURI?: string }
+type Receiver = { readonly server: Server; readonly items: Item[]; failures: number }
+
+async function startReceiver(t: TestContext): Promise<Receiver & { readonly kubeconfig: object }> {
+  const receiver: Receiver = { server: createServer(), items: [], failures: 0 }
+  const { server, items } = receiver
+  server.on('request', (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (receiver.failures > 0) {
+        receiver.failures--
+        response.writeHead(503).end()
+        return
+      }
+      items.push(...JSON.parse(Buffer.concat(chunks).toString()).items)
+      response.writeHead(200).end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close().closeAllConnections())
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const kubeconfig = {
+    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${address.port}` } }],
+    contexts: [{ name: 'c', context: { cluster: 'c' } }],
+    'current-context': 'c',
+  }
+  return Object.assign(receiver, { kubeconfig })
+}
+
+async function startWithHook(t: TestContext, args: readonly string[]) {
+  const receiver = await startReceiver(t)
+  const path = join(await mkdtemp(join(tmpdir(), 'keelson-audit-hook-')), 'kubeconfig')
+  t.after(() => rm(join(path, '..'), { recursive: true, force: true }))
+  await writeFile(path, JSON.stringify(receiver.kubeconfig))
+  return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
+}
+
+test('a blocking webhook has the events when the answer comes, after failures too', { timeout: 60_000 }, async (t) => {
+  const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
+  const { receiver, client } = await startWithHook(t, flags)
+  receiver.failures = 2
+  assert.equal((await client.call(create('a'))).status, 201)
+  assert.deepEqual(
+    receiver.items.map(({ stage }) => stage),
+    ['RequestReceived', 'ResponseComplete'],
+  )
+})
+
+test('events that wait for their batch are sent when the server stops', { timeout: 60_000 }, async (t) => {
+  const { receiver, client, server } = await startWithHook(t, ['--audit-webhook-batch-max-wait=10m'])
+  await client.call(create('a'))
+  assert.deepEqual(receiver.items, [])
+  await client[Symbol.asyncDispose]()
+  await server.stop()
+  assert.equal(receiver.items.length, 2)
+})
+
+test('a log that is written in batches is whole when the server has stopped', { timeout: 60_000 }, async (t) => {
+  const { dir, client, server } = await start(t, (to) => [
+    `--audit-log-path=${join(to, 'audit.log')}`,
+    '--audit-log-mode=batch',
+    '--audit-log-batch-max-size=100',
+    '--audit-log-batch-max-wait=10m',
+  ])
+  await client.call({ path: maps })
+  await client[Symbol.asyncDispose]()
+  await server.stop()
+  assert.equal((await readFile(join(dir, 'audit.log'), 'utf8')).trimEnd().split('\n').length, 2)
+})
+
+test('the policy of docs/access.md works as shown', { timeout: 60_000 }, async (t) => {
+  const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
+  const block = /^ {4}# --audit-policy-file.*\n((?: {4}.*\n)+)/m.exec(page)?.[1] ?? ''
+  const policy = block.replaceAll(/^ {4}/gm, '')
+  const { dir, client } = await start(t, (to) => [`--audit-log-path=${join(to, 'audit.log')}`], policy)
+  await client.call({ path: '/livez' })
+  await client.call({ ...create('s'), path: '/api/v1/namespaces/default/secrets' })
+  await client.call(create('m'))
+  await client.call({ path: maps })
+  const lines = (await readFile(join(dir, 'audit.log'), 'utf8')).trimEnd().split('\n')
+  const shown = lines.map((line) => {
+    const { level, stage, objectRef, requestObject } = JSON.parse(line)
+    return `${level} ${stage} ${objectRef.resource}${requestObject === undefined ? '' : ' with object'}`
+  })
+  assert.deepEqual(shown, [
+    'Metadata RequestReceived secrets',
+    'Metadata ResponseComplete secrets',
+    'RequestResponse RequestReceived configmaps',
+    'RequestResponse ResponseComplete configmaps with object',
+    'Metadata ResponseComplete configmaps',
+  ])
+})
