@@ -1,0 +1,52 @@
+/** Clients cannot make the metrics grow (CVE-2020-8552): what they choose freely is no label. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createClient } from '../compat/client.ts'
+import { adminToken, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+
+before(async () => {
+  server = await startTestServer()
+})
+
+after(() => server[Symbol.asyncDispose]())
+
+test('attack: a series of metrics for every request', { timeout: 60_000 }, async () => {
+  using client = createClient({ server: server.url, token: adminToken })
+  const seriesNow = async (): Promise<number> => {
+    const { raw } = await client.request({ method: 'GET', path: '/metrics' })
+    return raw
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#')).length
+  }
+  const hostile = async (at: number): Promise<void> => {
+    const text = `x${at}`
+    const pods = '/api/v1/namespaces/default/pods'
+    const requests: [string, string, { [name: string]: string }][] = [
+      ['GET', `/${text}`, {}],
+      ['GET', `/apis/${text}.example.com/v1/${text}`, {}],
+      ['GET', `/api/v1/${text}`, {}],
+      ['GET', `/api/v1/namespaces/${text}/pods/${text}/${text}`, {}],
+      ['GET', `/healthz/${text}`, {}],
+      ['GET', `/metrics/${text}`, {}],
+      ['GET', `${pods}?dryRun=${text}&fieldManager=${text}`, {}],
+      ['POST', `${pods}?dryRun=${text}`, { 'content-type': `application/${text}` }],
+      ['GET', pods, { accept: `application/${text}`, 'user-agent': text }],
+      ['GET', pods, { authorization: `Bearer ${text}` }],
+      ['GET', pods, { 'impersonate-user': text, 'impersonate-group': text }],
+      ['GET', `${pods}?labelSelector=${text}&fieldSelector=metadata.name=${text}&continue=${text}`, {}],
+      ['DELETE', `${pods}/${text}?propagationPolicy=${text}`, {}],
+      ['PATCH', `${pods}/${text}`, { 'content-type': `application/${text}-patch+json` }],
+      ['PURGE', pods, {}],
+      ['REPORT', `/${text}`, {}],
+    ]
+    for (const [method, path, headers] of requests) await client.request({ method, path, headers })
+  }
+  for (let at = 0; at < 5; at++) await hostile(at)
+  const first = await seriesNow()
+  for (let at = 5; at < 55; at++) await hostile(at)
+  const grown = (await seriesNow()) - first
+  assert.ok(grown < 10, `${grown} series more after 800 requests`)
+})
