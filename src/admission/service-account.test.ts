@@ -90,6 +90,28 @@ test('an account may limit secrets to its own', async () => {
   )
 })
 
+/** CVE-2024-3177 (envFrom) and CVE-2023-2728 (containers that are added later). */
+test('no list of containers and no way to refer to a secret is left out', async () => {
+  const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
+  const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
+  const ways = [
+    { env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'x', key: 'k' } } }] },
+    { envFrom: [{ secretRef: { name: 'mine' } }, { secretRef: { name: 'x' } }] },
+  ]
+  for (const way of ways) {
+    for (const list of ['containers', 'initContainers']) {
+      assert.match(String(await create(account, { [list]: [{ name: 'c', ...way }] })), /does not reference that secret/)
+    }
+    const objects = new MemoryObjects()
+    objects.put('serviceaccounts', 'n', anObject('ServiceAccount', 'default', account))
+    const plugin = createServiceAccount({ objects, nameSuffix: () => 'a' })
+    const spec = { serviceAccountName: 'default', ephemeralContainers: [{ name: 'e', ...way }] }
+    const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
+    const answer = await admit(plugin, attributes({ ...later, object: anObject('Pod', 'p', { spec }) }))
+    assert.match(String(specOf(answer)), /does not reference that secret/)
+  }
+})
+
 test('a mirror pod stays as it is, and names neither accounts nor secrets', async () => {
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
   const spec = { containers: [{ name: 'c' }] }
