@@ -1,0 +1,100 @@
+/** The commands of docs/access.md about a first user, a role and an OpenID issuer are run, as they stand there. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { Companions } from '../compat/companions.ts'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { startEtcd, toolPath } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
+
+/** The indented blocks of a section, without the indentation. */
+function blocksOf(title: string): string[] {
+  const [, section = ''] = page.split(`\n## ${title}\n`)
+  const [own = ''] = section.split('\n## ')
+  const blocks = own.match(/(?:^ {4}.*\n)+/gm) ?? assert.fail(`docs/access.md has no commands under ${title}`)
+  return blocks.map((block) => block.replaceAll(/^ {4}/gm, ''))
+}
+
+const parts = new AsyncDisposableStack()
+const [userLine = '', ...userBlocks] = blocksOf('A first user and a role')
+const [authentication = '', issuerCommands = ''] = blocksOf('Users of an OpenID issuer')
+let companions: Companions
+let server: ApiServerProcess
+let dir: string
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson-access-'))
+  parts.defer(() => rm(dir, { recursive: true, force: true }))
+  const etcd = parts.use(await startEtcd())
+  companions = parts.use(await Companions.start({ flags: [], issuers: { login: {} } }))
+  const ca = Buffer.from(companions.hooks.caBundle, 'base64').toString()
+  const issuer = `${companions.hooks.url}/issuer/login, certificateAuthority: ${JSON.stringify(ca)}`
+  assert.ok(authentication.includes('https://login.example.com'))
+  const config = authentication.replace('https://login.example.com', issuer)
+  server = parts.use(
+    await startKeelson({
+      etcdUrl: etcd.clientUrl,
+      prepare: async (folder) => {
+        await companions.writeFiles(folder, [])
+        const tokens = join(folder, 'tokens.csv')
+        writeFileSync(tokens, `${readFileSync(tokens, 'utf8')}${userLine}`)
+        writeFileSync(join(folder, 'authentication.yaml'), config)
+        return [`--authentication-config=${join(folder, 'authentication.yaml')}`]
+      },
+    }),
+  )
+})
+
+after(() => parts.disposeAsync())
+
+/** `--token` of a command outweighs that of the kubeconfig. */
+async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string> {
+  const kubeconfig = join(dir, 'kubeconfig')
+  const cluster = { server: server.url, 'insecure-skip-tls-verify': true }
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster }],
+      users: [{ name: 'admin', user: { token: server.token } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'admin' } }],
+      'current-context': 'x',
+    }),
+  )
+  const env = {
+    ...process.env,
+    ...more,
+    KUBECONFIG: kubeconfig,
+    KUBECACHEDIR: join(dir, 'cache'),
+    PATH: `${dirname(toolPath('kubectl'))}:${process.env['PATH'] ?? ''}`,
+  }
+  const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env, cwd: dir })
+  return stdout
+}
+
+test('a first user reads what its role lets it read', { timeout: 120_000 }, async () => {
+  const printed = await run(userBlocks.join(''))
+  assert.match(printed, /rolebinding.rbac.authorization.k8s.io\/readers created/)
+  assert.match(printed, /pods(\/log)? .*\[get list watch\]/)
+  await assert.rejects(run('kubectl delete pod p -n shop --token=s3cret'), /User "alice" cannot delete resource "pods"/)
+  await assert.rejects(run('kubectl get secrets -n shop --token=s3cret'), /User "alice" cannot list resource "secrets"/)
+})
+
+test('a user of an OpenID issuer is let in, ten lines later', { timeout: 120_000 }, async () => {
+  assert.ok(authentication.trimEnd().split('\n').length <= 11, authentication)
+  const claims = { aud: 'kubernetes', email: 'ann@example.com', groups: ['everybody'] }
+  const TOKEN = companions.token({ issuer: 'login', claims }, 'ann')
+  const printed = await run(issuerCommands, { TOKEN })
+  assert.match(printed, /Username +ann@example\.com/)
+  assert.match(printed, /oidc:everybody/)
+  const system = companions.token({ issuer: 'login', claims: { ...claims, email: 'system:admin' } }, 'ann')
+  await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
+})
