@@ -49,7 +49,8 @@ const tokenReviews = [
   s('review-webhook-fails', 'TokenReview: the webhook fails', [tokenReview('$ns-token')], { hooks: { tokens: fails(400) }, ...cluster }),
   s('review-account', 'TokenReview: a token of a service account', [...account, tokenOf('t'), tokenOf('v', { audiences: ['vault'] }), tokenReview('${t.status.token}'), tokenReview('${v.status.token}', undefined, { note: 'other audience' }), tokenReview('${v.status.token}', ['vault']), tokenReview('${v.status.token}', ['vault', 'other'])]),
   s('review-bootstrap', 'TokenReview: a bootstrap token', [bootstrap('bb0001'), { ...tokenReview('bb0001.0123456789abcdef'), kind: 'poll', ms: 5000, until: (b) => b?.status?.authenticated }, tokenReview('bb0001.fedcba9876543210'), tokenReview('bb0002.0123456789abcdef')], { ...cluster, cleanup: [bootstrapPath('bb0001')] }),
-  s('review-malformed', 'TokenReview: no token, and what is none', [tokenReview(''), tokenReview(' '), tokenReview('a b'), tokenReview('a.b.c'), tokenReview('..')], cluster),
+  s('review-blank', 'TokenReview: a blank is the token of system:anonymous', [tokenReview(' ')], cluster),
+  s('review-malformed', 'TokenReview: no token, and what is none', [tokenReview(''), tokenReview('a b'), tokenReview('a.b.c'), tokenReview('..')], cluster),
 ];
 
 const order = [
