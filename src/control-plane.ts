@@ -96,7 +96,7 @@ export type ControlPlane = AsyncDisposable & {
   readonly definitions: Definitions | undefined
   /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
   readonly roles: FollowedRoles
-  /** The same. Undefined: there is no node authorizer. */
+  /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
   /** To be started at any time: before that, no request is in a flow. */

@@ -16,7 +16,7 @@ import { addCacheMetrics } from './cache/metrics.ts'
 import { type AuthorizerConfig, rereadAuthorization } from './config/authorization.ts'
 import type { Config } from './config/config.ts'
 import { ConfigReloader, type Reloads } from './config/files/reload.ts'
-import { createControlPlane, type Surroundings } from './control-plane.ts'
+import { type ControlPlane, createControlPlane, type Surroundings } from './control-plane.ts'
 import { identityHeaderTest } from './api/identity-headers.ts'
 import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
@@ -141,12 +141,12 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   addCacheMetrics(metrics, cache)
   const heldBytes = (): number => cache.stats().slabBytes
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, log }))
-  const phase: { bootstrap: Bootstrap | undefined; isStopping: boolean } = { bootstrap: undefined, isStopping: false }
+  const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false }
   const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
     etcdFault,
     isStarted: () => true,
-    isFilled: () => firstFill.isDone,
+    isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
   })
@@ -186,8 +186,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
-  const followed = plane.nodes === undefined ? [plane.roles] : [plane.roles, plane.nodes]
-  await Promise.all(followed.map((one) => parts.use(one).start()))
+  await parts.use(plane.roles).start()
+  phase.nodes = plane.nodes
+  // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
+  if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const cluster = {
     registry: plane.registry,
@@ -295,6 +297,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const reload = async (): Promise<void> => void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server(url, reload, () => stopAll(stopping))
 }
+
+/** What the checks of health look at, and what is made after them. */
+type Phase = { bootstrap: Bootstrap | undefined; nodes: ControlPlane['nodes']; isStopping: boolean }
 
 type Stopping = {
   readonly onStop: () => void

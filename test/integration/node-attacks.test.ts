@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const flags = ['--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction']
 const GRAPH_MS_MAX = 20_000
@@ -307,4 +307,21 @@ test('a node becomes nobody else', async () => {
   for (const name of ['system:node:', 'system:node:One', 'system:node:on', 'system:node:one/two']) {
     assert.equal((await call('GET', `${core}/secrets/of-one`, { as: name })).status, 403, name)
   }
+})
+
+test('a server that says it is ready knows the pods of each node', async () => {
+  assert.ok(server)
+  await using replica = await startReplica(server, flags)
+  await using other = clients['HTTP/2']?.(replica.url)
+  assert.ok(other)
+  const read = async (path: string, headers = {}): Promise<number> =>
+    (await other.call({ path, token: adminToken, headers })).status
+  const until = performance.now() + GRAPH_MS_MAX
+  while ((await read('/readyz')) !== 200) {
+    assert.ok(performance.now() < until, 'the server does not become ready')
+    await sleep(20)
+  }
+  const node = { 'impersonate-user': one, 'impersonate-group': 'system:nodes' }
+  assert.equal(await read(`${core}/secrets/of-one`, node), 200)
+  assert.equal(await read(`${core}/secrets/of-two`, node), 403)
 })

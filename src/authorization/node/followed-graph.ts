@@ -35,12 +35,18 @@ export class FollowedGraph implements AsyncDisposable {
   readonly #parts: FollowedGraphParts
   readonly #shared = new SharedLists()
   #resources: readonly (AsyncDisposable & { start(): Promise<void> })[] = []
+  #isFilled = false
 
   constructor(parts: FollowedGraphParts) {
     this.#parts = parts
   }
 
-  /** Resolves when all objects are in the graph. Until then a node is denied what the graph does not show. */
+  /** Whether all objects that there were at the start are in the graph. */
+  get isFilled(): boolean {
+    return this.#isFilled
+  }
+
+  /** Resolves when it is filled. Until then a node is denied what the graph does not show. */
   async start(): Promise<void> {
     const { graph } = this
     this.#resources = [
@@ -74,6 +80,7 @@ export class FollowedGraph implements AsyncDisposable {
       }),
     ]
     await Promise.all(this.#resources.map((followed) => followed.start()))
+    this.#isFilled = true
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
