@@ -249,7 +249,7 @@ test('a node changes neither its restricted labels nor its taints, in any form',
   assert.equal(body.metadata.labels[key], 'no')
 })
 
-const node = (name: string): object => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
+const nodeObject = (name: string): object => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
 const lease = (name: string): Sent => ({ body: { metadata: { name }, spec: { holderIdentity: name } } })
 const csiNode = (name: string): Sent => ({ body: { metadata: { name }, spec: { drivers: [] } } })
 
@@ -258,10 +258,10 @@ test('a node writes no other node, also not by an update that creates it', async
   const leases = '/apis/coordination.k8s.io/v1/namespaces'
   await refused([
     ['PATCH', two, { body: { metadata: { labels: { a: 'b' } } }, type: merge }],
-    ['PUT', two, { body: node('two') }],
+    ['PUT', two, { body: nodeObject('two') }],
     ['PATCH', `${two}/status`, { body: { status: { phase: 'x' } }, type: merge }],
-    ['POST', '/api/v1/nodes', { body: node('three') }],
-    ['PATCH', '/api/v1/nodes/three?fieldManager=m', { body: node('three'), type: apply }],
+    ['POST', '/api/v1/nodes', { body: nodeObject('three') }],
+    ['PATCH', '/api/v1/nodes/three?fieldManager=m', { body: nodeObject('three'), type: apply }],
     ['PUT', `${leases}/kube-node-lease/leases/two`, lease('two')],
     ['POST', `${leases}/kube-node-lease/leases`, lease('two')],
     ['PUT', `${leases}/default/leases/one`, lease('one')],
@@ -271,9 +271,9 @@ test('a node writes no other node, also not by an update that creates it', async
     ['PATCH', `${core}/secrets/of-one?fieldManager=m`, { body: { apiVersion: 'v1', kind: 'Secret' }, type: apply }],
   ])
   // An update of a Node creates none.
-  assert.equal((await asOne('PUT', '/api/v1/nodes/three', { body: node('three') })).status, 404)
+  assert.equal((await asOne('PUT', '/api/v1/nodes/three', { body: nodeObject('three') })).status, 404)
   // The name in the path is authorized, so the one in the body has to be the same.
-  assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: node('two') })).status, 400)
+  assert.equal((await asOne('PUT', '/api/v1/nodes/one', { body: nodeObject('two') })).status, 400)
   assert.equal((await call('GET', '/api/v1/nodes/three')).status, 404)
 })
 
