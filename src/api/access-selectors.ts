@@ -13,9 +13,11 @@ export function accessSelectors(fields: string, labels: string): (() => AccessSe
   return () => ({ fields: parsedOrNone(fields, parseFieldSelector), labels: parsedOrNone(labels, parseSorted) })
 }
 
-/** By key, as upstream keeps the requirements of a text. */
+/** By key, and values by themselves, as upstream keeps the requirements of a text. */
 const parseSorted = (text: string): readonly Requirement[] =>
-  parseLabelSelector(text).toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+  parseLabelSelector(text)
+    .map((one) => ('values' in one ? { ...one, values: new Set([...one.values].toSorted()) } : one))
+    .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
 
 /** A selector that cannot be parsed is ignored: what is asked about is only broader then. */
 function parsedOrNone<T>(selector: string, parse: (text: string) => readonly T[]): readonly T[] {

@@ -81,9 +81,13 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
   }
 }
 
-/** For a list or a map that is always written: an empty one is printed as null, since protobuf cannot distinguish it from an absent one. */
+/**
+ * For a list or a map that is always written: an empty one is printed as null, since protobuf cannot distinguish it from an absent one. The
+ * rules of a SelfSubjectRulesReview are never stored, and are never null.
+ */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
+  if (owner.goName === 'v1.SubjectRulesReviewStatus') return print
   if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
   if (schema.type !== 'map') return print
   return (value) => {

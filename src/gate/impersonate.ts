@@ -74,7 +74,7 @@ function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<Acce
     kind: 'resource',
     verb: 'impersonate',
     group: '',
-    version: 'v1',
+    version: '',
     subresource: '',
     namespace: '',
   } as const
@@ -82,7 +82,7 @@ function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<Acce
   if (account === undefined) yield { ...base, plural: 'users', name }
   else yield { ...base, plural: 'serviceaccounts', namespace: account.namespace, name: account.account }
   for (const one of groups) yield { ...base, plural: 'groups', name: one }
-  const special = { ...base, group: authenticationGroup }
+  const special = { ...base, group: authenticationGroup, version: 'v1' }
   for (const [key, value] of extra) yield { ...special, plural: 'userextras', subresource: key, name: value }
   if (uid !== '') yield { ...special, plural: 'uids', name: uid }
 }

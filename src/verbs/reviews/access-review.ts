@@ -56,7 +56,8 @@ function attributesOf(
     kind: 'resource',
     verb: textOf(verb),
     group: textOf(group),
-    version: textOf(version),
+    // As upstream: any version is meant.
+    version: textOf(version) || '*',
     plural: textOf(resource),
     subresource: textOf(subresource),
     namespace: textOf(namespace),
