@@ -18,7 +18,7 @@ import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
-import type { Documents } from './discovery/documents.ts'
+import type { DocumentParts, Documents } from './discovery/documents.ts'
 import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { reviewedToken } from './authentication/bearer-token.ts'
@@ -32,6 +32,8 @@ import { FollowedGraph } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
+import { explainAccess } from './authorization/why.ts'
+import { readWhyQuery } from './authorization/why-query.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -87,7 +89,7 @@ export type ControlPlaneParts = {
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /** Creates the documents about the server, which depend on what it serves. */
-  readonly createDocuments: (registry: Registry) => Documents
+  readonly createDocuments: (registry: Registry, explainAccess: DocumentParts['explainAccess']) => Documents
 }
 
 export type ControlPlane = AsyncDisposable & {
@@ -137,6 +139,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log,
     random,
     answerPattern: (question) => patterns.answer(question),
+    logsDecisions: config.logging.logsDecisions,
   })
   const { authorize, rightsOf } = authorizers.chain
   const ownHandle: HandleAs = (request, user) => handle(request, user)
@@ -211,7 +214,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         random,
       }),
     }),
-    documents: parts.createDocuments(registry),
+    documents: parts.createDocuments(registry, ({ query, signal }) => {
+      const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
+      return explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal })
+    }),
     metrics,
     audit: parts.audit,
     clock,

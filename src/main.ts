@@ -1,6 +1,8 @@
 /** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
 import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
@@ -21,6 +23,7 @@ const usage = `Usage: keelson <command> [flags]
 Commands:
   dev       Start etcd and the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
   serve     Serve the Kubernetes API on etcd. keelson serve --help lists its flags.
+  auth why  Show why somebody may do something, or not. keelson auth why --help lists its flags.
 
   --version Show the version.
   --help    Show this text.
@@ -33,6 +36,8 @@ async function main(args: readonly string[]): Promise<void> {
       return serve(rest)
     case 'dev':
       return dev(rest)
+    case 'auth':
+      return auth(rest)
     case '--help':
     case '-h':
     case 'help':
@@ -99,6 +104,22 @@ async function dev(args: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof UsageError) fail(USAGE_FAULT, error.faults)
     else fail(FAILURE, [messageOf(error)])
+  }
+}
+
+async function auth(args: readonly string[]): Promise<void> {
+  const [command, ...rest] = args
+  if (command !== 'why') return fail(USAGE_FAULT, ['there is one command: keelson auth why --help says what it does'])
+  const { authWhy, whyHelp, WhyUsageError } = await import('./cli/auth-why.ts')
+  if (asksForHelp(rest)) {
+    process.stdout.write(whyHelp)
+    return
+  }
+  const [named = ''] = (process.env['KUBECONFIG'] ?? '').split(delimiter)
+  try {
+    process.stdout.write(await authWhy(rest, { defaultKubeconfig: named || join(homedir(), '.kube', 'config') }))
+  } catch (error) {
+    fail(error instanceof WhyUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
   }
 }
 

@@ -170,7 +170,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
-      createDocuments: (registry) =>
+      createDocuments: (registry, explainAccess) =>
         createDocuments({
           registry,
           serverAddress,
@@ -181,6 +181,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
           issuer,
           clock,
           gates: config.featureGates,
+          explainAccess,
         }),
     },
     surroundings,

@@ -58,7 +58,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'control-plane.ts': ['*'],
   'server.ts': ['*'],
   dev: ['config', 'server.ts'],
-  'main.ts': ['config', 'dev', 'server.ts'],
+  cli: ['config', 'webhooks'],
+  'main.ts': ['cli', 'config', 'dev', 'server.ts'],
   'packaged-main.ts': [],
 }
 /** These do not get `api` and `lib` for free. */

@@ -7,21 +7,29 @@ import type { User } from '../api/user.ts'
 import type { AbacRule } from '../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
 
+/** Policies of a user that an explanation lists. */
+const POLICIES_MAX = 10
+
 const notMatched: AccessDecision = { verdict: 'no-opinion', reason: 'No policy matched.' }
 
 export const createAbacAuthorizer = (rules: readonly AbacRule[]): Authorizer => ({
   authorize: (user, attributes) => (rules.some((rule) => matches(rule, user, attributes)) ? allowed : notMatched),
   rightsOf: (user, namespace) => rightsByPolicies(rules, user, namespace),
+  explain: async (user, attributes) => {
+    const policy = rules.find((rule) => matches(rule, user, attributes))
+    return policy === undefined
+      ? { policies: rules.filter((rule) => isFor(rule, user)).slice(0, POLICIES_MAX) }
+      : { grantedBy: { policy } }
+  },
 })
 
-/** The policies that matched, and why others did not: for explanations. */
-export const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): boolean =>
+const matches = (rule: AbacRule, user: User, attributes: AccessAttributes): boolean =>
   isFor(rule, user) && (!rule.isReadOnly || readingVerbs.has(attributes.verb)) && isAbout(rule, attributes)
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /** Both the user and the group must match if both are given. A policy for nobody matches nobody. */
-export function isFor({ user: name, group }: AbacRule, user: User): boolean {
+function isFor({ user: name, group }: AbacRule, user: User): boolean {
   if (name === '' && group === '') return false
   const isUser = name === '' || name === '*' || name === user.name
   return isUser && (group === '' || group === '*' || user.groups.includes(group))

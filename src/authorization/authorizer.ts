@@ -27,6 +27,8 @@ export const noRights: Rights = { resourceRules: [], nonResourceRules: [], incom
 export type Authorizer = {
   readonly authorize: Authorize
   readonly rightsOf: (user: User, namespace: string) => Rights
+  /** What the decision is based on, or what would be needed for another one. Undefined: it knows no more than its reason. */
+  readonly explain?: (user: User, attributes: AccessAttributes) => Promise<Fields>
 }
 
 export const allowed: AccessDecision = { verdict: 'allow', reason: '' }

@@ -1,13 +1,16 @@
 /** RBAC as one authorizer of the chain. */
 import { present } from '../api/object.ts'
 import type { User } from '../api/user.ts'
+import { inSlices } from '../lib/slices.ts'
 import { authorizeByRoles, heldRules } from '../rbac/authorizer.ts'
+import { explainByRoles } from '../rbac/explain.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 import type { Authorizer, Rights } from './authorizer.ts'
 
 export const createRoleAuthorizer = (index: RoleIndex): Authorizer => ({
   authorize: (user, attributes) => authorizeByRoles(index, user, attributes),
   rightsOf: (user, namespace) => rightsByRoles(index, user, namespace),
+  explain: (user, attributes) => inSlices(explainByRoles(index, user, attributes)),
 })
 
 function rightsByRoles(index: RoleIndex, user: User, namespace: string): Rights {

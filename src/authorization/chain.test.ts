@@ -147,3 +147,22 @@ test('links can be replaced', () => {
     ['x'],
   )
 })
+
+const link = (authorizer: Authorizer) => ({ type: 'Webhook', name: 'w', authorizer })
+const selectors = (): never => assert.fail('selectors are not parsed for the log')
+
+test('each decision is logged, where that is wanted', async () => {
+  const lines: string[] = []
+  const log = (level: string, message: string, fields?: object): void => {
+    lines.push(`${level} ${message} ${JSON.stringify(fields)}`)
+  }
+  const metrics = new AuthorizationMetrics(new Metrics())
+  await new AuthorizerChain([link(saying(no))], metrics, log).authorize(other, { ...question, selectors })
+  await new AuthorizerChain([link(saying(Promise.resolve(yes)))], metrics, log).authorize(other, question)
+  const who = '"user":"o","groups":["system:authenticated"]'
+  const what = '"verb":"get","group":"","version":"v1","plural":"pods","subresource":"","namespace":"n","name":"p"'
+  assert.deepEqual(lines, [
+    `debug authorization {${who},${what},"decision":"deny","reason":"no"}`,
+    `debug authorization {${who},${what},"decision":"allow","reason":"yes"}`,
+  ])
+})

@@ -5,6 +5,7 @@
 import { aggregate } from '../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { mastersGroup, type User } from '../api/user.ts'
+import type { Log } from '../lib/log.ts'
 import type { Count } from '../lib/metrics.ts'
 import { allowed, type Authorizer, noOpinion, type Rights, type Waiting } from './authorizer.ts'
 import type { AuthorizationMetrics } from './metrics.ts'
@@ -16,10 +17,13 @@ export type CountedLink = Link & { readonly allows: Count; readonly denies: Coun
 
 export class AuthorizerChain implements Authorizer {
   readonly #metrics: AuthorizationMetrics
+  readonly #log: Log | undefined
   #links: readonly CountedLink[]
 
-  constructor(links: readonly Link[], metrics: AuthorizationMetrics) {
+  /** `log`: where each decision is logged; undefined: nowhere. */
+  constructor(links: readonly Link[], metrics: AuthorizationMetrics, log?: Log) {
     this.#metrics = metrics
+    this.#log = log
     this.#links = this.#counted(links)
   }
 
@@ -36,8 +40,14 @@ export class AuthorizerChain implements Authorizer {
     user: User,
     attributes: AccessAttributes,
     waiting?: Waiting,
-  ): AccessDecision | Promise<AccessDecision> =>
-    user.groups.includes(mastersGroup) ? allowed : decide(this.#links, user, attributes, waiting)
+  ): AccessDecision | Promise<AccessDecision> => {
+    const isMaster = user.groups.includes(mastersGroup)
+    const decision = isMaster ? allowed : decide(this.#links, user, attributes, waiting)
+    const log = this.#log
+    if (log === undefined) return decision
+    if (decision instanceof Promise) return decision.then((later) => logged(later, { log, user, attributes }))
+    return logged(decision, { log, user, attributes })
+  }
 
   readonly rightsOf = (user: User, namespace: string): Rights =>
     joinRights(this.#links.map(({ authorizer }) => authorizer.rightsOf(user, namespace)))
@@ -50,6 +60,15 @@ export class AuthorizerChain implements Authorizer {
       denies: decisions.with('denied', link.name, link.type),
     }))
   }
+}
+
+type Logging = { readonly log: Log; readonly user: User; readonly attributes: AccessAttributes }
+
+function logged(decision: AccessDecision, { log, user, attributes }: Logging): AccessDecision {
+  const { selectors: _, kind: __, ...what } = { selectors: undefined, ...attributes }
+  const { verdict, reason, error } = decision
+  log('debug', 'authorization', { user: user.name, groups: user.groups, ...what, decision: verdict, reason, error })
+  return decision
 }
 
 /** The decision of the first authorizer that has an opinion; if none has, the reasons and errors of all. */

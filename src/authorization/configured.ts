@@ -21,6 +21,8 @@ export type ConfiguredParts = {
   readonly metrics: AuthorizationMetrics
   readonly gates: Gates
   readonly log: Log
+  /** Whether each decision is logged. */
+  readonly logsDecisions: boolean
   readonly random: () => number
   readonly answerPattern: AnswerPattern
 }
@@ -32,7 +34,11 @@ export class ConfiguredAuthorizers implements Disposable {
 
   constructor(authorizers: readonly AuthorizerConfig[], parts: ConfiguredParts) {
     this.#parts = parts
-    this.chain = new AuthorizerChain(this.#build(authorizers), parts.metrics)
+    this.chain = new AuthorizerChain(
+      this.#build(authorizers),
+      parts.metrics,
+      parts.logsDecisions ? parts.log : undefined,
+    )
   }
 
   replace(authorizers: readonly AuthorizerConfig[]): void {

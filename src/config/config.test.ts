@@ -78,7 +78,7 @@ test('flags become one frozen configuration', () => {
     strictTransportSecurity: null,
     allowsPrivileged: true,
     audit: { policy: null, log: null, webhook: null },
-    logging: { format: 'auto', isVerbose: false },
+    logging: { format: 'auto', isVerbose: false, logsDecisions: false },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])

@@ -82,7 +82,12 @@ export type Config = {
   readonly allowsPrivileged: boolean
   readonly admission: AdmissionPlugins
   readonly audit: AuditConfig
-  readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
+  readonly logging: {
+    readonly format: 'text' | 'json' | 'auto'
+    readonly isVerbose: boolean
+    /** Whether each decision of the authorizers is logged. */
+    readonly logsDecisions: boolean
+  }
 }
 
 export type Checked =
@@ -282,8 +287,12 @@ function readLogging(values: Values): Config['logging'] {
   if (!/^(|text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
   }
-  const isVerbose = values.count('v') >= 2
-  return { format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto', isVerbose }
+  const verbosity = values.count('v')
+  return {
+    format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
+    isVerbose: verbosity >= 2,
+    logsDecisions: verbosity >= 4,
+  }
 }
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */

@@ -1,6 +1,7 @@
 /** Answers the paths that are not of resources: documents about the server. */
 import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
+import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -28,6 +29,8 @@ export type DocumentParts = {
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
+  /** Why somebody may do something, or not: what the query asks about. */
+  readonly explainAccess: (request: ApiRequest) => Promise<Fields>
 }
 
 export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -53,6 +56,8 @@ export function createDocuments(parts: DocumentParts): Documents {
         return openApi.answer(request)
       case 'metrics':
         return metrics(path, parts)
+      case 'debug':
+        return debug(request, withoutSlash(path), parts)
       case '.well-known':
       case 'openid':
         return issuer(request, withoutSlash(path), parts)
@@ -123,6 +128,12 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
   requireGet(request)
   return negotiated(document, request)
+}
+
+async function debug(request: ApiRequest, path: string, { explainAccess }: DocumentParts): Promise<ApiResponse> {
+  if (path !== '/debug/authorization') throw pageNotFound()
+  requireGet(request)
+  return indented(await explainAccess(request))
 }
 
 const configurationPath = '/.well-known/openid-configuration'

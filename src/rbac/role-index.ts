@@ -19,6 +19,8 @@ export type BindingContent = {
 /** Called with each binding that applies to the user; returns true to stop. */
 export type Visit = (binding: Binding, subject: Subject) => boolean
 
+export type Bound = { readonly binding: Binding; readonly subject: Subject }
+
 /** The bindings of one namespace, or the ClusterRoleBindings, by the names of users and groups. A single binding is stored without a Set. */
 type Bindings = Map<string, Binding | Set<Binding>>
 
@@ -60,6 +62,15 @@ export class RoleIndex {
   visit(user: User, namespace: string, see: Visit): boolean {
     if (visitFor(this.#byNamespace.get(''), user, see)) return true
     return namespace !== '' && visitFor(this.#byNamespace.get(namespace), user, see)
+  }
+
+  /** All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no more than `max` of each. */
+  *bindingsOf(user: User, max: number): Generator<readonly Bound[]> {
+    for (const bindings of this.#byNamespace.values()) {
+      const found: Bound[] = []
+      visitFor(bindings, user, (binding, subject) => found.push({ binding, subject }) >= max)
+      yield found
+    }
   }
 
   /** The objects that exist: the cluster-scoped ones, or those of all namespaces. */

@@ -60,15 +60,21 @@ export class KubeconfigClient implements Disposable {
     await this.#call(body, signal)
   }
 
+  /** A GET of the server's URL. Fails with a CallError. */
+  async get(signal?: AbortSignal): Promise<string> {
+    return (await this.#call(undefined, signal)).text
+  }
+
   [Symbol.dispose](): void {
     this.#connections?.agent.destroy()
   }
 
-  async #call(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+  /** Without a body it is a GET. */
+  async #call(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     if (this.#calls === CALLS_MAX) throw this.#failed('other', new Error('too many calls are under way'))
     this.#calls++
     try {
-      const answer = await this.#postPatiently(body, signal)
+      const answer = await this.#callPatiently(body, signal)
       const why = refusalOf(answer)
       if (why !== undefined) throw new CallError(why, 'answered', { answer })
       return answer
@@ -78,9 +84,9 @@ export class KubeconfigClient implements Disposable {
   }
 
   /** A server that is busy may say when to call again. */
-  async #postPatiently(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+  async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     for (let retries = 0; ; retries++) {
-      const answer = await this.#postOnce(body, signal)
+      const answer = await this.#callOnce(body, signal)
       const isBusy = (answer.status === 429 || answer.status >= 500) && answer.retryAfterSec > 0
       if (!isBusy || retries === RETRIES_MAX) return answer
       try {
@@ -91,7 +97,7 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  async #postOnce(body: string, signal: AbortSignal | undefined): Promise<Answer> {
+  async #callOnce(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
     using limit = deadline(this.#time, this.#timeoutMs)
     const controller = new AbortController()
     const abort = (): void => controller.abort()
@@ -109,7 +115,7 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  async #send(body: string, signal: AbortSignal): Promise<Answer> {
+  async #send(body: string | undefined, signal: AbortSignal): Promise<Answer> {
     const { hostname, port, pathname, search, protocol } = this.#url
     const isTls = protocol === 'https:'
     const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])

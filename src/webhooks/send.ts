@@ -1,4 +1,4 @@
-/** Sends one POST of JSON on a kept-alive connection and collects the answer. */
+/** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
 import { type Agent, request as requestPlain } from 'node:http'
 import { type Agent as TlsAgent, request as requestTls, type RequestOptions } from 'node:https'
 import type { ReceivedAnswers } from './received.ts'
@@ -17,7 +17,8 @@ export type Call = {
   readonly isTls: boolean
   readonly target: Pick<RequestOptions, 'host' | 'port' | 'path' | 'servername'>
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body: string
+  /** Undefined: the call is a GET; else it is a POST. */
+  readonly body: string | undefined
   readonly signal: AbortSignal
   readonly received: ReceivedAnswers
 }
@@ -46,28 +47,36 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received }: Cal
       const isLost = sent.reusedSocket && !isAnswered && lostCodes.has(error.code ?? '')
       reject(isLost ? new LostConnection() : error)
     }
-    const all = { ...ownHeaders, 'content-length': `${Buffer.byteLength(body)}`, ...headers }
+    const all = { ...(body === undefined ? acceptHeader : bodyHeaders(body)), ...headers }
     const request = isTls ? requestTls : requestPlain
-    const sent = request({ ...target, method: 'POST', agent, signal, headers: all }, (response) => {
-      isAnswered = true
-      const collected = received.begin(() => sent.destroy(new Error('the response is too large')))
-      response.on('data', (chunk: Buffer) => collected.append(chunk))
-      response.on('close', () => collected.close())
-      response.on('error', fail)
-      response.on('end', () => {
-        const { statusCode: status = 0, headers: answered } = response
-        const type = answered['content-type'] ?? ''
-        const retryAfterSec = /^\d{1,9}$/.test(answered['retry-after'] ?? '') ? Number(answered['retry-after']) : 0
-        resolve({ status, type, text: collected.take().toString('utf8'), retryAfterSec })
-      })
-    })
+    const sent = request(
+      { ...target, method: body === undefined ? 'GET' : 'POST', agent, signal, headers: all },
+      (response) => {
+        isAnswered = true
+        const collected = received.begin(() => sent.destroy(new Error('the response is too large')))
+        response.on('data', (chunk: Buffer) => collected.append(chunk))
+        response.on('close', () => collected.close())
+        response.on('error', fail)
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: answered } = response
+          const type = answered['content-type'] ?? ''
+          const retryAfterSec = /^\d{1,9}$/.test(answered['retry-after'] ?? '') ? Number(answered['retry-after']) : 0
+          resolve({ status, type, text: collected.take().toString('utf8'), retryAfterSec })
+        })
+      },
+    )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
     sent.end(body)
   })
 }
 
-const ownHeaders = { accept: 'application/json, */*', 'content-type': 'application/json' }
+const acceptHeader = { accept: 'application/json, */*' }
+const bodyHeaders = (body: string) => ({
+  ...acceptHeader,
+  'content-type': 'application/json',
+  'content-length': `${Buffer.byteLength(body)}`,
+})
 
 /** A reused connection was lost before there was an answer. */
 class LostConnection extends Error {}

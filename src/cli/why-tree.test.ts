@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { printWhy } from './why-tree.ts'
+
+const grant = {
+  binding: { kind: 'RoleBinding', namespace: 'shop', name: 'readers' },
+  role: { kind: 'Role', name: 'reader' },
+  subject: { kind: 'Group', name: 'dev' },
+  rule: { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] },
+}
+const attributes = { verb: 'get', apiGroup: '', resource: 'pods', namespace: 'shop' }
+
+test('what is allowed names the binding and the rule', () => {
+  const answer = {
+    user: { name: 'alice', groups: [] },
+    attributes,
+    allowed: true,
+    authorizers: [
+      { type: 'Node', name: 'node', decision: 'no-opinion' },
+      { type: 'RBAC', name: 'rbac', decision: 'allow', reason: 'RBAC: …', grantedBy: grant },
+      { type: 'Webhook', name: 'guard', decision: 'not-asked' },
+    ],
+  }
+  assert.equal(
+    printWhy(answer),
+    `alice may get pods in the namespace shop
+├─ Node (node): no opinion
+├─ RBAC (rbac): allowed
+│  └─ by RoleBinding shop/readers to Group dev
+│     └─ Role reader: get,list pods
+└─ Webhook (guard): not asked
+`,
+  )
+})
+
+test('what is refused shows what comes nearest, reasons and errors', () => {
+  const answer = {
+    user: { name: 'alice', groups: [] },
+    attributes: { ...attributes, verb: 'delete', apiGroup: 'apps', resource: 'deployments', name: 'web' },
+    allowed: false,
+    authorizers: [
+      { type: 'Webhook', name: 'guard', decision: 'no-opinion', reason: 'who knows', error: 'no answer' },
+      {
+        type: 'RBAC',
+        name: 'rbac',
+        decision: 'no-opinion',
+        nearest: [{ differs: 'verb', ...grant }],
+        missingRoles: [{ ...grant, role: { kind: 'Role', name: 'gone' } }],
+      },
+    ],
+  }
+  assert.equal(
+    printWhy(answer),
+    `alice may not delete deployments.apps web in the namespace shop
+├─ Webhook (guard): no opinion
+│  ├─ because: who knows
+│  └─ it failed: no answer
+└─ RBAC (rbac): no opinion
+   ├─ what comes nearest:
+   │  └─ other verbs: RoleBinding shop/readers to Group dev
+   │     └─ Role reader: get,list pods
+   └─ RoleBinding shop/readers: there is no Role gone
+`,
+  )
+})
+
+test('a path, a master, and names with control characters', () => {
+  const user = { name: 'a\u001b[2Jb', groups: ['system:masters'] }
+  const grantedBy = { group: 'system:masters' }
+  const answer = { user, attributes: { verb: 'get', path: '/x' }, allowed: true, grantedBy, authorizers: [] }
+  assert.equal(printWhy(answer), 'a\ufffd[2Jb may get /x\n└─ the group system:masters may do everything\n')
+})

@@ -1,0 +1,121 @@
+/** Why somebody may do something: the path, who may ask it, and the command. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const group = 'rbac.authorization.k8s.io'
+const rbac = `/apis/${group}/v1`
+const parts = new AsyncDisposableStack()
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = parts.use(await startTestServer(['--authorization-mode=Node,RBAC']))
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = parts.use(made)
+  await post('/api/v1/namespaces', { metadata: { name: 'shop' } })
+  const rules = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }]
+  await post(`${rbac}/namespaces/shop/roles`, { metadata: { name: 'reader' }, rules })
+  await post(`${rbac}/namespaces/shop/rolebindings`, {
+    metadata: { name: 'readers' },
+    roleRef: { apiGroup: group, kind: 'Role', name: 'reader' },
+    subjects: [{ apiGroup: group, kind: 'User', name: 'alice' }],
+  })
+})
+
+after(async () => {
+  await parts.disposeAsync()
+  assert.deepEqual(server.complaints, [])
+})
+
+async function post(path: string, body: unknown): Promise<void> {
+  const { status, text } = await client.call({ method: 'POST', path, token: adminToken, body })
+  assert.equal(status, 201, text)
+}
+
+const why = async (query: string, token = adminToken) => {
+  const { status, text } = await client.call({ path: `/debug/authorization?${query}`, token })
+  return { status, text }
+}
+
+test('it tells the binding that allows, and the nearest one where none does', async () => {
+  const allowed = await why('user=alice&verb=get&resource=pods&namespace=shop')
+  assert.equal(allowed.status, 200)
+  const { authorizers, ...rest } = JSON.parse(allowed.text)
+  assert.equal(rest.allowed, true)
+  assert.equal(authorizers[1].grantedBy.binding.name, 'readers')
+  const refused = JSON.parse((await why('user=alice&verb=delete&resource=pods&namespace=shop')).text)
+  assert.equal(refused.allowed, false)
+  assert.equal(refused.authorizers[1].nearest[0].differs, 'verb')
+  const deployments = JSON.parse((await why('user=alice&verb=get&resource=deployments&namespace=shop')).text)
+  assert.equal(deployments.attributes.apiGroup, 'apps')
+})
+
+test('who may not ask learns nothing, not even what a wrong question is', async () => {
+  for (const query of ['user=alice&verb=get&resource=pods', 'nonsense', '']) {
+    const { status, text } = await why(query, 'bob-token')
+    assert.equal(status, 403)
+    assert.match(text, /User \\"bob\\" cannot get path \\"\/debug\/authorization\\"/)
+    assert.doesNotMatch(text, /readers|alice/)
+  }
+  await post(`${rbac}/clusterroles`, {
+    metadata: { name: 'may-ask' },
+    rules: [{ verbs: ['get'], nonResourceURLs: ['/debug/authorization'] }],
+  })
+  await post(`${rbac}/clusterrolebindings`, {
+    metadata: { name: 'may-ask' },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'may-ask' },
+    subjects: [{ apiGroup: group, kind: 'User', name: 'bob' }],
+  })
+  assert.equal((await why('user=alice&verb=get&resource=pods', 'bob-token')).status, 200)
+})
+
+for (const [query, message] of [
+  ['verb=get&resource=pods', /user and verb are needed/],
+  ['user=a&verb=get', /either path or resource is needed/],
+  ['user=a&verb=get&resource=pods&path=/x', /either path or resource is needed/],
+  ['user=a&verb=get&resource=pods&color=red', /unknown parameter color/],
+] as const) {
+  test(`a wrong question: ${query}`, async () => {
+    const { status, text } = await why(query)
+    assert.equal(status, 400)
+    assert.match(text, message)
+  })
+}
+
+test('only that path is served, and only read', async () => {
+  const { status } = await client.call({ method: 'POST', path: '/debug/authorization', token: adminToken, body: {} })
+  assert.equal(status, 405)
+  assert.equal((await client.call({ path: '/debug/pprof', token: adminToken })).status, 404)
+})
+
+/** The command, in a process of its own: the server of this test must go on meanwhile. */
+function run(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  const how = [`--server=${server.url}`, '--insecure-skip-tls-verify', `--token=${adminToken}`]
+  const main = new URL('../../src/main.ts', import.meta.url).pathname
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, 'auth', 'why', ...how, ...args], { timeout: 60_000 }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err })
+    })
+  })
+}
+
+test('the command prints it as a tree', async () => {
+  const { out, err } = await run('--as=alice', 'get', 'pods/p', '-n', 'shop')
+  assert.equal(err, '')
+  assert.equal(
+    out,
+    `alice may get pods p in the namespace shop
+├─ Node (node): no opinion
+└─ RBAC (rbac): allowed
+   └─ by RoleBinding shop/readers to User alice
+      └─ Role reader: get,list pods
+`,
+  )
+})
+
+test('it says what is wrong with a question', async () => {
+  assert.deepEqual(await run('get', 'pods'), { code: 2, out: '', err: 'keelson: --as is missing: --as alice\n' })
+})
