@@ -1,14 +1,17 @@
 /** ServiceAccount tokens, set up from the configuration: issued by TokenRequests, verified by the gate. */
 import type { Objects } from './admission/objects.ts'
+import type { AccountClaims } from './api/account-claims.ts'
 import { checkPathSegment } from './api/names.ts'
 import type { KubeObject } from './api/object.ts'
 import { type HandleAs, request } from './api/own-request.ts'
-import { fixedKeys } from './authentication/account-keys.ts'
+import { type AccountKeys, fixedKeys } from './authentication/account-keys.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { createAuthenticateAccount } from './authentication/account-token.ts'
 import { createAuthenticateLegacy, lastUsedLabel } from './authentication/legacy-token.ts'
 import type { AuthenticateToken } from './authentication/token-authenticator.ts'
+import type { ExternalSigner } from './authentication/signer/external-signer.ts'
 import type { Config } from './config/config.ts'
+import type { ServiceAccounts } from './config/service-accounts.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { readSigningKey, readVerifyingKeys, signJwt } from './lib/jwt.ts'
@@ -26,6 +29,8 @@ export type AccountsParts = {
   readonly objects: Pick<Objects, 'get'>
   /** For the labels of secrets whose tokens are used. */
   readonly handle: HandleAs
+  /** Undefined: a key of the configuration signs. */
+  readonly signer: ExternalSigner | undefined
   readonly metrics: AccountMetrics
   readonly clock: Clock
   readonly log: Log
@@ -34,16 +39,15 @@ export type AccountsParts = {
 /** Undefined if no issuer is configured. */
 export function createAccounts(
   { serviceAccounts, authentication }: Config,
-  { objects, handle, metrics, clock: { wallMs }, log }: AccountsParts,
+  { objects, handle, signer, metrics, clock: { wallMs }, log }: AccountsParts,
 ): Accounts | undefined {
   if (serviceAccounts === null) return undefined
-  const { audiences, extendsExpiration, issuers, keyPems, secondsMax, signingKeyPem } = serviceAccounts
-  const key = readSigningKey(signingKeyPem)
-  assert(key !== undefined, 'the configuration was checked with its keys')
+  const { audiences, extendsExpiration, issuers, secondsMax } = serviceAccounts
+  const { keys, sign } = signingOf(serviceAccounts, signer)
   const [issuer] = issuers
   const core = { group: '', version: 'v1' } as const
   const shared = {
-    keys: fixedKeys(keyPems.flatMap(readVerifyingKeys)),
+    keys,
     read: async (place: Place, at: 'any' | 'latest') => {
       const { plural, ...named } = place
       return isPossible(place) ? objects.get({ ...core, plural }, named, at) : undefined
@@ -58,13 +62,27 @@ export function createAccounts(
     requestToken: createTokenRequest({
       issuer,
       audiences,
-      secondsMax,
-      extendsExpiration,
-      sign: (claims) => signJwt(claims, key),
+      secondsMax: secondsMax ?? signer?.secondsMax ?? null,
+      extendedSeconds: extendsExpiration ? Math.min(YEAR_SECONDS, signer?.secondsMax ?? YEAR_SECONDS) : null,
+      sign,
       read: async (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
       wallMs,
     }),
   }
+}
+
+const YEAR_SECONDS = 365 * 24 * 3600
+
+type Signing = { readonly keys: AccountKeys; readonly sign: (claims: AccountClaims) => string | Promise<string> }
+
+function signingOf({ signing }: ServiceAccounts, signer: ExternalSigner | undefined): Signing {
+  if (signing.kind === 'endpoint') {
+    assert(signer !== undefined, 'a signer is started for an endpoint')
+    return { keys: signer.keys, sign: (claims) => signer.sign(claims) }
+  }
+  const key = readSigningKey(signing.pem)
+  assert(key !== undefined, 'the configuration was checked with its keys')
+  return { keys: fixedKeys(signing.verifyingPems.flatMap(readVerifyingKeys)), sign: (claims) => signJwt(claims, key) }
 }
 
 type Place = { readonly plural: string; readonly namespace: string; readonly name: string }

@@ -23,6 +23,7 @@ import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { reviewedToken } from './authentication/bearer-token.ts'
 import type { AuthenticationMetrics } from './authentication/metrics.ts'
+import type { ExternalSigner } from './authentication/signer/external-signer.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
@@ -80,6 +81,8 @@ export type ControlPlaneParts = {
   readonly authorizationMetrics: AuthorizationMetrics
   readonly accountMetrics: AccountMetrics
   readonly authenticationMetrics: AuthenticationMetrics
+  /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
+  readonly signer: ExternalSigner | undefined
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** Undefined: nothing is audited. */
@@ -167,7 +170,14 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     ids,
     random,
   })
-  const accounts = createAccounts(config, { objects, handle: ownHandle, metrics: parts.accountMetrics, clock, log })
+  const accounts = createAccounts(config, {
+    objects,
+    handle: ownHandle,
+    signer: parts.signer,
+    metrics: parts.accountMetrics,
+    clock,
+    log,
+  })
   const authenticators = createAuthenticators(config, {
     accounts,
     issuers: parts.issuers,

@@ -9,6 +9,7 @@ import { createAudit } from './audit/create-audit.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import type { ConfiguredAuthorizers } from './authorization/configured.ts'
+import { ExternalSigner, type ExternalSignerParts } from './authentication/signer/external-signer.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
 import { FirstFill } from './cache/first-fill.ts'
@@ -39,6 +40,7 @@ import { Listener } from './http/listener.ts'
 import { createReloaders } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
+import { formatDuration } from './lib/duration.ts'
 import type { Log } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
@@ -152,9 +154,11 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
-  const issuer = issuerOf(config, serverAddress)
-  const serverId = serverName(hostname())
   const time = { ...systemTimers, ...clock }
+  const signer = await startSigner(config, { time, log, metrics })
+  if (signer !== undefined) parts.use(signer)
+  const issuer = issuerOf(config, serverAddress, signer)
+  const serverId = serverName(hostname())
   const jwtIssuers = createJwtIssuers(config, { time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
   const plane = createControlPlane(
@@ -166,6 +170,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       authorizationMetrics: new AuthorizationMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
+      signer,
       issuers: jwtIssuers,
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
@@ -368,14 +373,42 @@ function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallM
   return { certificatePath, keyPath, certificate: { certificatePem, keyPem: readFileSync(keyPath, 'utf8') } }
 }
 
-function issuerOf({ serviceAccounts }: Config, serverAddress: string): Issuer | null {
+/** For how long the keys of files may be cached, as upstream. */
+const KEYS_CACHE_SECONDS = 3600
+
+function issuerOf(
+  { serviceAccounts }: Config,
+  serverAddress: string,
+  signer: ExternalSigner | undefined,
+): Issuer | null {
   if (serviceAccounts === null) return null
-  const { issuers, jwksUri, keyPems } = serviceAccounts
+  const { issuers, jwksUri, signing } = serviceAccounts
+  const fixed = signing.kind === 'key' ? signing.verifyingPems.flatMap(readVerifyingKeys) : []
   return issuerDocuments({
     issuer: issuers[0],
     jwksUri: jwksUri ?? `https://${serverAddress}/openid/v1/jwks`,
-    keys: keyPems.flatMap(readVerifyingKeys),
+    keys: () => signer?.keys.published ?? fixed,
+    cacheSeconds: () => signer?.keys.cacheSeconds ?? KEYS_CACHE_SECONDS,
   })
+}
+
+/** Undefined if none is configured. Fails if it cannot be used. */
+async function startSigner(
+  { serviceAccounts }: Config,
+  parts: ExternalSignerParts,
+): Promise<ExternalSigner | undefined> {
+  if (serviceAccounts?.signing.kind !== 'endpoint') return undefined
+  using owned = new DisposableStack()
+  const signer = owned.use(new ExternalSigner(serviceAccounts.signing.path, parts))
+  await signer.start()
+  const { secondsMax } = serviceAccounts
+  if (secondsMax !== null && secondsMax > signer.secondsMax) {
+    const [own, others] = [secondsMax, signer.secondsMax].map((seconds) => formatDuration(seconds * 1000))
+    const what = 'service-account-max-token-expiration cannot be set longer than the token expiration supported by'
+    throw new Error(`${what} service-account-signing-endpoint: ${own} > ${others}`)
+  }
+  owned.move()
+  return signer
 }
 
 async function startCache(cache: Cache, { etcd }: Config): Promise<void> {

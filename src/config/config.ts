@@ -122,7 +122,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values, warn),
-    serviceAccounts: readServiceAccounts(values, warn),
+    serviceAccounts: readServiceAccounts(values, { gates: featureGates, warn }),
     clientCaPem: readClientCa(values),
     clientCaPath: values.string('client-ca-file') || null,
     authentication: readAuthentication(values, { gates: featureGates, warn, isOpen }),

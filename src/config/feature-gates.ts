@@ -44,6 +44,7 @@ export const gatesActedOn: readonly string[] = [
   'DeploymentReplicaSetTerminatingReplicas',
   'DisableAllocatorDualWrite',
   'DynamicResourceAllocation',
+  'ExternalServiceAccountTokenSigner',
   'GitRepoVolumeDriver',
   'HPAConfigurableTolerance',
   'HPAScaleToZero',

@@ -363,6 +363,11 @@ const flagTable = {
     default: 'lease',
     help: 'How the endpoints of the service default/kubernetes are kept: lease, or none.',
   },
+  'service-account-signing-endpoint': {
+    section: misc,
+    type: 'string',
+    help: 'The socket of a signer of service account tokens, instead of keys: a path, or @name (gate ExternalServiceAccountTokenSigner).',
+  },
   'service-account-signing-key-file': {
     section: misc,
     type: 'string',

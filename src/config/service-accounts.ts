@@ -1,4 +1,5 @@
 /** Service account tokens: their issuers, their signing key, and the keys that verify them. */
+import type { Gates } from '../api/gates.ts'
 import { quote } from '../api/quote.ts'
 import { parseGoUrl } from '../api/url.ts'
 import { formatDuration } from '../lib/duration.ts'
@@ -16,8 +17,7 @@ export type ServiceAccounts = {
   /** The first one is the issuer of new tokens. */
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
-  readonly signingKeyPem: string
-  readonly keyPems: readonly string[]
+  readonly signing: AccountSigning
   /** Whether tokens that kubelets request for pods are valid for a year. */
   readonly extendsExpiration: boolean
   /** The maximum lifetime; null: unlimited. */
@@ -26,15 +26,23 @@ export type ServiceAccounts = {
   readonly jwksUri: string | null
 }
 
+export type AccountSigning =
+  | { readonly kind: 'key'; readonly pem: string; readonly verifyingPems: readonly string[] }
+  /** The socket of an external signer; `@name`: in the abstract namespace. */
+  | { readonly kind: 'endpoint'; readonly path: string }
+
+export type ServiceAccountsParts = { readonly gates: Gates; readonly warn: (text: string) => void }
+
 /** Null if no flag configures it. */
-export function readServiceAccounts(values: Values, warn: (text: string) => void): ServiceAccounts | null {
+export function readServiceAccounts(values: Values, { gates, warn }: ServiceAccountsParts): ServiceAccounts | null {
   const [issuer, ...others] = values.array('service-account-issuer')
   const signingKeyPem = readSigningKeyFile(values)
   const keyPems = readKeyFiles(values)
   const jwksUri = readJwksUri(values)
   const extendsExpiration = values.boolean('service-account-extend-token-expiration')
   const secondsMax = readSecondsMax(values, extendsExpiration ? warn : undefined)
-  const isSigning = values.string('service-account-signing-key-file') !== ''
+  const endpoint = readEndpoint(values, gates)
+  const isSigning = endpoint !== '' || values.string('service-account-signing-key-file') !== ''
   const isOff = issuer === undefined && !isSigning && !values.isGiven('service-account-key-file')
   if (isOff && !values.isGiven('api-audiences')) return null
   checkIssuers(values)
@@ -49,12 +57,39 @@ export function readServiceAccounts(values: Values, warn: (text: string) => void
   return {
     issuers: [issuer, ...others],
     audiences: audiences.length === 0 ? [issuer] : audiences,
-    signingKeyPem,
-    keyPems: keyPems.length === 0 ? [signingKeyPem] : keyPems,
+    signing:
+      endpoint === ''
+        ? { kind: 'key', pem: signingKeyPem, verifyingPems: keyPems.length === 0 ? [signingKeyPem] : keyPems }
+        : { kind: 'endpoint', path: endpoint },
     extendsExpiration,
     secondsMax,
     jwksUri,
   }
+}
+
+/** A path, or the name of a socket in the abstract namespace. */
+const endpointPattern = /^(?:(?:\/[^/ ]*)+\/?|@(?:[a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+)$/
+
+function readEndpoint(values: Values, gates: Gates): string {
+  const endpoint = values.string('service-account-signing-endpoint')
+  if (endpoint === '') return ''
+  const flag = '`--service-account-signing-endpoint`'
+  if (values.string('service-account-signing-key-file') !== '') {
+    const both = 'service-account-signing-key-file and service-account-signing-endpoint'
+    values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
+  } else if (values.isGiven('service-account-key-file')) {
+    const files = '`--service-account-signing-key-file` and/or `--service-account-key-file`'
+    values.fault(`can't set ${files} with ${flag} (They are mutually exclusive)`)
+  }
+  if (!gates.isOn('ExternalServiceAccountTokenSigner')) {
+    values.fault(`setting ${flag} requires enabling ExternalServiceAccountTokenSigner feature gate`)
+  }
+  if (!endpointPattern.test(endpoint)) {
+    const wanted =
+      'should be a valid location on the filesystem or must be prefixed with @ to name UDS in abstract namespace'
+    values.fault(`invalid value ${quote(endpoint)} passed for ${flag}, ${wanted}`)
+  }
+  return endpoint
 }
 
 function checkIssuers(values: Values): void {

@@ -23,7 +23,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'peer-ca-file': '',
     'proxy-client-cert-file': '',
     'proxy-client-key-file': '',
-    'service-account-signing-endpoint': '',
   },
   Metrics: {
     'allow-metric-labels': '',

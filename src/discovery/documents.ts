@@ -147,8 +147,9 @@ function issuer(request: ApiRequest, path: string, { issuer: documents }: Docume
   const type = isKeys ? 'application/jwk-set+json' : jsonType
   requireGet(request)
   requireType(request, type)
-  const body = Buffer.from(JSON.stringify(isKeys ? documents.keys : documents.configuration))
-  return { status: 200, headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' }, body }
+  const body = Buffer.from(JSON.stringify(isKeys ? documents.keys() : documents.configuration()))
+  const cacheControl = `public, max-age=${documents.cacheSeconds()}`
+  return { status: 200, headers: { 'content-type': type, 'cache-control': cacheControl }, body }
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'

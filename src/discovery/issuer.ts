@@ -3,22 +3,34 @@ import { createPublicKey } from 'node:crypto'
 import type { JwtKey } from '../lib/jwt.ts'
 import type { Document } from './groups.ts'
 
-export type Issuer = { readonly configuration: Document; readonly keys: Document }
+export type Issuer = {
+  readonly configuration: () => Document
+  readonly keys: () => Document
+  /** For how long others may cache them. */
+  readonly cacheSeconds: () => number
+}
 
-export type IssuerOptions = { readonly issuer: string; readonly jwksUri: string; readonly keys: readonly JwtKey[] }
+export type IssuerOptions = {
+  readonly issuer: string
+  readonly jwksUri: string
+  /** Those of now: an external signer may change them. */
+  readonly keys: () => readonly JwtKey[]
+  readonly cacheSeconds: () => number
+}
 
 /** Null if the issuer is not an https URL, where others could not look it up. */
-export function issuerDocuments({ issuer, jwksUri, keys }: IssuerOptions): Issuer | null {
+export function issuerDocuments({ issuer, jwksUri, keys, cacheSeconds }: IssuerOptions): Issuer | null {
   if (URL.parse(issuer)?.protocol !== 'https:') return null
   return {
-    configuration: {
+    configuration: () => ({
       issuer,
       jwks_uri: jwksUri,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].toSorted(),
-    },
-    keys: { keys: keys.map(jwk) },
+      id_token_signing_alg_values_supported: [...new Set(keys().map(({ algorithm }) => algorithm))].toSorted(),
+    }),
+    keys: () => ({ keys: keys().map(jwk) }),
+    cacheSeconds,
   }
 }
 

@@ -1,6 +1,6 @@
 /** TokenRequest: issues a token for a service account, optionally bound to a pod, a secret or a node. Nothing is stored. */
 import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/account-claims.ts'
-import { badRequest, conflict, invalid, notFound } from '../api/errors.ts'
+import { badRequest, conflict, invalid, notFound, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { checkPathSegment } from '../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
@@ -14,15 +14,16 @@ import { readReview } from './reviews/question.ts'
 
 /** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
 const KUBELET_SECONDS = 3607
-const YEAR_SECONDS = 365 * 24 * 3600
 
 export type TokenParts = {
   readonly issuer: string
   /** The server's own audiences, for requests without any. */
   readonly audiences: readonly string[]
   readonly secondsMax: number | null
-  readonly extendsExpiration: boolean
-  readonly sign: (claims: AccountClaims) => string
+  /** How long tokens that kubelets request are really valid; null: as long as they say. */
+  readonly extendedSeconds: number | null
+  /** May fail if an external signer signs. */
+  readonly sign: (claims: AccountClaims) => string | Promise<string>
   /** Reads the current object of the core group. */
   readonly read: (plural: string, namespace: string, name: string) => Promise<KubeObject | undefined>
   readonly wallMs: () => number
@@ -42,11 +43,11 @@ export const createTokenRequest =
     const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
     const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
     const nowSeconds = Math.floor(parts.wallMs() / 1000)
-    const isExtended = isForKubelet(seconds, { bound, audiences, parts })
+    const extendedSeconds = isForKubelet(seconds, { bound, audiences, parts }) ? parts.extendedSeconds : null
     const jti = access.ids.uid()
-    const token = parts.sign({
+    const token = await sign(parts, {
       aud: audiences,
-      exp: nowSeconds + (isExtended ? YEAR_SECONDS : seconds),
+      exp: nowSeconds + (extendedSeconds ?? seconds),
       iat: nowSeconds,
       iss: parts.issuer,
       jti,
@@ -54,7 +55,7 @@ export const createTokenRequest =
         namespace,
         ...bound,
         serviceaccount: claimOf(account),
-        ...(isExtended ? { warnafter: nowSeconds + seconds } : {}),
+        ...(extendedSeconds === null ? {} : { warnafter: nowSeconds + seconds }),
       },
       nbf: nowSeconds,
       sub: accountUserName(namespace, name),
@@ -68,6 +69,14 @@ export const createTokenRequest =
       status: { token, expirationTimestamp: timestamp(nowSeconds + seconds) },
     })
   }
+
+async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Promise<string> {
+  try {
+    return await signClaims(claims)
+  } catch (error) {
+    throw unclassified(`failed to generate token: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
 
 const timestamp = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
@@ -147,7 +156,7 @@ function secondsOf(asked: number, { context }: ResourceRequest, { secondsMax }: 
   return secondsMax
 }
 
-/** Whether the token is extended to a year: clients that never reload their token keep working meanwhile. */
+/** Whether the token is extended: clients that never reload their token keep working meanwhile. */
 function isForKubelet(
   seconds: number,
   {
@@ -156,6 +165,6 @@ function isForKubelet(
     parts,
   }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
 ): boolean {
-  if (!parts.extendsExpiration || seconds !== KUBELET_SECONDS || bound.pod === undefined) return false
+  if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined) return false
   return audiences.every((audience) => parts.audiences.includes(audience))
 }
