@@ -219,10 +219,17 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const hasConfigMaps = plane.registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
   // Through the handler if requests are audited: upstream records these writes like any other.
   const createAll = audit === undefined ? plane.storeRoles : undefined
-  const prepare = async (signal: AbortSignal): Promise<void> => {
+  const prepareRoles = async (signal: AbortSignal): Promise<void> => {
     if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll }, signal)
+  }
+  const prepareServices = async (signal: AbortSignal): Promise<void> => {
     await serviceRange.check(signal)
     await plane.allocation.repair.prepare()
+  }
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    // Both have ended before anything is tried again.
+    const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal)])
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
   const bootstrap = parts.use(
     new Bootstrap({ handle, first: firstObjects, prepare, later: otherObjects(cluster), log }),

@@ -27,6 +27,8 @@ export async function measureStart(program: string, dir: string): Promise<Run> {
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
     `--cert-dir=${dir}`,
+    // With the default roles, which are written before the server is ready.
+    '--authorization-mode=Node,RBAC',
   ]
   const startMs = performance.now()
   const child = spawn(program, ['serve', ...flags], {
