@@ -195,6 +195,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     clock,
     requestTimeoutMs: config.requestTimeoutMs,
   })
+  const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handle = createHandle({
     gate,
     inFlight: new InFlight(config.inFlight),
@@ -224,10 +225,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         random,
       }),
     }),
-    documents: parts.createDocuments(registry, ({ query, signal }) => {
-      const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
-      return explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal })
-    }),
+    documents: parts.createDocuments(registry, ({ query, signal }) =>
+      explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
+    ),
     metrics,
     audit: parts.audit,
     clock,
