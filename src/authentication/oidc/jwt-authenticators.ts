@@ -19,7 +19,9 @@ const latencyBuckets: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1,
 export class JwtAuthenticators implements Disposable {
   readonly #parts: IssuerParts
   readonly #latency: Histogram
-  readonly #replaced = new Set<Replaced>()
+  /** All that were not ended: those in use, those that are to replace them, and those that were replaced. */
+  readonly #alive = new Set<IssuerAuthenticator>()
+  readonly #endings = new Set<Timer>()
   #current: readonly IssuerAuthenticator[]
 
   constructor(configs: readonly JwtAuthenticator[], parts: IssuerParts & { readonly metrics: Metrics }) {
@@ -66,34 +68,33 @@ export class JwtAuthenticators implements Disposable {
     const discovered = Promise.all(next.map((authenticator) => authenticator.discovered)).then(() => true)
     if (!(await inTime(discovered, REPLACE_MS_MAX, { late: () => false, timers: time }))) {
       const faults = next.flatMap(({ fault }) => fault ?? [])
-      end(next)
+      this.#end(next)
       throw new Error(faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`)
     }
-    const authenticators = this.#current
+    const replaced = this.#current
     this.#current = next
-    const timer = time.after(REPLACED_MS, () => {
-      this.#replaced.delete(replaced)
-      end(authenticators)
+    const ending = time.after(REPLACED_MS, () => {
+      this.#endings.delete(ending)
+      this.#end(replaced)
     })
-    const replaced: Replaced = { authenticators, timer }
-    this.#replaced.add(replaced)
+    this.#endings.add(ending)
   }
 
   #create(configs: readonly JwtAuthenticator[]): readonly IssuerAuthenticator[] {
-    return configs.map((config) => new IssuerAuthenticator(config, this.#parts))
+    const created = configs.map((config) => new IssuerAuthenticator(config, this.#parts))
+    for (const authenticator of created) this.#alive.add(authenticator)
+    return created
+  }
+
+  #end(authenticators: Iterable<IssuerAuthenticator>): void {
+    for (const authenticator of authenticators) {
+      this.#alive.delete(authenticator)
+      authenticator[Symbol.dispose]()
+    }
   }
 
   [Symbol.dispose](): void {
-    end(this.#current)
-    for (const { authenticators, timer } of this.#replaced) {
-      timer.close()
-      end(authenticators)
-    }
+    for (const ending of this.#endings) ending.close()
+    this.#end([...this.#alive])
   }
-}
-
-type Replaced = { readonly authenticators: readonly IssuerAuthenticator[]; readonly timer: Timer }
-
-function end(authenticators: readonly IssuerAuthenticator[]): void {
-  for (const authenticator of authenticators) authenticator[Symbol.dispose]()
 }
