@@ -1,6 +1,6 @@
 /**
  * What auditing costs: gets and creates on servers that record nothing and on servers that record everything at Metadata, in turns on one
- * etcd. Run by itself: node bench/server/audit.ts [--rounds N] [--before TREE]; TREE is another tree of Keelson, to compare with
+ * etcd. Run by itself: node bench/server/audit.ts [--rounds N] [--only LOAD] [--before TREE]; TREE is another tree of Keelson, to compare with
  * where nothing is recorded.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,9 @@ import { targetOf } from './targets.ts'
 const ROUNDS = 5
 const SECONDS = 2
 
-const { values } = parseArgs({ options: { rounds: { type: 'string' }, before: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { rounds: { type: 'string' }, only: { type: 'string' }, before: { type: 'string' } },
+})
 
 const maps = '/api/v1/namespaces/default/configmaps'
 const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
@@ -69,6 +71,7 @@ const created = { ...loads['create'], uri: maps, amount: { requests: 1 }, body: 
 await h2load(first, { ...created, clients: 1, streams: 1 }, dir)
 
 for (const [what, load] of Object.entries(loads)) {
+  if (values.only !== undefined && values.only !== what) continue
   const figures = new Map<string, Figures[]>(targets.map(({ name }) => [name, []]))
   // The first round warms up.
   for (let round = 0; round <= Number(values.rounds ?? ROUNDS); round++) {

@@ -14,6 +14,8 @@ export interface Lines {
 /** If the disk is slower than requests come, events wait in memory up to this number of characters; further ones are lost. */
 const WAITING_CHARACTERS_MAX = 64 << 20
 
+/** What is recorded in these turns of the event loop is written by one write, which costs more than printing an event. */
+const GATHERED_TURNS = 3
 /** How long an event for which nobody waits may wait for one that somebody waits for, to be written with it. */
 const LINGER_MS = 20
 
@@ -67,10 +69,16 @@ export class LogSink implements EventSink {
     if (this.#waiting.length > 0) this.#writing ??= this.#write()
   }
 
+  /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
+  async #gather(): Promise<void> {
+    for (let turn = 0; turn < GATHERED_TURNS; turn++) {
+      await new Promise<void>((resolve) => this.#timers.soon(resolve))
+    }
+  }
+
   async #write(): Promise<void> {
-    // What else is recorded in this turn of the event loop is written by the same write.
-    await new Promise<void>((resolve) => this.#timers.soon(resolve))
     while (this.#waiting.length > 0) {
+      await this.#gather()
       const events = this.#waiting
       const { resolve } = this.#written
       this.#waiting = []
