@@ -77,7 +77,10 @@ function readEndpoint(values: Values, gates: Gates): string {
   if (values.string('service-account-signing-key-file') !== '') {
     const both = 'service-account-signing-key-file and service-account-signing-endpoint'
     values.fault(`${both} are mutually exclusive and cannot be set at the same time`)
-  } else if (values.isGiven('service-account-key-file')) {
+    // As upstream: the flags are not validated any further.
+    return endpoint
+  }
+  if (values.isGiven('service-account-key-file')) {
     const files = '`--service-account-signing-key-file` and/or `--service-account-key-file`'
     values.fault(`can't set ${files} with ${flag} (They are mutually exclusive)`)
   }
