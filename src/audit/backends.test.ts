@@ -73,7 +73,7 @@ test('events that come while others are written are written together, in order',
   results.push(store('c'), store('d'))
   begun[0]?.resolve()
   assert.equal(await results[0], true)
-  await sleep(0)
+  await until(() => written.length === 2)
   assert.deepEqual(written, [
     ['a', 'b'],
     ['c', 'd'],
