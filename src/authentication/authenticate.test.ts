@@ -6,6 +6,7 @@ import type { PeerCertificate } from '../api/request.ts'
 import type { Log } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
+import { der, sequence } from '../lib/x509/der.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
 import { AuthenticationMetrics } from './metrics.ts'
 import { createStaticTokens } from './static-tokens.ts'
@@ -176,6 +177,38 @@ test('the log has why a credential is refused, and no token', () => {
     logged.join('\n'),
     /^Unable to authenticate the request: verifying certificate SN=\d+ failed: not ours, invalid bearer token$/,
   )
+})
+
+/** The certificate with another serial number; its signature is wrong then. */
+function withSerial({ certificate: { raw } }: PeerCertificate, serial: Buffer): PeerCertificate {
+  // The headers of two sequences and the version stand before the serial number.
+  const lengthAt = 14
+  const [version, rest] = [raw.subarray(8, lengthAt - 1), raw.subarray(lengthAt + 1 + raw.readUInt8(lengthAt))]
+  const bodyEnd = 8 + raw.readUInt16BE(6) - (raw.length - rest.length)
+  const body = sequence(version, der(2, serial), rest.subarray(0, bodyEnd))
+  return { certificate: new X509Certificate(sequence(body, rest.subarray(bodyEnd))), isVerified: false }
+}
+
+function shownSerial(serial: Buffer): string | undefined {
+  logged.length = 0
+  assert.equal(seen({}, byCertificate, withSerial(client('jane', false), serial)), '401')
+  return /SN=(\S+)/.exec(logged.join('\n'))?.[1]
+}
+
+test('the serial number of a certificate that is refused is shown short, whatever it is', () => {
+  assert.equal(shownSerial(Buffer.from([1, 0])), '256')
+  assert.equal(shownSerial(Buffer.from([0xff])), '-1')
+  assert.equal(shownSerial(Buffer.alloc(20, 0x7f)), String(BigInt(`0x${'7f'.repeat(20)}`)))
+  assert.equal(shownSerial(Buffer.alloc(60_000, 0x7f)), `0x${'7F'.repeat(20)}...`)
+  assert.equal(shownSerial(Buffer.alloc(60_000, 0x80)), `-0x${'7F'.repeat(20)}...`)
+})
+
+test('the subject of a certificate that is refused is not read', () => {
+  const { certificate } = client('jane', false)
+  let reads = 0
+  Object.defineProperty(certificate, 'toLegacyObject', { value: () => reads++ })
+  assert.equal(seen({}, byCertificate, { certificate, isVerified: false }), '401')
+  assert.equal(reads, 0)
 })
 
 test('attempts are counted by their result, users by a few names', async () => {

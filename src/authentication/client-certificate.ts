@@ -11,6 +11,8 @@ import { withAuthenticatedGroup } from './authenticated-group.ts'
 
 /** The OID of the subject's attribute that holds a uid, as upstream defines it. */
 const uidPart = '1.3.6.1.4.1.57683.2'
+/** 20 octets (RFC 5280, section 4.1.2.2). */
+const SERIAL_HEX_DIGITS_MAX = 40
 
 /** Unknown: its subject has no common name. */
 export type VerifyCertificate = (peer: PeerCertificate) => Attempt
@@ -27,15 +29,19 @@ export type CertificateOptions = {
 
 export function createVerifyCertificate(options: CertificateOptions): VerifyCertificate {
   const { faultOf, parsesUid, wallMs, lifetimes } = options
-  const known = new WeakMap<PeerCertificate, Subject>()
+  const validities = new WeakMap<PeerCertificate, Validity>()
+  const attempts = new WeakMap<PeerCertificate, Attempt>()
   return (peer) => {
     const nowMs = wallMs()
-    const found = known.get(peer) ?? subjectOf(peer, parsesUid)
-    known.set(peer, found)
-    lifetimes.observe((found.toMs - nowMs) / 1000)
-    const fault = faultOf(peer)
+    const validity = validities.get(peer) ?? validityOf(peer.certificate)
+    validities.set(peer, validity)
+    lifetimes.observe((validity.toMs - nowMs) / 1000)
+    // The subject of a certificate that anybody may have made is not read: it can be long.
+    const fault = faultOf(peer) ?? (isInTime(validity, nowMs) ? undefined : outOfTime)
     if (fault !== undefined) return refuse(peer, fault)
-    return isInTime(found, nowMs) ? found.attempt : refuse(peer, outOfTime)
+    const attempt = attempts.get(peer) ?? attemptOf(peer, parsesUid)
+    attempts.set(peer, attempt)
+    return attempt
   }
 }
 
@@ -52,20 +58,21 @@ export const outOfTime = 'certificate has expired or is not yet valid'
 
 export const refuse = ({ certificate }: PeerCertificate, why: string): Attempt => ({
   kind: 'bad',
-  why: `verifying certificate SN=${BigInt(`0x${certificate.serialNumber}`)} failed: ${why}`,
+  why: `verifying certificate SN=${shownSerial(certificate)} failed: ${why}`,
 })
 
-type Subject = Validity & { readonly attempt: Attempt }
+/** In decimal, as upstream; one that is longer than RFC 5280 allows is shortened, in hexadecimal: anybody can make it, and it takes long. */
+function shownSerial({ serialNumber }: X509Certificate): string {
+  const sign = serialNumber.startsWith('-') ? '-' : ''
+  const digits = serialNumber.slice(sign.length)
+  if (digits.length <= SERIAL_HEX_DIGITS_MAX) return `${sign}${BigInt(`0x${digits}`)}`
+  return `${sign}0x${digits.slice(0, SERIAL_HEX_DIGITS_MAX)}...`
+}
 
-function subjectOf(peer: PeerCertificate, parsesUid: boolean): Subject {
+function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
   const user = userOf(peer.certificate, parsesUid)
-  const attempt: Attempt =
-    user === undefined
-      ? unknownCaller
-      : typeof user === 'string'
-        ? refuse(peer, user)
-        : { kind: 'known', user: withAuthenticatedGroup(user) }
-  return { ...validityOf(peer.certificate), attempt }
+  if (user === undefined) return unknownCaller
+  return typeof user === 'string' ? refuse(peer, user) : { kind: 'known', user: withAuthenticatedGroup(user) }
 }
 
 /** Undefined without a common name. A certificate with several uids, or an empty one, is refused: the reason. */
