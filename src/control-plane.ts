@@ -210,6 +210,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
           return token === undefined ? { kind: 'none' } : authenticateToken(token, audiences)
         },
         askAboutAccess: async (user, attributes) => authorize(user, attributes),
+        hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
         askAboutRights: async (user, namespace) => rightsOf(user, namespace),
         requestToken: accounts?.requestToken,
       }),

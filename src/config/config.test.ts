@@ -184,6 +184,10 @@ const refusals: readonly [string, RegExp][] = [
   ],
   ['--enable-admission-plugins=ValidatingAdmissionWebhook', /ValidatingAdmissionWebhook is not supported yet/],
   ['--enable-admission-plugins=MutatingAdmissionPolicy', /MutatingAdmissionPolicy is not supported yet/],
+  [
+    '--feature-gates=AuthorizeWithSelectors=false',
+    /^AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled$/,
+  ],
   ['--etcd-prefix', /--etcd-prefix needs a value/],
 ]
 for (const [flag, message] of refusals) {

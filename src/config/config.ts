@@ -266,6 +266,9 @@ function readGates(values: Values, warn: (text: string) => void): FeatureGates {
   const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'))
   for (const fault of faults) values.fault(fault)
   for (const warning of warnings) warn(warning)
+  if (gates.isOn('AuthorizeNodeWithSelectors') && !gates.isOn('AuthorizeWithSelectors')) {
+    values.fault('AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled')
+  }
   return gates
 }
 

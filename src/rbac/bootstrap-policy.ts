@@ -345,6 +345,7 @@ ClusterRole system:node
   get,list,watch | certificates.k8s.io | clustertrustbundles ? ClusterTrustBundle
   get | resource.k8s.io | resourceclaims ? DynamicResourceAllocation
   deletecollection | resource.k8s.io | resourceslices ? DynamicResourceAllocation
+  get | - | serviceaccounts ? KubeletServiceAccountTokenForCredentialProviders
 ClusterRole system:node-bootstrapper
   create,get,list,watch | certificates.k8s.io | certificatesigningrequests
 ClusterRole system:node-problem-detector

@@ -13,10 +13,14 @@ export type AskAboutAccess = (user: User, attributes: AccessAttributes) => Promi
 
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
+/** `hasSelectors`: the gate AuthorizeWithSelectors; without it selectors are taken out of what was sent, and the answer has none. */
+export type AccessReviewParts = { readonly askAboutAccess: AskAboutAccess; readonly hasSelectors: boolean }
+
 export const createAccessReview =
-  (kind: Kind, askAboutAccess: AskAboutAccess): Review =>
+  (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewParts): Review =>
   async (request, access) => {
-    const { object, respond } = await readReview(request, access)
+    const { object: sent, respond } = await readReview(request, access)
+    const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
     const spec = fieldsOf(object['spec'])
@@ -32,6 +36,13 @@ export const createAccessReview =
     }
     return respond({ ...object, status })
   }
+
+function withoutSelectors(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  if (spec['resourceAttributes'] === undefined) return object
+  const { fieldSelector: _, labelSelector: __, ...resourceAttributes } = fieldsOf(spec['resourceAttributes'])
+  return { ...object, spec: { ...spec, resourceAttributes } }
+}
 
 function subjectOf({ user, uid, groups, extra }: Fields): User {
   const more = Object.entries(fieldsOf(extra)).map(([key, values]) => [key, textsOf(values)] as const)

@@ -1,25 +1,24 @@
 /** The review kinds of authentication and authorization, each with its handler. Nothing is stored. */
-import { type AskAboutAccess, createAccessReview } from './access-review.ts'
+import { type AccessReviewParts, createAccessReview } from './access-review.ts'
 import type { Review } from './question.ts'
 import { type AskAboutRights, createRulesReview } from './rules-review.ts'
 import { reviewSelf } from './self-review.ts'
 import { type AskAboutToken, createTokenReview } from './token-review.ts'
 
-export type ReviewParts = {
+export type ReviewParts = AccessReviewParts & {
   readonly askAboutToken: AskAboutToken
-  readonly askAboutAccess: AskAboutAccess
   readonly askAboutRights: AskAboutRights
 }
 
 /** Handlers by resource. */
 export function createReviews(parts: ReviewParts): readonly (readonly [string, Review])[] {
-  const { askAboutAccess, askAboutRights, askAboutToken } = parts
+  const { askAboutRights, askAboutToken } = parts
   return [
     ['selfsubjectreviews.authentication.k8s.io', reviewSelf],
     ['tokenreviews.authentication.k8s.io', createTokenReview(askAboutToken)],
-    ['subjectaccessreviews.authorization.k8s.io', createAccessReview('SubjectAccessReview', askAboutAccess)],
-    ['selfsubjectaccessreviews.authorization.k8s.io', createAccessReview('SelfSubjectAccessReview', askAboutAccess)],
-    ['localsubjectaccessreviews.authorization.k8s.io', createAccessReview('LocalSubjectAccessReview', askAboutAccess)],
+    ['subjectaccessreviews.authorization.k8s.io', createAccessReview('SubjectAccessReview', parts)],
+    ['selfsubjectaccessreviews.authorization.k8s.io', createAccessReview('SelfSubjectAccessReview', parts)],
+    ['localsubjectaccessreviews.authorization.k8s.io', createAccessReview('LocalSubjectAccessReview', parts)],
     ['selfsubjectrulesreviews.authorization.k8s.io', createRulesReview(askAboutRights)],
   ]
 }
