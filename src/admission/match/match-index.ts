@@ -1,0 +1,108 @@
+/**
+ * Finds which of many webhooks or policies concern a request. What rules say depends on the resource, the subresource and the operation
+ * alone, so it is worked out once for each of these that is requested: a write that no rule concerns pays two lookups.
+ */
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Attributes } from '../admission.ts'
+import { type MatchCriteria, matchRules } from './criteria.ts'
+
+/** `resource`: in the version that the entry asks for; its object has to be converted to that. */
+export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
+
+type Served = Pick<Registry, 'inGroup' | 'changes'>
+
+/** `groupResource/operation` of one resource to what concerns it. */
+type Known<T> = Map<string, readonly Candidate<T>[]>
+
+export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
+  readonly #registry: Served
+  #entries: readonly T[] = []
+  #known = new WeakMap<Resource, Known<T>>()
+  /** Of the registry, when `#known` was begun: versions that came since may be equivalent. */
+  #changes = 0
+
+  constructor(registry: Served) {
+    this.#registry = registry
+  }
+
+  /** In the order in which candidates are to be returned. */
+  set entries(entries: readonly T[]) {
+    this.#entries = entries
+    this.#known = new WeakMap()
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
+  /** The entries whose rules match, in their order. Selectors are left to the caller. */
+  candidates(attributes: Attributes): readonly Candidate<T>[] {
+    if (this.#entries.length === 0) return none
+    if (this.#changes !== this.#registry.changes) {
+      this.#changes = this.#registry.changes
+      this.#known = new WeakMap()
+    }
+    const { resource, subresource, operation } = attributes
+    let known = this.#known.get(resource)
+    if (known === undefined) this.#known.set(resource, (known = new Map<string, readonly Candidate<T>[]>()))
+    const key = subresource === '' ? operation : `${operation}/${subresource}`
+    let candidates = known.get(key)
+    if (candidates === undefined) known.set(key, (candidates = this.#find(attributes)))
+    return candidates.length === 0 ? candidates : this.#named(candidates, attributes)
+  }
+
+  #find(attributes: Attributes): readonly Candidate<T>[] {
+    const equivalents = equivalentsOf(this.#registry, attributes)
+    return this.#entries.flatMap((entry) => {
+      const resource = matchRules(withoutNames(entry.criteria), { target: attributes, equivalents })
+      return resource === undefined ? [] : [{ entry, resource }]
+    })
+  }
+
+  /** Rules that are about some names are looked at for each request. */
+  #named(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
+    if (!candidates.some(({ entry }) => entry.criteria.hasNames)) return candidates
+    const equivalents = equivalentsOf(this.#registry, attributes)
+    return candidates.flatMap((candidate) => {
+      const { criteria } = candidate.entry
+      if (!criteria.hasNames) return [candidate]
+      const resource = matchRules(criteria, { target: attributes, equivalents })
+      return resource === undefined ? [] : [{ ...candidate, resource }]
+    })
+  }
+}
+
+const none: readonly never[] = []
+
+/** Matches whatever the criteria match for any name. */
+function withoutNames(criteria: MatchCriteria): MatchCriteria {
+  if (!criteria.hasNames) return criteria
+  return {
+    ...criteria,
+    rules: criteria.rules?.map((rule) => ({ ...rule, names: undefined })),
+    excluded: criteria.excluded.filter((rule) => rule.names === undefined),
+  }
+}
+
+/** Events are served in two groups, and stored once. */
+const eventGroups = ['', 'events.k8s.io'] as const
+
+/** The resource in its other versions that are served and have the subresource, in the order of discovery. */
+export function equivalentsOf(
+  registry: Pick<Registry, 'inGroup'>,
+  { resource, subresource }: Pick<Attributes, 'resource' | 'subresource'>,
+): readonly Resource[] {
+  const { group, plural } = resource
+  const isEvents = plural === 'events' && eventGroups.some((one) => one === group)
+  return (isEvents ? eventGroups : [group]).flatMap((one) =>
+    registry
+      .inGroup(one)
+      .filter(
+        (other) =>
+          other.plural === plural &&
+          other !== resource &&
+          (subresource === '' || other.subresources.some(({ name }) => name === subresource)),
+      ),
+  )
+}

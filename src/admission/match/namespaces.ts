@@ -1,0 +1,41 @@
+/** The namespace of a request, which namespaceSelector and the expressions of policies are about. */
+import { notFound } from '../../api/errors.ts'
+import { matchesLabels } from '../../api/label-selector.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Attributes } from '../admission.ts'
+import { getOrLatest, type Maybe, type Objects } from '../objects.ts'
+import { invalidSelector, type MatchCriteria } from './criteria.ts'
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
+
+/** Whether the request is about a namespace itself, or a part of it. */
+export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
+  resource.group === '' && resource.plural === 'namespaces'
+
+/** That of a namespace is its own name. Empty: the object is in no namespace. */
+export const namespaceOf = (attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>): string =>
+  isOfNamespaces(attributes) ? attributes.name : attributes.namespace
+
+/** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
+export async function findNamespace(objects: Pick<Objects, 'get'>, name: string): Promise<KubeObject> {
+  const found = await getOrLatest(objects, namespaces, { namespace: '', name })
+  if (found === undefined) throw notFound(namespaces, name)
+  return found
+}
+
+/** Objects in no namespace always match, but namespaces match by their own labels: those that they are about to have. */
+export function matchesNamespaceSelector(
+  { namespaceSelector }: MatchCriteria,
+  attributes: Attributes,
+  objects: Pick<Objects, 'get'>,
+): Maybe<boolean> {
+  if (namespaceSelector === undefined) throw invalidSelector('namespaceSelector')
+  const name = namespaceOf(attributes)
+  if (namespaceSelector.length === 0 || (name === '' && !isOfNamespaces(attributes))) return true
+  const { operation, subresource, object } = attributes
+  const isWritten = subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')
+  if (isOfNamespaces(attributes) && isWritten) return matchesLabels(namespaceSelector, object?.metadata.labels)
+  const known = objects.get(namespaces, { namespace: '', name }, 'any')
+  if (known !== undefined && !(known instanceof Promise)) return matchesLabels(namespaceSelector, known.metadata.labels)
+  return findNamespace(objects, name).then(({ metadata }) => matchesLabels(namespaceSelector, metadata.labels))
+}

@@ -1,0 +1,64 @@
+/** The rules of webhooks and policies: which operations on which resources they concern. */
+import { type Fields, itemsOf, textOf, textsOf } from '../../api/object.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Attributes } from '../admission.ts'
+
+export type Rule = {
+  readonly operations: readonly string[]
+  readonly groups: readonly string[]
+  readonly versions: readonly string[]
+  readonly resources: readonly RuleResource[]
+  readonly scope: string
+  /** Undefined: objects of any name. Only policies have names. */
+  readonly names: ReadonlySet<string> | undefined
+}
+
+type RuleResource = { readonly plural: string; readonly subresource: string }
+
+/** What a request is about, as far as rules see it. */
+export type Target = Pick<Attributes, 'operation' | 'resource' | 'subresource' | 'name'>
+
+export const readRules = (rules: Fields[string]): readonly Rule[] =>
+  itemsOf(rules).map((rule) => {
+    const names = textsOf(rule['resourceNames'])
+    return {
+      operations: textsOf(rule['operations']),
+      groups: textsOf(rule['apiGroups']),
+      versions: textsOf(rule['apiVersions']),
+      resources: textsOf(rule['resources']).map(readResource),
+      scope: textOf(rule['scope']),
+      names: names.length === 0 ? undefined : new Set(names),
+    }
+  })
+
+/** `pods`, `pods/log`, `pods/*` (the pods themselves, too), `*` (no subresources), `*` and `/` and `*` (everything). */
+function readResource(text: string): RuleResource {
+  const slash = text.indexOf('/')
+  return slash === -1
+    ? { plural: text, subresource: '' }
+    : { plural: text.slice(0, slash), subresource: text.slice(slash + 1) }
+}
+
+/** Whether a rule concerns a request, of objects of some name at least. */
+export function concerns(rule: Rule, { operation, resource, subresource }: Omit<Target, 'name'>): boolean {
+  return (
+    isInScope(rule.scope, resource) &&
+    has(rule.operations, operation) &&
+    has(rule.groups, resource.group) &&
+    has(rule.versions, resource.version) &&
+    rule.resources.some(
+      (one) =>
+        (one.plural === '*' || one.plural === resource.plural) &&
+        (one.subresource === '*' || one.subresource === subresource),
+    )
+  )
+}
+
+export const allowsName = ({ names }: Rule, name: string): boolean => names === undefined || names.has(name)
+
+const has = (texts: readonly string[], text: string): boolean => texts.some((one) => one === '*' || one === text)
+
+function isInScope(scope: string, { isNamespaced }: Resource): boolean {
+  if (scope === 'Namespaced') return isNamespaced
+  return scope !== 'Cluster' || !isNamespaced
+}
