@@ -4,8 +4,10 @@
  */
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
-import type { KubeObject } from '../api/object.ts'
-import type { Resource, ResourceRequest } from '../registry/resource.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import { deleteOptions, type GivenOptions, writeOptions } from './operation-options.ts'
 
 /** What a plugin may know of a request. The user and the warnings are in the context. */
 export type Attributes = {
@@ -21,22 +23,52 @@ export type Attributes = {
   /** As it is stored; undefined for a create. */
   readonly oldObject: KubeObject | undefined
   readonly isDryRun: boolean
+  /** CreateOptions, UpdateOptions or DeleteOptions. Undefined: a CONNECT has none. */
+  readonly options: () => Fields | undefined
+  /** The schema of both objects: that of the resource, or of the subresource if that has a kind of its own. */
+  readonly shape: () => ObjectSchema
   readonly context: RequestContext
 }
 
 type Asked = {
   readonly operation: Attributes['operation']
-  readonly options: { readonly isDryRun: boolean }
+  readonly options: GivenOptions
   readonly object?: KubeObject | undefined
   readonly oldObject?: KubeObject | undefined
+  /** The schema of the object, if it is neither that of the resource nor of a view of it. */
+  readonly shape?: ObjectSchema | undefined
 }
 
 /** The only place where attributes are created. If the path has no name, as that of a create, it is taken from the object. */
-export function attributesOf(request: ResourceRequest, { operation, options, object, oldObject }: Asked): Attributes {
+export function attributesOf(request: ResourceRequest, asked: Asked): Attributes {
+  const { operation, options, object, oldObject, shape } = asked
   const { resource, subresource, namespace, context } = request
-  const name = request.name === '' ? (object?.metadata.name ?? '') : request.name
-  const { isDryRun } = options
-  return { operation, resource, subresource, namespace, name, object, oldObject, isDryRun, context }
+  return {
+    operation,
+    resource,
+    subresource,
+    namespace,
+    name: request.name === '' ? (object?.metadata.name ?? '') : request.name,
+    object,
+    oldObject,
+    isDryRun: options.isDryRun,
+    options: () => optionsOf(request, asked),
+    shape: () => shape ?? viewOf(request)?.shape ?? resource.shape,
+    context,
+  }
+}
+
+function optionsOf({ http }: ResourceRequest, { operation, options }: Asked): Fields | undefined {
+  switch (operation) {
+    case 'CREATE':
+      return writeOptions('CreateOptions', http.query)
+    case 'UPDATE':
+      return writeOptions('UpdateOptions', http.query)
+    case 'DELETE':
+      return deleteOptions(options)
+    case 'CONNECT':
+      return undefined
+  }
 }
 
 export interface Plugin {
@@ -44,8 +76,16 @@ export interface Plugin {
   /** The resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all. */
   readonly resources?: ReadonlySet<string>
   /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
-  readonly mutate?: (attributes: Attributes) => Maybe<KubeObject | undefined>
+  readonly mutate?: (attributes: Attributes, rounds: Rounds) => Maybe<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => Maybe<void>
+}
+
+/** A webhook that changes the object makes all mutating plugins run once more, since they may have to say something about the change. */
+export class Rounds {
+  /** Whether the plugins run for the second time. */
+  isSecond = false
+  /** Set by a plugin that changed what others have seen. */
+  needsSecond = false
 }
 
 type Maybe<T> = T | Promise<T>
@@ -80,9 +120,17 @@ export class Admission {
   }
 
   async mutate(attributes: Attributes): Promise<KubeObject | undefined> {
+    const rounds = new Rounds()
+    const object = await this.#mutateOnce(attributes, rounds)
+    if (!rounds.needsSecond) return object
+    rounds.isSecond = true
+    return this.#mutateOnce({ ...attributes, object }, rounds)
+  }
+
+  async #mutateOnce(attributes: Attributes, rounds: Rounds): Promise<KubeObject | undefined> {
     let { object } = attributes
     for (const mutate of this.#chainOf(attributes.resource).mutators) {
-      const mutated = mutate(object === attributes.object ? attributes : { ...attributes, object })
+      const mutated = mutate(object === attributes.object ? attributes : { ...attributes, object }, rounds)
       object = mutated instanceof Promise ? await mutated : mutated
     }
     return object

@@ -54,6 +54,8 @@ class World {
         object: { apiVersion: 'v1', kind: 'x', metadata: { generateName: 'g-' } },
         oldObject: undefined,
         isDryRun: false,
+        options: () => undefined,
+        shape: () => find(plural).shape,
         context,
       })
       return 'fine'

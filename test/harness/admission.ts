@@ -39,6 +39,8 @@ export function attributes({
     object: undefined,
     oldObject: undefined,
     isDryRun: false,
+    options: () => undefined,
+    shape: () => resource.shape,
     context: contextOf(user),
     ...more,
   }

@@ -29,7 +29,7 @@ export async function readReview(
   const asked = { ...request, resource: shown }
   const given = await readObject(asked, options.fieldValidation, access)
   const owned = withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
-  const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned })
+  const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned, shape: shown.shape })
   const object = (await access.admission.mutate(attributes)) ?? owned
   await access.admission.validate({ ...attributes, object })
   return {

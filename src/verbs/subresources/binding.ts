@@ -33,7 +33,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const given = await readAs(request, expected, { fieldValidation, access })
   const name = given.metadata.name ?? ''
   const admitted = { ...request, name: request.name || name }
-  const binding = (await admit(admitted, given, { operation: 'CREATE', isDryRun, access })) ?? given
+  const binding = (await admit(admitted, given, { operation: 'CREATE', isDryRun, access, shape })) ?? given
   if (request.name === '' && name === '') throw badRequest('Name parameter required.')
   if (request.name !== '' && request.name !== name) {
     throw badRequest('name in URL does not match name in Binding object')

@@ -41,7 +41,7 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const eviction = await readAs(request, expected, { fieldValidation, access })
   const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
   const isDryRun = options.isDryRun || wanted.isDryRun
-  await admit(request, eviction, { operation: 'CREATE', isDryRun, access })
+  await admit(request, eviction, { operation: 'CREATE', isDryRun, access, shape })
   if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const key = access.keys.key(namespace, name)
   const read: EvictionSteps['read'] = async () => {

@@ -8,6 +8,7 @@ import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
 import type { FindHost } from './find-host.ts'
 
@@ -45,9 +46,9 @@ export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'res
 export async function admit(
   request: ResourceRequest,
   object: KubeObject | undefined,
-  { operation, isDryRun, access }: Admitted,
+  { operation, isDryRun, access, shape }: Admitted,
 ): Promise<KubeObject | undefined> {
-  const attributes = attributesOf(request, { operation, object, options: { isDryRun } })
+  const attributes = attributesOf(request, { operation, object, options: { isDryRun }, shape })
   const mutated = await access.admission.mutate(attributes)
   await access.admission.validate({ ...attributes, object: mutated })
   return mutated
@@ -57,4 +58,6 @@ type Admitted = {
   readonly operation: 'CREATE' | 'CONNECT'
   readonly isDryRun: boolean
   readonly access: Pick<WriteAccess, 'admission'>
+  /** The schema of the object. */
+  readonly shape?: ObjectSchema
 }

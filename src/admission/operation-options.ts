@@ -1,0 +1,40 @@
+/** The options of an operation, as webhooks and policies see them: CreateOptions, UpdateOptions or DeleteOptions. */
+import { type Fields, present } from '../api/object.ts'
+
+const apiVersion = 'meta.k8s.io/v1'
+
+/** From the query: what was not given is not shown. A patch has UpdateOptions. */
+export function writeOptions(kind: 'CreateOptions' | 'UpdateOptions', query: URLSearchParams): Fields {
+  const dryRun = query.getAll('dryRun')
+  return present({
+    kind,
+    apiVersion,
+    dryRun: dryRun.length === 0 ? undefined : dryRun,
+    fieldManager: query.get('fieldManager') || undefined,
+    fieldValidation: query.get('fieldValidation') || undefined,
+  })
+}
+
+/** What is known of a delete: of other operations only whether they are dry runs. */
+export type GivenOptions = {
+  readonly isDryRun: boolean
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
+  readonly gracePeriodSeconds?: number | bigint | undefined
+  readonly orphanDependents?: boolean | undefined
+  readonly propagation?: string | undefined
+}
+
+export function deleteOptions(given: GivenOptions): Fields {
+  const { uid, resourceVersion, gracePeriodSeconds, orphanDependents, propagation, isDryRun } = given
+  const hasPreconditions = uid !== undefined || resourceVersion !== undefined
+  return present({
+    kind: 'DeleteOptions',
+    apiVersion,
+    gracePeriodSeconds,
+    preconditions: hasPreconditions ? present({ uid, resourceVersion }) : undefined,
+    orphanDependents,
+    propagationPolicy: propagation,
+    dryRun: isDryRun ? ['All'] : undefined,
+  })
+}
