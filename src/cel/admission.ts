@@ -34,8 +34,8 @@ export function admissionEnvironment(version: KubernetesVersion, names: Admissio
   return withVariables(hasPatchTypes ? patchEnvironment(version) : kubernetesEnvironment(version), {
     object: dyn,
     oldObject: dyn,
-    namespaceObject: namespace,
-    request,
+    namespaceObject: namespaceType,
+    request: requestType,
     ...(hasParams ? { params: dyn } : {}),
     ...(hasAuthorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
     ...(variables === undefined ? {} : { variables }),
@@ -66,7 +66,7 @@ function declared(type: Type): Type {
 const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string })
 const resource = struct('kubernetes.GroupVersionResource', { group: string, version: string, resource: string })
 
-const request = struct('kubernetes.AdmissionRequest', {
+export const requestType: StructType = struct('kubernetes.AdmissionRequest', {
   kind,
   resource,
   subResource: string,
@@ -86,7 +86,7 @@ const request = struct('kubernetes.AdmissionRequest', {
   options: dyn,
 })
 
-const namespace = struct('kubernetes.Namespace', {
+export const namespaceType: StructType = struct('kubernetes.Namespace', {
   metadata: struct('kubernetes.NamespaceMetadata', {
     name: string,
     generateName: string,

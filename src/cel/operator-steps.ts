@@ -1,15 +1,18 @@
 /** Evaluates operators, and charges their costs. plan.ts passes the steps of their operands. */
 import { IDENT_COST } from './cost.ts'
-import type { Step } from './run.ts'
+import { LaterResult } from './question.ts'
+import type { Run, Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import {
   CelError,
   HashMap,
   isKey,
   isMap,
+  LazyStruct,
   none,
   noSuchOverload,
   Optional,
+  type Result,
   Uint,
   unsupportedKey,
   type Value,
@@ -24,15 +27,36 @@ export const selectStep =
     const value = operand(run)
     if (value instanceof CelError) return value
     run.spend(IDENT_COST)
-    return selectField(value, field)
+    return value instanceof LazyStruct ? (lazyField(value, field, run) ?? noSuchKey(field)) : selectField(value, field)
   }
+
+/** Numbered as a long call is: after a pause, the expression gets the result where it waited for it. Undefined: there is no such field. */
+function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefined {
+  const { frame } = run
+  const place = run.startCall()
+  const known = frame.known?.get(place)
+  if (known !== undefined && 'value' in known) return run.recall(frame, known)
+  const result = struct.read(field)
+  if (result instanceof Promise) return run.ask(new LaterResult(result))
+  if (result === undefined) return undefined
+  run.last(LAZY_NANOS)
+  return run.endCall(place, result)
+}
+
+/** A field may have taken long to evaluate: afterwards the expression may pause. */
+const LAZY_NANOS = 2_000
+
+const noSuchKey = (field: string): CelError => new CelError(`no such key: ${field}`)
 
 /** `has(operand.field)` */
 export const presenceStep =
   (operand: Step, field: string): Step =>
   (run) => {
     const value = operand(run)
-    return value instanceof CelError ? value : hasField(value, field)
+    if (value instanceof CelError) return value
+    if (!(value instanceof LazyStruct)) return hasField(value, field)
+    const found = lazyField(value, field, run)
+    return found instanceof CelError ? found : found !== undefined
   }
 
 export const indexStep =
@@ -57,7 +81,12 @@ export const optionalSelectStep =
     run.spend(IDENT_COST)
     const value = given instanceof Optional ? given.value : given
     if (value === undefined) return none
-    const found = isField && typeof at === 'string' ? selectIfThere(value, at) : indexIfThere(value, at)
+    const found =
+      value instanceof LazyStruct && typeof at === 'string'
+        ? lazyField(value, at, run)
+        : isField && typeof at === 'string'
+          ? selectIfThere(value, at)
+          : indexIfThere(value, at)
     return found instanceof CelError ? found : new Optional(found)
   }
 

@@ -125,6 +125,21 @@ export interface StructValue extends JsonBacked {
   fields(): Iterable<string>
 }
 
+/** A struct whose fields are evaluated when an expression reads them, and may take long: the variables of a policy. */
+export abstract class LazyStruct implements StructValue {
+  readonly isStruct = true
+  abstract readonly typeName: string
+  abstract fields(): Iterable<string>
+  /** Undefined: there is no such field. A promise: the evaluation of the expression waits for it. */
+  abstract read(field: string): Result | Promise<Result> | undefined
+
+  /** For callers that cannot wait. */
+  get(field: string): Result | undefined {
+    const result = this.read(field)
+    return result instanceof Promise ? new CelError('the evaluation cannot wait for the result') : result
+  }
+}
+
 /** An object that an expression constructed. */
 export class MadeStruct implements StructValue {
   readonly isStruct = true

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compile, type Evaluated } from './compile.ts'
+import { withVariables } from './environment.ts'
+import { kubernetesEnvironment } from './kubernetes.ts'
+import { inTurns } from './turns.ts'
+import { bool, list, int, struct } from './types.ts'
+import { CelError, LazyStruct, type Result } from './values.ts'
+
+const type = struct('v', { now: bool, later: bool, wrong: bool, numbers: list(int) })
+
+class Lazy extends LazyStruct {
+  override readonly typeName = 'v'
+  readonly read: (field: string) => Result | Promise<Result> | undefined
+  readonly fields = (): readonly string[] => []
+
+  constructor(read: Lazy['read']) {
+    super()
+    this.read = read
+  }
+}
+
+function lazyStruct(): { readonly asked: string[]; readonly value: LazyStruct } {
+  const asked: string[] = []
+  const later = Promise.resolve(true)
+  const value = new Lazy((field) => {
+    asked.push(field)
+    if (field === 'later') return later
+    return field === 'wrong' ? Promise.resolve(new CelError('no')) : field === 'now' ? true : undefined
+  })
+  return { asked, value }
+}
+
+async function evaluate(text: string): Promise<{ readonly asked: readonly string[]; readonly result: Evaluated }> {
+  const { asked, value } = lazyStruct()
+  const compiled = compile(text, withVariables(kubernetesEnvironment('1.33'), { v: type }))
+  assert.ok('program' in compiled, 'fault' in compiled ? compiled.fault : '')
+  const { program } = compiled
+  return { result: await inTurns((slice) => program.inTurns({ v: value }, 1_000_000, slice)), asked }
+}
+
+test('a field is read when an expression needs it', async () => {
+  const { result, asked } = await evaluate('v.now || v.later')
+  assert.deepEqual([result, asked], [{ value: true, cost: 2 }, ['now']])
+})
+
+test('the evaluation waits for a field, and is not charged twice', async () => {
+  for (const text of ['v.now && v.later', 'v.later && v.now', '[1, 2, 3].all(x, x > 0 && v.later) && v.now']) {
+    const now = await evaluate(text.replaceAll('later', 'now'))
+    const later = await evaluate(text)
+    assert.deepEqual(later.result, now.result, text)
+    assert.ok('value' in later.result && later.result.value === true)
+  }
+})
+
+test('a field that fails is an error; one that is absent is no such key', async () => {
+  const errorOf = async (text: string): Promise<string> => {
+    const { result } = await evaluate(text)
+    return 'error' in result ? result.error : ''
+  }
+  assert.equal(await errorOf('v.wrong'), 'no')
+  assert.equal(await errorOf('has(v.wrong)'), 'no')
+  assert.equal(await errorOf('v.?wrong.orValue(true)'), 'no')
+  assert.equal(await errorOf('v.numbers.size() == 1'), 'no such key: numbers')
+  const { result } = await evaluate('has(v.later) && !has(v.numbers) && v.?later.hasValue() && !v.?numbers.hasValue()')
+  assert.ok('value' in result && result.value === true)
+})
