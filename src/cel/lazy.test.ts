@@ -4,10 +4,10 @@ import { compile, type Evaluated } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
 import { inTurns } from './turns.ts'
-import { bool, list, int, struct } from './types.ts'
+import { bool, dyn, int, list, struct } from './types.ts'
 import { CelError, LazyStruct, type Result } from './values.ts'
 
-const type = struct('v', { now: bool, later: bool, wrong: bool, numbers: list(int) })
+const type = struct('v', { now: bool, later: bool, wrong: bool, empty: dyn, numbers: list(int) })
 
 class Lazy extends LazyStruct {
   override readonly typeName = 'v'
@@ -26,6 +26,7 @@ function lazyStruct(): { readonly asked: string[]; readonly value: LazyStruct } 
   const value = new Lazy((field) => {
     asked.push(field)
     if (field === 'later') return later
+    if (field === 'empty') return null
     return field === 'wrong' ? Promise.resolve(new CelError('no')) : field === 'now' ? true : undefined
   })
   return { asked, value }
@@ -51,6 +52,11 @@ test('the evaluation waits for a field, and is not charged twice', async () => {
     assert.deepEqual(later.result, now.result, text)
     assert.ok('value' in later.result && later.result.value === true)
   }
+})
+
+test('a field may be null', async () => {
+  const { result } = await evaluate('v.empty == null && has(v.empty) && v.?empty.hasValue()')
+  assert.ok('value' in result && result.value === true)
 })
 
 test('a field that fails is an error; one that is absent is no such key', async () => {

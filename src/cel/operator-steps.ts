@@ -27,7 +27,9 @@ export const selectStep =
     const value = operand(run)
     if (value instanceof CelError) return value
     run.spend(IDENT_COST)
-    return value instanceof LazyStruct ? (lazyField(value, field, run) ?? noSuchKey(field)) : selectField(value, field)
+    if (!(value instanceof LazyStruct)) return selectField(value, field)
+    const found = lazyField(value, field, run)
+    return found === undefined ? new CelError(`no such key: ${field}`) : found
   }
 
 /** Numbered as a long call is: after a pause, the expression gets the result where it waited for it. Undefined: there is no such field. */
@@ -45,8 +47,6 @@ function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefi
 
 /** A field may have taken long to evaluate: afterwards the expression may pause. */
 const LAZY_NANOS = 2_000
-
-const noSuchKey = (field: string): CelError => new CelError(`no such key: ${field}`)
 
 /** `has(operand.field)` */
 export const presenceStep =
