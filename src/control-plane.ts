@@ -6,7 +6,9 @@ import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission } from './admission/admission.ts'
 import type { Objects } from './admission/objects.ts'
-import { createPlugins } from './admission/plugins.ts'
+import { createPlugins, type PluginParts } from './admission/plugins.ts'
+import { FollowedPolicies, policyGroup } from './admission/policies/followed-policies.ts'
+import { PolicyIndex } from './admission/policies/policy-index.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
@@ -27,6 +29,7 @@ import type { ExternalSigner } from './authentication/signer/external-signer.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
 import type { Authorize } from './authorization/authorizer.ts'
+import { celAuthorizer } from './authorization/cel-authorizer.ts'
 import { ConfiguredAuthorizers } from './authorization/configured.ts'
 import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph } from './authorization/node/followed-graph.ts'
@@ -101,6 +104,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly definitions: Definitions | undefined
   /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
   readonly roles: FollowedRoles
+  /** The same: until then no write is checked against policies. */
+  readonly policies: FollowedPolicies
   /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
@@ -127,6 +132,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const registry = new Registry(builtInResources(options))
   const flows = createFlows({ registry, accessOf: (resource) => access.of(resource), log })
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
+  const policyIndex = new PolicyIndex(registry)
+  const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
   const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
@@ -155,7 +162,25 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     cache,
     storeOf: (resource) => (isOfRoles(resource) ? roles.followed(resource.plural, store) : store),
     metrics,
-    admission: createAdmission(config, { registry, authorize, objects, surroundings }),
+    admission: createAdmission(config, {
+      registry,
+      authorize,
+      objects,
+      policies: {
+        index: policyIndex,
+        registry,
+        convertByWebhook: async (object, from, to) => {
+          const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
+          assert(converted !== undefined, 'a webhook converts every object, or fails')
+          return converted
+        },
+        authorizerOf: (context, requestResource) => ({
+          ...celAuthorizer({ authorize, user: context.user, requestResource, waiting: context }),
+        }),
+        answerPattern: (question) => patterns.answer(question),
+      },
+      surroundings,
+    }),
     authorizeCreate: createAuthorizeCreate(authorize),
     authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
       ? createAuthorizeUnsafeDelete(authorize)
@@ -264,6 +289,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     allocation,
     definitions,
     roles,
+    policies,
     nodes,
     flows,
     storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
@@ -289,19 +315,20 @@ type AdmissionParts = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly objects: Objects
+  readonly policies: PluginParts['policies']
   readonly surroundings: Surroundings
 }
 
 function createAdmission(
   { admission, featureGates }: Config,
-  { registry, authorize, objects, surroundings: { clock, ids } }: AdmissionParts,
+  { registry, authorize, objects, policies, surroundings: { clock, ids } }: AdmissionParts,
 ): Admission {
   const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
     const [version = '', group = ''] = apiVersion.split('/').toReversed()
     return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
   }
   const { nameSuffix } = ids
-  const plugins = createPlugins({ objects, clock, nameSuffix, authorize, resourcesOf, gates: featureGates })
+  const plugins = createPlugins({ objects, clock, nameSuffix, authorize, resourcesOf, gates: featureGates, policies })
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
 }
 
@@ -321,6 +348,17 @@ function createFlows({ registry, accessOf, log }: FollowingParts): FollowedSchem
   return new FollowedSchemas({
     accessOf: (plural) => {
       const resource = registry.find({ group: flowGroup, version: 'v1', plural })
+      return resource && accessOf(resource)
+    },
+    log,
+  })
+}
+
+function createPolicies(index: PolicyIndex, { registry, accessOf, log }: FollowingParts): FollowedPolicies {
+  return new FollowedPolicies({
+    index,
+    accessOf: (plural) => {
+      const resource = registry.find({ group: policyGroup, version: 'v1', plural })
       return resource && accessOf(resource)
     },
     log,

@@ -28,6 +28,7 @@ import { createServiceAccount } from './service-account.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+import { createValidatingPolicies, type ValidatingPoliciesParts } from './policies/validating-policies.ts'
 import { unenforcedPlugins } from './unenforced.ts'
 
 export type PluginParts = {
@@ -38,12 +39,13 @@ export type PluginParts = {
   readonly authorize: AskAuthorizer
   readonly resourcesOf: OwnerParts['resourcesOf']
   readonly gates: Gates
+  readonly policies: Omit<ValidatingPoliciesParts, 'objects' | 'resourcesOf'>
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
 export function createPlugins(parts: PluginParts): readonly Plugin[] {
-  const { objects, clock, nameSuffix, authorize, resourcesOf, gates } = parts
+  const { objects, clock, nameSuffix, authorize, resourcesOf, gates, policies } = parts
   const namespaces = core('namespaces')
   const mayDo: MayDo = async (user, action) => {
     const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
@@ -73,6 +75,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     createDefaultIngressClass(objects),
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
+    createValidatingPolicies({ ...policies, objects, resourcesOf }),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),
   ]
 }

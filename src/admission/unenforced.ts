@@ -16,6 +16,5 @@ const unenforced = (name: string, ...plurals: readonly string[]): Plugin => ({
 export const unenforcedPlugins: readonly Plugin[] = [
   unenforced('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'),
   unenforced('MutatingAdmissionWebhook', 'mutatingwebhookconfigurations'),
-  unenforced('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', 'validatingadmissionpolicybindings'),
   unenforced('ValidatingAdmissionWebhook', 'validatingwebhookconfigurations'),
 ]

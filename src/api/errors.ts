@@ -152,6 +152,19 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
   return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, { details: detailsOf(resource, name) })
 }
 
+/** A validating policy denies the request: the text says forbidden, code and reason are those of the validation. */
+export function deniedByPolicy({ message, details }: ApiError, reason: string, cause: string): ApiError {
+  const [code, known] = policyReasons.get(reason) ?? invalidByPolicy
+  return new ApiError(code, known, message, { details: { ...details, causes: [{ message: cause }] } })
+}
+
+const invalidByPolicy = [422, 'Invalid'] as const
+const policyReasons: ReadonlyMap<string, readonly [number, Reason]> = new Map([
+  ['Forbidden', [403, 'Forbidden']],
+  ['Unauthorized', [401, 'Unauthorized']],
+  ['RequestEntityTooLarge', [413, 'RequestEntityTooLarge']],
+])
+
 /** Nothing can be created in a namespace that is being deleted. */
 export function namespaceTerminating(resource: ResourceName, name: string, namespace: string): ApiError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`

@@ -13,6 +13,9 @@ import { isNothing } from './value.ts'
 /** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
 export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
 
+/** With managedFields: all that a client would see. */
+export const wholeWire = (object: KubeObject, struct: Struct): Fields => structWire(object, struct, undefined)
+
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   structWire(tracked(object), struct, undefined, stored)

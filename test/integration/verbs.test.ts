@@ -235,16 +235,13 @@ test('a pod without a node ends and goes, one after the other', async () => {
   assert.deepEqual(types, ['MODIFIED', 'DELETED'])
 })
 
-test('who stores a webhook or a policy is told that it is not enforced', async () => {
+test('who stores a webhook is told that it is not enforced', async () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
   const { status, headers } = await post(path, { metadata: { name: 'unenforced' }, webhooks: [] })
   assert.equal(status, 201)
   assert.match(headers['warning'] ?? '', /^299 keelson "ValidatingWebhookConfiguration is stored but not enforced/)
   const read = await get(`${path}/unenforced`)
   assert.equal(read.headers['warning'], undefined)
-  const binding = { metadata: { name: 'unenforced' }, spec: { policyName: 'p', validationActions: ['Deny'] } }
-  const bound = await post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', binding)
-  assert.match(bound.headers['warning'] ?? '', /^299 keelson "ValidatingAdmissionPolicyBinding is stored/)
 })
 
 test('what long selectors of watches hold is bounded, and given back at their end', async () => {

@@ -1,0 +1,70 @@
+/** The parameters that a binding refers to. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { matchesLabels } from '../../api/label-selector.ts'
+import { requirementsOf } from '../../registry/rules/label-selector.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { wholeWire } from '../../apply/wire.ts'
+import type { Maybe, Objects } from '../objects.ts'
+import type { ParamKind, ParamRef } from './policy.ts'
+
+/** Faults of a policy or a binding, which the failurePolicy decides about. */
+export class ConfigurationFault extends Error {}
+
+/** Of several resources with the kind, that of the objects themselves. Fails with a ConfigurationFault. */
+export function paramResource(
+  { apiVersion, kind }: ParamKind,
+  resourcesOf: (apiVersion: string, kind: string) => readonly Resource[],
+): Resource {
+  const resource = resourcesOf(apiVersion, kind).find(({ isStored }) => isStored)
+  if (resource !== undefined) return resource
+  const [version = '', group = ''] = apiVersion.split('/').toReversed()
+  const shown = `'${group}/${version}, Kind=${kind}'`
+  throw new ConfigurationFault(`failed to find resource referenced by paramKind: ${shown}`)
+}
+
+/** No parameters: the binding does not apply. Fails with a ConfigurationFault. */
+export async function readParams(
+  resource: Resource,
+  ref: ParamRef,
+  { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'list'> },
+): Promise<readonly Fields[]> {
+  const found = await findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
+  if (found.length === 0 && ref.deniesIfNone) {
+    throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
+  }
+  return found.map((object) => ({
+    ...wholeWire(object, resource.shape.struct),
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+  }))
+}
+
+/** The namespace of the parameters; empty: they are in none. */
+function placeOf({ isNamespaced }: Resource, ref: ParamRef, namespace: string): string {
+  if (!isNamespaced) {
+    if (ref.namespace === '') return ''
+    throw new ConfigurationFault('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
+  }
+  const place = ref.namespace || namespace
+  if (place !== '') return place
+  throw new ConfigurationFault('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+}
+
+function findParams(
+  resource: Resource,
+  { name, selector }: ParamRef,
+  { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'list'> },
+): Maybe<readonly KubeObject[]> {
+  if (name !== '') {
+    const found = objects.get(resource, { namespace: place, name }, 'any')
+    return found instanceof Promise ? found.then(listed) : listed(found)
+  }
+  const requirements = selector && requirementsOf(selector)
+  if (requirements === undefined) throw new ConfigurationFault('one of name or selector must be provided')
+  const select = (all: readonly KubeObject[]): readonly KubeObject[] =>
+    all.filter(({ metadata }) => matchesLabels(requirements, metadata.labels))
+  const all = objects.list(resource, place, 'any')
+  return all instanceof Promise ? all.then(select) : select(all)
+}
+
+const listed = (found: KubeObject | undefined): readonly KubeObject[] => (found === undefined ? [] : [found])

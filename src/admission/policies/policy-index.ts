@@ -1,0 +1,62 @@
+/** All policies that have bindings, found by what they match. */
+import type { Registry } from '../../registry/registry.ts'
+import type { Attributes } from '../admission.ts'
+import type { MatchCriteria } from '../match/criteria.ts'
+import { type Candidate, MatchIndex } from '../match/match-index.ts'
+import type { Binding, Policy } from './policy.ts'
+
+/** Sorted by name. */
+export type BoundPolicy = {
+  readonly policy: Policy
+  readonly criteria: MatchCriteria
+  readonly bindings: readonly Binding[]
+}
+
+export class PolicyIndex {
+  readonly #policies = new Map<string, Policy>()
+  readonly #bindings = new Map<string, Binding>()
+  readonly #index: MatchIndex<BoundPolicy>
+  #isChanged = false
+
+  constructor(registry: Pick<Registry, 'inGroup' | 'changes'>) {
+    this.#index = new MatchIndex(registry)
+  }
+
+  /** Undefined: it was deleted. A policy whose spec is the same stays compiled. */
+  setPolicy(name: string, policy: Policy | undefined): void {
+    if (policy === undefined) this.#policies.delete(name)
+    else if (this.#policies.get(name)?.version !== policy.version) this.#policies.set(name, policy)
+    else return
+    this.#isChanged = true
+  }
+
+  setBinding(name: string, binding: Binding | undefined): void {
+    if (binding === undefined) this.#bindings.delete(name)
+    else this.#bindings.set(name, binding)
+    this.#isChanged = true
+  }
+
+  names(what: 'policies' | 'bindings'): Iterable<string> {
+    return (what === 'policies' ? this.#policies : this.#bindings).keys()
+  }
+
+  /** The policies whose rules match the request, sorted by name. */
+  candidates(attributes: Attributes): readonly Candidate<BoundPolicy>[] {
+    if (this.#isChanged) {
+      this.#isChanged = false
+      this.#index.entries = this.#bound()
+    }
+    return this.#index.candidates(attributes)
+  }
+
+  #bound(): readonly BoundPolicy[] {
+    const bindings = Map.groupBy([...this.#bindings.values()].toSorted(byName), ({ policyName }) => policyName)
+    return [...this.#policies.values()].toSorted(byName).flatMap((policy) => {
+      const own = bindings.get(policy.name)
+      return own === undefined ? [] : { policy, criteria: policy.criteria, bindings: own }
+    })
+  }
+}
+
+type Named = { readonly name: string }
+const byName = (a: Named, b: Named): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

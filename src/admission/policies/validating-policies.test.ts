@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import type { Fields } from '../../api/object.ts'
+import { builtInResources } from '../../registry/built-in.ts'
+import { Registry } from '../../registry/registry.ts'
+import type { Plugin } from '../admission.ts'
+import { Policy, readBinding } from './policy.ts'
+import { PolicyIndex } from './policy-index.ts'
+import { createValidatingPolicies } from './validating-policies.ts'
+
+const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+
+function pluginWith(spec: Fields, binding: Fields = {}): Plugin & { readonly objects: MemoryObjects } {
+  const index = new PolicyIndex(registry)
+  const objects = new MemoryObjects()
+  objects.put('namespaces', '', anObject('Namespace', 'n'))
+  const resourceRules = [
+    { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'], scope: '*' },
+  ]
+  const policy = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, ...spec }
+  const bound = { policyName: 'p', validationActions: ['Deny'], ...binding }
+  index.setPolicy('p', new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy })))
+  index.setBinding('b', readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: bound })))
+  const plugin = createValidatingPolicies({
+    index,
+    objects,
+    registry,
+    resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
+    convertByWebhook: async (object) => object,
+    authorizerOf: () => ({}),
+    answerPattern: async (question) => question.answer(),
+  })
+  return { ...plugin, objects }
+}
+
+const configMap = (data: Fields = { a: '1' }) =>
+  attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c', { data }) })
+
+const denied = (why: string): string => `422 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p'${why}`
+
+test('a policy denies, by the reason of its validation', async () => {
+  const validations = [{ expression: "object.data.a == '2'", message: 'two', reason: 'Forbidden' }]
+  const plugin = pluginWith({ validations })
+  assert.equal(
+    await admit(plugin, configMap()),
+    `403 configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: two`,
+  )
+  assert.equal(typeof (await admit(plugin, configMap({ a: '2' }))), 'object')
+  const secret = attributes({ plural: 'secrets', object: anObject('Secret', 's') })
+  assert.equal(plugin.validate?.(secret), undefined)
+})
+
+test('a binding may warn and audit', async () => {
+  const write = configMap()
+  const plugin = pluginWith(
+    {
+      validations: [{ expression: 'true' }, { expression: 'false', message: '<no>' }],
+      auditAnnotations: [{ key: 'k', valueExpression: 'object.data.a' }],
+    },
+    { validationActions: ['Warn', 'Audit'] },
+  )
+  assert.equal(typeof (await admit(plugin, write)), 'object')
+  const { context } = write
+  assert.deepEqual(context.warnings, ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': <no>"])
+  assert.deepEqual(
+    [...(context.ownAnnotations ?? [])],
+    [
+      [
+        'validation.policy.admission.k8s.io/validation_failure',
+        '[{"message":"\\u003cno\\u003e","policy":"p","binding":"b","expressionIndex":1,"validationActions":["Warn","Audit"]}]',
+      ],
+      ['p/k', '1'],
+    ],
+  )
+})
+
+test('parameters that change and vanish count with the next request', async () => {
+  const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
+  const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
+  const validations = [{ expression: 'object.data.a == params.metadata.labels.want', message: 'unwanted' }]
+  const plugin = pluginWith({ paramKind, validations }, { paramRef })
+  const none = 'no params found for policy binding with `Deny` parameterNotFoundAction'
+  const refused = denied(` with binding 'b' denied request: failed to configure binding: ${none}`)
+  assert.equal(await admit(plugin, configMap()), refused)
+  const put = (want: string): void =>
+    plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', 'q', { metadata: { labels: { want } } }))
+  put('1')
+  assert.equal(typeof (await admit(plugin, configMap())), 'object')
+  put('2')
+  assert.equal(await admit(plugin, configMap()), denied(` with binding 'b' denied request: unwanted`))
+})
+
+test('a fault of the configuration denies, unless errors are ignored', async () => {
+  const spec = { paramKind: { apiVersion: 'v1', kind: 'Nothing' }, validations: [{ expression: 'true' }] }
+  const paramRef = { name: 'q', parameterNotFoundAction: 'Deny' }
+  const fault = `failed to find resource referenced by paramKind: '/v1, Kind=Nothing'`
+  assert.equal(
+    await admit(pluginWith(spec, { paramRef }), configMap()),
+    denied(` denied request: failed to configure policy: ${fault}`),
+  )
+  assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }), configMap())), 'object')
+})

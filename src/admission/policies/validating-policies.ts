@@ -1,0 +1,230 @@
+/**
+ * The ValidatingAdmissionPolicy plugin: evaluates all policies whose rules, selectors and bindings match a request, and denies, warns or
+ * audits as the bindings say. Of several denials the first one is reported, by the names of policies and bindings.
+ */
+import { ApiError, deniedByPolicy, serviceUnavailable } from '../../api/errors.ts'
+import type { Fields } from '../../api/object.ts'
+import type { AnswerPattern } from '../../cel/pattern-thread.ts'
+import { valueOf } from '../../cel/json-values.ts'
+import type { CheckedResource } from '../../cel/library/authorizer.ts'
+import type { Activation } from '../../cel/run.ts'
+import { nowOrInTurns, type TurnTools } from '../../cel/turns.ts'
+import { dyn } from '../../cel/types.ts'
+import type { Result } from '../../cel/values.ts'
+import { printString } from '../../codec/json.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { type Attributes, type Plugin, refusal } from '../admission.ts'
+import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/criteria.ts'
+import { isExemptFromPolicies } from '../match/exempt.ts'
+import { equivalentsOf } from '../match/match-index.ts'
+import { findNamespace, isOfNamespaces, matchesNamespaceSelector, namespaceOf } from '../match/namespaces.ts'
+import type { ConvertByWebhook } from '../match/versions.ts'
+import type { Objects } from '../objects.ts'
+import { evaluatePolicy, type Decision, type Evaluation } from './evaluate-policy.ts'
+import { ConfigurationFault, paramResource, readParams } from './params.ts'
+import type { Binding, Policy } from './policy.ts'
+import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
+import { namespaceValue, RequestValues } from './request-values.ts'
+
+export type ValidatingPoliciesParts = {
+  readonly index: PolicyIndex
+  readonly objects: Pick<Objects, 'get' | 'list'>
+  readonly registry: Parameters<typeof equivalentsOf>[0]
+  readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
+  readonly convertByWebhook: ConvertByWebhook
+  /** The variables `authorizer` and `authorizer.requestResource` of a request. */
+  readonly authorizerOf: (context: Attributes['context'], requestResource: CheckedResource) => Activation
+  readonly answerPattern: AnswerPattern
+}
+
+export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin {
+  return {
+    name: 'ValidatingAdmissionPolicy',
+    validate: (attributes) => {
+      const candidates = parts.index.candidates(attributes)
+      if (candidates.length === 0 || isExemptFromPolicies(attributes)) return undefined
+      const review = new Review(attributes, parts)
+      return review.run(candidates.map(({ entry, resource }) => ({ ...entry, resource })))
+    },
+  }
+}
+
+type Matched = BoundPolicy & { readonly resource: Resource }
+
+type Denial = {
+  readonly policy: Policy
+  /** Undefined: the policy itself has a fault. */
+  readonly binding: Binding | undefined
+  readonly message: string
+  readonly reason: string
+}
+
+/** The evaluation of all matching policies on one request. */
+class Review {
+  readonly #attributes: Attributes
+  readonly #parts: ValidatingPoliciesParts
+  readonly #values: RequestValues
+  readonly #tools: TurnTools
+  readonly #denials: Denial[] = []
+  #authorizer: Activation | undefined
+  #namespace: Promise<Result> | undefined
+
+  constructor(attributes: Attributes, parts: ValidatingPoliciesParts) {
+    this.#attributes = attributes
+    this.#parts = parts
+    this.#values = new RequestValues(attributes, parts.convertByWebhook)
+    const { context } = attributes
+    this.#tools = {
+      answer: parts.answerPattern,
+      refuse: () => {
+        if (context.signal.aborted) throw serviceUnavailable('the request was cancelled')
+      },
+    }
+  }
+
+  /** Fails with an ApiError if the request is denied. */
+  async run(policies: readonly Matched[]): Promise<void> {
+    for (const matched of policies) {
+      const { policy } = matched
+      await this.#orDenied(policy, undefined, async () => {
+        if (await this.#isSelected(policy.criteria)) await this.#review(matched)
+      })
+    }
+    const [first] = this.#denials
+    if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
+  }
+
+  async #review({ policy, bindings, resource }: Matched): Promise<void> {
+    const { resourcesOf } = this.#parts
+    const params = policy.paramKind && paramResource(policy.paramKind, resourcesOf)
+    const annotations = new Map<string, Set<string>>()
+    for (const binding of bindings) {
+      await this.#orDenied(policy, binding, async () => {
+        if (!(await this.#isBound(binding))) return
+        for (const param of await this.#paramsOf(binding, params)) {
+          const evaluation = await this.#evaluate(policy, resource, param)
+          this.#act(policy, binding, evaluation, annotations)
+        }
+      })
+    }
+    for (const [key, values] of annotations) {
+      this.#attributes.context.annotate(`${policy.name}/${key}`, [...values].join(', '))
+    }
+  }
+
+  /** A fault of the configuration denies the request, unless the policy ignores errors. */
+  async #orDenied(policy: Policy, binding: Binding | undefined, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      if (!(error instanceof ConfigurationFault)) throw error
+      if (policy.ignoresErrors) return
+      const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`
+      this.#denials.push({ policy, binding, message, reason: 'Invalid' })
+    }
+  }
+
+  /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
+  async #isSelected(criteria: MatchCriteria): Promise<boolean> {
+    try {
+      if (!(await matchesNamespaceSelector(criteria, this.#attributes, this.#parts.objects))) return false
+      return matchesObjectSelector(criteria, this.#attributes)
+    } catch (error) {
+      throw error instanceof ApiError ? new ConfigurationFault(error.message, { cause: error }) : error
+    }
+  }
+
+  async #isBound({ criteria }: Binding): Promise<boolean> {
+    if (!(await this.#isSelected(criteria))) return false
+    if (criteria.rules === undefined && criteria.excluded.length === 0) return true
+    const equivalents = equivalentsOf(this.#parts.registry, this.#attributes)
+    return matchRules(criteria, { target: this.#attributes, equivalents }) !== undefined
+  }
+
+  /** Undefined: `params` is not declared. Null: it is null. */
+  async #paramsOf(
+    { paramRef }: Binding,
+    resource: Resource | undefined,
+  ): Promise<readonly (Fields | null | undefined)[]> {
+    if (resource === undefined) return [undefined]
+    if (paramRef === undefined) return [null]
+    const { objects } = this.#parts
+    return readParams(resource, paramRef, { namespace: namespaceOf(this.#attributes), objects })
+  }
+
+  async #evaluate(policy: Policy, resource: Resource, params: Fields | null | undefined): Promise<Evaluation> {
+    const compiled = await policy.compiled()
+    const { object, oldObject } = await this.#values.objectsIn(resource)
+    const input = {
+      object,
+      oldObject,
+      request: this.#values.requestAs(resource),
+      namespaceObject: await this.#namespaceObject(),
+      params: params === undefined ? undefined : valueOf(params, dyn),
+      authorizer: this.#authorizerVariables(),
+    }
+    return nowOrInTurns((slice) => evaluatePolicy(compiled, input, { slice, tools: this.#tools }), this.#tools)
+  }
+
+  #authorizerVariables(): Activation {
+    const { resource, subresource, name, context } = this.#attributes
+    const { group, plural } = resource
+    const namespace = namespaceOf(this.#attributes)
+    const asked = { group, resource: plural, subresource, namespace, name }
+    return (this.#authorizer ??= this.#parts.authorizerOf(context, asked))
+  }
+
+  /** Null for objects in no namespace, and for namespaces themselves. */
+  #namespaceObject(): Promise<Result> | null {
+    const name = isOfNamespaces(this.#attributes) ? '' : this.#attributes.namespace
+    if (name === '') return null
+    return (this.#namespace ??= findNamespace(this.#parts.objects, name).then(namespaceValue))
+  }
+
+  #act(policy: Policy, binding: Binding, evaluation: Evaluation, annotations: Map<string, Set<string>>): void {
+    for (const [at, decision] of evaluation.decisions.entries()) {
+      if (decision.kind === 'admit' || (decision.kind === 'error' && policy.ignoresErrors)) continue
+      this.#enforce(policy, binding, { decision, at })
+    }
+    for (const annotation of evaluation.annotations) {
+      if (annotation.kind === 'publish') {
+        const values = annotations.get(annotation.key) ?? new Set<string>()
+        annotations.set(annotation.key, values.add(annotation.value.slice(0, ANNOTATION_CHARACTERS_MAX)))
+      } else if (!policy.ignoresErrors) {
+        this.#denials.push({ policy, binding, message: annotation.message, reason: 'Invalid' })
+      }
+    }
+  }
+
+  #enforce(policy: Policy, binding: Binding, { decision, at }: Failed): void {
+    const { context } = this.#attributes
+    const { message } = decision
+    for (const action of binding.actions) {
+      if (action === 'Deny') {
+        const reason = decision.kind === 'deny' ? decision.reason : 'Invalid'
+        this.#denials.push({ policy, binding, message, reason })
+      } else if (action === 'Warn') {
+        const by = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`
+        context.warn(`Validation failed for ${by}: ${message}`)
+      } else if (action === 'Audit') {
+        context.annotate(`validation.policy.admission.k8s.io/validation_failure`, failureText(binding, message, at))
+      }
+    }
+  }
+}
+
+const ANNOTATION_CHARACTERS_MAX = 10 * 1024
+
+type Failed = { readonly decision: Exclude<Decision, { readonly kind: 'admit' }>; readonly at: number }
+
+function textOf({ policy, binding, message }: Denial): string {
+  const by = binding === undefined ? '' : ` with binding '${binding.name}'`
+  return `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
+}
+
+/** As Go prints it. */
+function failureText({ name, policyName, actions }: Binding, message: string, at: number): string {
+  const [told, policy, binding] = [message, policyName, name].map(printString)
+  const listed = actions.map(printString).join(',')
+  return `[{"message":${told},"policy":${policy},"binding":${binding},"expressionIndex":${at},"validationActions":[${listed}]}]`
+}

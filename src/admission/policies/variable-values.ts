@@ -1,0 +1,64 @@
+/** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
+import { quote } from '../../api/quote.ts'
+import type { Evaluated } from '../../cel/compile.ts'
+import type { Activation } from '../../cel/run.ts'
+import { nowOrInTurns, type TurnTools } from '../../cel/turns.ts'
+import { CelError, LazyStruct, type Result } from '../../cel/values.ts'
+import type { Expression } from './compile-policy.ts'
+import { EXPRESSION_COST_MAX } from './costs.ts'
+
+export class VariableValues extends LazyStruct {
+  override readonly typeName = 'kubernetes.variables'
+  readonly #variables: ReadonlyMap<string, Expression>
+  readonly #activation: Activation
+  readonly #tools: TurnTools
+  readonly #values = new Map<string, Result | Promise<Result>>()
+  #cost = 0
+
+  /** `activation`: the variables that all expressions have. */
+  constructor(variables: ReadonlyMap<string, Expression>, activation: Activation, tools: TurnTools) {
+    super()
+    this.#variables = variables
+    this.#activation = { ...activation, variables: this }
+    this.#tools = tools
+  }
+
+  override *fields(): Generator<string> {
+    yield* this.#variables.keys()
+  }
+
+  override read(name: string): Result | Promise<Result> | undefined {
+    const known = this.#values.get(name)
+    if (known !== undefined) return known
+    const variable = this.#variables.get(name)
+    if (variable === undefined) return undefined
+    const value = this.#evaluate(name, variable)
+    this.#values.set(name, value)
+    return value
+  }
+
+  /** What was spent on variables since the last call. */
+  takeCost(): number {
+    const cost = this.#cost
+    this.#cost = 0
+    return cost
+  }
+
+  #evaluate(name: string, { program, fault }: Expression): Result | Promise<Result> {
+    if (program === undefined) return new CelError(`composited variable ${quote(name)} fails to compile: ${fault}`)
+    const told = (evaluated: Evaluated): Result => {
+      this.#cost += evaluated.cost
+      const result =
+        'error' in evaluated
+          ? new CelError(`composited variable ${quote(name)} fails to evaluate: ${evaluated.error}`)
+          : evaluated.value
+      this.#values.set(name, result)
+      return result
+    }
+    const evaluated = nowOrInTurns(
+      (slice) => program.inTurns(this.#activation, EXPRESSION_COST_MAX, slice),
+      this.#tools,
+    )
+    return evaluated instanceof Promise ? evaluated.then(told) : told(evaluated)
+  }
+}
