@@ -4,6 +4,7 @@ import type { PeerCertificate } from '../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
 import { Bucket } from '../lib/bucket.ts'
 import type { Http1Heads } from './http1-heads.ts'
+import type { Http1Pipeline } from './http1-pipeline.ts'
 import type { Limits } from './limits.ts'
 
 export class Connection {
@@ -26,6 +27,7 @@ export class Connection {
   hasBegunAnswer: (() => boolean) | undefined
   /** Absent for HTTP/2. */
   heads: Http1Heads | undefined
+  pipeline: Http1Pipeline | undefined
   readonly #resets: Bucket
   readonly #controls: Bucket
   #certificate: PeerCertificate | null | undefined

@@ -75,7 +75,7 @@ export class Exchanges {
     connection.open--
     if (connection.open === 0) {
       connection.idleSinceMs = performance.now()
-      connection.heads?.answered()
+      if ((connection.pipeline?.length ?? 0) <= 1) connection.heads?.answered()
     }
     this.#watching.delete(exchange)
     this.#streaming.delete(exchange)

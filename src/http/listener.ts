@@ -24,6 +24,7 @@ import type { Exchange } from './exchange.ts'
 import { Exchanges } from './exchanges.ts'
 import { headersOf, Http1Exchange } from './http1-exchange.ts'
 import { Http1Heads } from './http1-heads.ts'
+import { Http1Pipeline } from './http1-pipeline.ts'
 import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits, stallMsMaxOf } from './limits.ts'
@@ -185,7 +186,8 @@ export class Listener implements AsyncDisposable {
   }
 
   /** Requests under way go on; new ones are for another server. HTTP/1.1 clients learn so by `connection: close` in the next answer. */
-  #closeConnection({ http2, open, socket }: Connection): void {
+  #closeConnection({ http2, open, socket, pipeline }: Connection): void {
+    pipeline?.close()
     if (http2 !== undefined) http2.close()
     else if (open === 0) socket.destroySoon()
   }
@@ -214,6 +216,7 @@ export class Listener implements AsyncDisposable {
       this.#http1 ??= this.#createHttp1()
       this.#http1.emit('connection', socket)
       connection.heads = new Http1Heads(socket, this.#http2.headerMemory)
+      connection.pipeline = new Http1Pipeline(socket, this.#limits)
     }
   }
 
@@ -246,7 +249,7 @@ export class Listener implements AsyncDisposable {
     server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
     server.on('clientError', (error, socket) => {
       const connection = this.#connections.get(socket)
-      refuseHttp1(socket, error, (connection?.open ?? 0) > 1 || connection?.hasBegunAnswer?.() === true)
+      refuseHttp1(socket, error, (connection?.pipeline?.length ?? 0) > 1 || connection?.hasBegunAnswer?.() === true)
     })
     // Starts Node's periodic check for requests that exceed headersTimeout.
     server.emit('listening')
@@ -256,11 +259,14 @@ export class Listener implements AsyncDisposable {
   #onHttp1(request: IncomingMessage, response: ServerResponse): void {
     request.on('error', (error) => this.#log('debug', 'request failed', { error: error.message }))
     response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
-    const { socket } = request
-    const headers = headersOf(request, this.#isIdentityHeader)
-    const connection = this.#connections.get(socket)
-    if (connection === undefined) return void socket.destroy()
+    const connection = this.#connections.get(request.socket)
+    if (connection?.pipeline === undefined) return void request.socket.destroy()
     connection.heads?.began(request)
+    connection.pipeline.add(() => this.#beginHttp1(request, response, connection))
+  }
+
+  #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
+    const headers = headersOf(request, this.#isIdentityHeader)
     // As Go's server, which does not send `connection: keep-alive`.
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
@@ -276,8 +282,10 @@ export class Listener implements AsyncDisposable {
     const { socket } = request
     const headers = headersOf(request, this.#isIdentityHeader)
     const connection = this.#connections.get(socket)
-    if (connection === undefined) return void socket.destroy()
+    // Behind requests that are not answered it cannot be: there is one answer at a time on the socket.
+    if (connection === undefined || connection.open > 0) return void socket.destroy()
     connection.heads?.leave()
+    connection.pipeline?.leave()
     const { ServerResponse: Response } = process.getBuiltinModule('node:http')
     const response = new Response(request)
     response.assignSocket(socket)
@@ -292,7 +300,10 @@ export class Listener implements AsyncDisposable {
   }
 
   #end(exchange: Exchange): void {
-    if (this.#exchanges.end(exchange) && this.#isClosing) this.#closeConnection(exchange.connection)
+    if (!this.#exchanges.end(exchange)) return
+    const { connection } = exchange
+    if (this.#isClosing) this.#closeConnection(connection)
+    else connection.pipeline?.next()
   }
 
   #look(): void {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { ApiError } from '../../src/api/errors.ts'
 import { type ApiResponse, type Handler, utf8Header } from '../../src/api/request.ts'
@@ -263,6 +263,14 @@ const quiet: Handler = async ({ signal }) => ({
   })(),
 })
 
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
+const connectHttp1 = (port: number): TLSSocket => {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.on('error', () => undefined)
+  return socket
+}
+const post = (at: number): string => `POST /${at} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n${at % 10}x`
+
 describe('limits', () => {
   const BUDGET_BYTES = 32 << 20
   const HEAD_BYTES = 900_000
@@ -415,6 +423,80 @@ describe('limits', () => {
     socket.on('error', () => undefined)
     for await (const part of socket) bytes += part.length
     assert.ok(bytes < largeBytes, `${bytes} of ${largeBytes} bytes`)
+  })
+
+  test('pipelined requests are served one after the other', async () => {
+    let [served, servedMax] = [0, 0]
+    await using server = await start(async (request) => {
+      const { path } = request
+      servedMax = Math.max(servedMax, ++served)
+      const sent = await request.body()
+      await sleep(5)
+      served--
+      return text(`<${path} ${sent.toString()}>`)
+    })
+    const socket = connectHttp1(server.listener.port)
+    const wanted = Array.from({ length: 100 }, (_, at) => at)
+    let answers = ''
+    socket.on('data', (piece: Buffer) => (answers += piece.toString()))
+    // In pieces that end anywhere, some of them while others wait.
+    const bytes = wanted.map(post).join('')
+    for (let at = 0; at < bytes.length; at += 700) {
+      socket.write(bytes.slice(at, at + 700))
+      await sleep(2)
+    }
+    while ((answers.match(/</g) ?? []).length < wanted.length) await sleep(10)
+    assert.deepEqual(
+      answers.match(/<.*?>/g),
+      wanted.map((at) => `</${at} ${at % 10}x>`),
+    )
+    assert.equal(servedMax, 1)
+    socket.destroy()
+  })
+
+  test('pipelined requests do not pile up behind one that takes long', async () => {
+    const { promise: until, resolve: go } = Promise.withResolvers<void>()
+    await using server = await start(async () => {
+      await until
+      return text('ok')
+    })
+    const few = connectHttp1(server.listener.port)
+    few.write(GET.repeat(100))
+    const many = connectHttp1(server.listener.port)
+    const ended = new Promise((resolve) => void many.on('close', resolve))
+    for (let times = 0; times < 100; times++) many.write(GET.repeat(500))
+    await ended
+    assert.equal(server.listener.openRequests, 1)
+    go()
+    let answers = ''
+    for await (const piece of few) if ((answers += String(piece)).split('ok').length > 100) break
+    few.destroy()
+  })
+
+  test('who leaves while pipelined requests wait leaves nothing behind', async () => {
+    let begun = 0
+    await using server = await start(async ({ signal }) => {
+      begun++
+      await once(signal, 'abort')
+      return text('late')
+    })
+    const socket = connectHttp1(server.listener.port)
+    socket.write(GET)
+    while (begun === 0) await sleep(5)
+    socket.write(GET.repeat(3))
+    await sleep(50)
+    socket.destroy()
+    while (server.listener.openRequests > 0) await sleep(5)
+    assert.equal(begun, 1)
+  })
+
+  test('an upgrade behind a request that is not answered ends the connection', async () => {
+    await using server = await start(after50Ms)
+    const socket = connectHttp1(server.listener.port)
+    socket.write(`${GET}GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`)
+    await new Promise((resolve) => void socket.resume().on('close', resolve))
+    const { status } = await askOnce(server.url, {})
+    assert.equal(status, 200)
   })
 
   const floods: readonly [string, (session: ClientHttp2Session) => void][] = [
