@@ -33,7 +33,7 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
-  /** The client certificate of the TLS handshake. The same object for all requests of a connection. */
+  /** The client certificate of the TLS handshake. The same object for all requests of a connection, until the client CAs change. */
   readonly peerCertificate: () => PeerCertificate | undefined
 }
 
@@ -43,6 +43,8 @@ export type PeerCertificate = {
   readonly isVerified: boolean
   /** If it is not verified: OpenSSL's reason. */
   readonly fault?: string
+  /** The client CAs have changed since: what OpenSSL found says nothing about those of now. */
+  readonly isOutdated?: true
 }
 
 export type Headers = { readonly [name: string]: string | readonly string[] }

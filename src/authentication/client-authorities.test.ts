@@ -43,6 +43,13 @@ test('authorities of one kind alone: what OpenSSL says counts, for that kind', (
   assert.ok(authorities.faultOf(peer(third), 'requestHeader') !== undefined)
 })
 
+test('a certificate that was verified by authorities of before counts if one of now issued it', () => {
+  const authorities = new ClientAuthorities({ client: one.certificatePem, requestHeader: null }, () => nowMs)
+  assert.equal(authorities.faultOf({ ...peer(one), isOutdated: true }, 'client'), undefined)
+  assert.match(authorities.faultOf({ ...peer(other), isOutdated: true }, 'client') ?? '', /not in --client-ca-file/)
+  assert.ok(authorities.faultOf({ ...peer(one), isOutdated: true }, 'requestHeader') !== undefined)
+})
+
 test('one authority may be of both kinds', () => {
   const pems = { client: one.certificatePem, requestHeader: other.certificatePem + one.certificatePem }
   const authorities = new ClientAuthorities(pems, () => nowMs)

@@ -1,8 +1,8 @@
 /**
  * Which certificate authority issued a client certificate: one of the client CAs, whose certificates name users, or one of the request
  * header CAs, whose certificates identify front proxies. OpenSSL verifies in the handshake, against all of them together. If both kinds are
- * configured, a certificate counts for those whose bundle contains its issuer: Node does not tell which path OpenSSL found, nor the
- * intermediates that a client sent.
+ * configured, or the bundles have changed since, a certificate counts for those whose bundle contains its issuer: Node does not tell which
+ * path OpenSSL found, nor the intermediates that a client sent.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
@@ -46,7 +46,8 @@ export class ClientAuthorities {
   faultOf(peer: PeerCertificate, use: AuthorityUse): string | undefined {
     if (!peer.isVerified) return peer.fault ?? 'certificate signed by unknown authority'
     const isAlone = this.#pems.client === null || this.#pems.requestHeader === null
-    if (isAlone) return this.#pems[use] === null ? 'certificate signed by unknown authority' : undefined
+    if (isAlone && this.#pems[use] === null) return 'certificate signed by unknown authority'
+    if (isAlone && peer.isOutdated !== true) return undefined
     const isIssued = this.#issued[use].get(peer) ?? this.#isIssued(peer, use)
     this.#issued[use].set(peer, isIssued)
     return isIssued ? undefined : notDirectly[use]

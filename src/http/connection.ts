@@ -19,8 +19,6 @@ export class Connection {
   /** Since when the client has read nothing of what is waiting for it, as of the listener's last check. */
   stalledSinceMs = 0
   writesSeen = -1
-  /** The connection is closed when the requests under way are answered. */
-  isOutdated = false
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
   /** Whether the answer to the last HTTP/1.1 request is sent only in part. */
@@ -31,6 +29,7 @@ export class Connection {
   readonly #resets: Bucket
   readonly #controls: Bucket
   #certificate: PeerCertificate | null | undefined
+  #isOutdated = false
 
   constructor(socket: TLSSocket, limits: Limits) {
     this.socket = socket
@@ -40,7 +39,18 @@ export class Connection {
     this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
-  /** Read once: it stays the same for as long as the connection lasts. */
+  /** The client CAs have changed: the connection is closed when the requests under way are answered. */
+  get isOutdated(): boolean {
+    return this.#isOutdated
+  }
+
+  /** Requests under way that are not authenticated yet must not be by the CAs that were. */
+  outdate(): void {
+    this.#isOutdated = true
+    if (this.#certificate) this.#certificate = { ...this.#certificate, isOutdated: true }
+  }
+
+  /** Read once: it stays the same until the client CAs change. */
   readonly peerCertificate = (): PeerCertificate | undefined => {
     if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
     return this.#certificate ?? undefined

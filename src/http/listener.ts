@@ -138,16 +138,17 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * For new connections. Open ones that have a client certificate are closed, each when its requests are answered: the CA that
-   * issued it may no longer be trusted. Fails if the PEM cannot be read.
+   * For new connections. Open ones that have a client certificate take no further requests and are closed, each when its requests are
+   * answered: the CA that issued it may no longer be trusted. Fails if the PEM cannot be read.
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
+    // A handshake that has begun would be verified by the old ones.
+    for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) {
       if (connection.peerCertificate() === undefined) continue
-      connection.isOutdated = true
-      if (connection.http2 !== undefined) connection.http2.close()
-      else if (connection.open === 0) connection.socket.destroySoon()
+      connection.outdate()
+      this.#closeConnection(connection)
     }
   }
 
@@ -302,7 +303,7 @@ export class Listener implements AsyncDisposable {
   #end(exchange: Exchange): void {
     if (!this.#exchanges.end(exchange)) return
     const { connection } = exchange
-    if (this.#isClosing) this.#closeConnection(connection)
+    if (this.#isClosing || connection.isOutdated) this.#closeConnection(connection)
     else connection.pipeline?.next()
   }
 

@@ -473,6 +473,53 @@ describe('limits', () => {
     few.destroy()
   })
 
+  test('who had a certificate of an authority of before sends no further request', async () => {
+    const { promise: until, resolve: go } = Promise.withResolvers<void>()
+    const seen: string[] = []
+    await using server = await start(async ({ path, peerCertificate }) => {
+      seen.push(path)
+      if (path !== '/streamed') await until
+      const body = Buffer.from(`outdated: ${peerCertificate()?.isOutdated ?? false}`)
+      const { status, headers } = text('')
+      if (path !== '/streamed') return { status, headers, body }
+      // The head of this answer is sent before: it cannot say that the connection will be closed.
+      const stream = (async function* () {
+        yield [Buffer.from('begun')]
+        await until
+      })()
+      return { status, headers, stream }
+    })
+    const { certificatePem: cert, keyPem: key } = issue(authority, {
+      commonName: 'jane',
+      usage: 'client',
+      hosts: [],
+      nowMs: Date.now(),
+    })
+    const { port } = server.listener
+    const sockets = ['/slow', '/streamed'].map((path) => {
+      const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, cert, key })
+      const gone = new Promise((resolve) => void socket.on('error', () => undefined).on('close', resolve))
+      let answers = ''
+      socket.on('data', (piece: Buffer) => (answers += piece.toString()))
+      socket.write(`${GET.replace('/', path)}${GET.replace('/', '/behind')}`)
+      return { socket, gone, answers: () => answers }
+    })
+    while (seen.length < 2 || sockets[1]?.answers().includes('begun') !== true) await sleep(5)
+    // It has begun its handshake when the authorities change.
+    const early = connectPlain({ port, host: '127.0.0.1' })
+    const earlyGone = new Promise((resolve) => void early.on('error', () => undefined).on('close', resolve))
+    await once(early, 'connect')
+    await sleep(20)
+    server.listener.setClientCa(createAuthority('next', Date.now()).certificatePem)
+    await earlyGone
+    for (const { socket } of sockets) socket.write(GET.replace('/', '/later'))
+    await sleep(20)
+    go()
+    for (const { gone } of sockets) await gone
+    assert.deepEqual(seen.toSorted(), ['/slow', '/streamed'])
+    assert.match(sockets[0]?.answers() ?? '', /connection: close[^]*outdated: true$/i)
+  })
+
   test('who leaves while pipelined requests wait leaves nothing behind', async () => {
     let begun = 0
     await using server = await start(async ({ signal }) => {
