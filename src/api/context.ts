@@ -108,6 +108,11 @@ export class RequestContext {
     return this.#signal
   }
 
+  /** Nobody waits for the response any more. Creates no signal. */
+  get hasEnded(): boolean {
+    return this.#signal?.aborted === true || this.#options.monotonicMs() >= this.deadlineMs
+  }
+
   /** The response is complete: releases the timer and the listener of the signal. */
   end(): void {
     this.#release?.()

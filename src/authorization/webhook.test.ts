@@ -61,9 +61,10 @@ function start(answer: () => Answer, webhook: Partial<AuthorizationWebhook> = {}
       ...webhook,
     },
     client: {
-      post: async (body) => {
+      post: async (body, signal) => {
         sent.push(JSON.parse(body))
         const said = answer()
+        if (signal?.aborted === true) throw new CallError('context canceled', 'canceled')
         if (said instanceof Error) throw said
         return typeof said === 'string' ? said : JSON.stringify(said)
       },
@@ -332,4 +333,15 @@ test('it cannot list the rights of a user', () => {
     incomplete: true,
     evaluationError: 'webhook authorizer does not support user rule resolution',
   })
+})
+
+test('a request that has ended is denied, whatever the failure policy', async () => {
+  const { authorizer, metrics } = start(() => review({ denied: true }))
+  const ended = { signal: AbortSignal.abort() }
+  assert.deepEqual(await authorizer.authorize(alice, getPod, ended), {
+    verdict: 'deny',
+    reason: '',
+    error: 'context canceled',
+  })
+  assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
 })

@@ -128,9 +128,9 @@ class WebhookAuthorizer {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log('error', 'an authorization webhook could not be asked', { webhook: name, error: message })
-      if (webhook.failurePolicy === 'NoOpinion' && signal?.aborted !== true) {
-        metrics.webhookFailOpen.with(name, result).add()
-      }
+      // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
+      if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
+      if (webhook.failurePolicy === 'NoOpinion') metrics.webhookFailOpen.with(name, result).add()
       return this.#onError(message)
     }
   }

@@ -1,6 +1,6 @@
 /** The first stages of each request: its RequestInfo, authentication, authorization, and the lookup of its resource. */
 import { RequestContext, type RequestInfo } from '../api/context.ts'
-import { badRequest, pageNotFound, undecided } from '../api/errors.ts'
+import { badRequest, pageNotFound, requestTimedOut, undecided } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -75,6 +75,8 @@ export function createGate(parts: GateParts): Gate {
     const deciding = authorize(user, info, context)
     const decision = deciding instanceof Promise ? await deciding : deciding
     context.decision = decision
+    // An answer from memory would be faster than a timer that is due already.
+    if (context.hasEnded) throw requestTimedOut()
     if (decision.verdict !== 'allow') {
       throw decision.error === undefined ? refusal(user, info, decision.reason) : undecided(request, decision.error)
     }

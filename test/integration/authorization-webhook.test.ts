@@ -23,6 +23,8 @@ const asked: Spec[] = []
 /** What the webhook says to a spec; a number is the status of an error. */
 let says: (spec: Spec) => object | number = () => ({ allowed: false })
 
+let answersAfterMs = 0
+
 const hook: Server = createServer({ cert, key }, (request, response) => {
   const pieces: Buffer[] = []
   request.on('data', (piece: Buffer) => void pieces.push(piece))
@@ -30,8 +32,10 @@ const hook: Server = createServer({ cert, key }, (request, response) => {
     const { spec, ...review } = JSON.parse(Buffer.concat(pieces).toString())
     asked.push(spec)
     const status = says(spec)
-    if (typeof status === 'number') response.writeHead(status).end('broken')
-    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
+    setTimeout(() => {
+      if (typeof status === 'number') response.writeHead(status).end('broken')
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
+    }, answersAfterMs)
   })
 })
 
@@ -141,6 +145,28 @@ test('an access review says what the webhook says, and that it failed', async ()
   await sleep(5)
   const evaluationError = 'the server could not find the requested resource'
   assert.deepEqual(await ask(), { allowed: false, evaluationError })
+})
+
+test('a timeout that ends before the webhook denies leaves nothing to the others', async () => {
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+  const body = {
+    metadata: { name: 'carol' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
+  }
+  assert.equal((await client.call({ method: 'POST', path: roles, token: adminToken, body })).status, 201)
+  await until(async () => (await read('other')).status === 404)
+  says = () => ({ denied: true })
+  answersAfterMs = 100
+  for (const what of ['configmaps', 'configmaps/none', 'none']) {
+    const path = `/api/v1/namespaces/guarded/${what}?timeout=2ms`
+    const { status, text } = await client.call({ path, token: 'bob-token' })
+    assert.equal(status, 504, text)
+    assert.match(text, /request did not complete within the allotted timeout/)
+  }
+  answersAfterMs = 0
+  assert.equal((await client.call({ method: 'DELETE', path: `${roles}/carol`, token: adminToken })).status, 200)
+  await until(async () => (await read('other')).status === 403)
 })
 
 const metric = async (name: RegExp): Promise<string> => {
