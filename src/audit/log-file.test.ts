@@ -45,6 +45,18 @@ test('lines are appended to a file that only its owner reads', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
+for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
+  test(`a file may have ${megabytesMax} MB`, async (t) => {
+    const dir = folder(t)
+    const file = await LogFile.create({ ...optionsOf(join(dir, 'audit.log')), megabytesMax })
+    await file.append(['one', 'two'])
+    await file.append(['three'])
+    await file.close()
+    assert.deepEqual(readdirSync(dir), ['audit.log'])
+    assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), 'one\ntwo\nthree\n')
+  })
+}
+
 test('a file that is full gets the name of the time, and a new one is begun', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))

@@ -15,6 +15,7 @@ export type LogFileOptions = {
   readonly wallMs: () => number
 }
 
+const MEGABYTE = 2 ** 20
 const MEGABYTES_MAX_DEFAULT = 100
 /** Some hundred events without objects. */
 const SPACE_BYTES = 1 << 20
@@ -34,7 +35,7 @@ export class LogFile {
   constructor(options: LogFileOptions) {
     const { path, megabytesMax, old } = options
     this.#options = options
-    this.#bytesMax = (megabytesMax || MEGABYTES_MAX_DEFAULT) << 20
+    this.#bytesMax = (megabytesMax || MEGABYTES_MAX_DEFAULT) * MEGABYTE
     const extension = extname(path)
     this.#old = new OldFiles({ ...old, directory: dirname(path), prefix: `${basename(path, extension)}-`, extension })
   }
