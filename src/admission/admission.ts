@@ -16,7 +16,7 @@ export type Attributes = {
   readonly subresource: string
   /** Empty for cluster-scoped resources. */
   readonly namespace: string
-  /** Empty if it is still to be generated. */
+  /** Empty if it is still to be generated, and in a deletecollection. */
   readonly name: string
   /** As it is to be stored; undefined for a delete. */
   readonly object: KubeObject | undefined
@@ -39,7 +39,10 @@ type Asked = {
   readonly shape?: ObjectSchema | undefined
 }
 
-/** The only place where attributes are created. If the path has no name, as that of a create, it is taken from the object. */
+/**
+ * The only place where attributes are created. If the path has no name, as that of a create, it is taken from the object. The objects of a
+ * deletecollection have none.
+ */
 export function attributesOf(request: ResourceRequest, asked: Asked): Attributes {
   const { operation, options, object, oldObject, shape } = asked
   const { resource, subresource, namespace, context } = request
@@ -48,7 +51,7 @@ export function attributesOf(request: ResourceRequest, asked: Asked): Attributes
     resource,
     subresource,
     namespace,
-    name: request.name === '' ? (object?.metadata.name ?? '') : request.name,
+    name: request.verb === 'deletecollection' ? '' : request.name || (object?.metadata.name ?? ''),
     object,
     oldObject,
     isDryRun: options.isDryRun,

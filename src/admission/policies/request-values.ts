@@ -5,7 +5,7 @@ import { namespaceType, requestType } from '../../cel/admission.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
-import { type Resource, viewOf } from '../../registry/resource.ts'
+import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../match/namespaces.ts'
 import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
@@ -42,21 +42,15 @@ export class RequestValues {
   }
 
   async #convert(to: Resource): Promise<ObjectValues> {
-    const { object, oldObject, resource: from, subresource } = this.#attributes
+    const { object, oldObject, resource: from, subresource, shape } = this.#attributes
     const converted = async (one: KubeObject | undefined): Promise<Result> => {
       if (one === undefined) return null
       const inVersion = await convertTo(one, { from, to, subresource }, this.#convertByWebhook)
-      return valueOf(wireOf(inVersion, to, subresource), dyn)
+      const { struct } = inVersion === one ? shape() : to.shape
+      return valueOf(wholeWire(inVersion, struct), dyn)
     }
     return { object: await converted(object), oldObject: await converted(oldObject) }
   }
-}
-
-/** Objects of a subresource's own kind, such as an Eviction, are as they were sent. */
-function wireOf(object: KubeObject, resource: Resource, subresource: string): Fields {
-  const view = viewOf({ resource, subresource })
-  if (view !== undefined) return wholeWire(object, view.shape.struct)
-  return kindAt(resource, subresource).kind === resource.kind ? wholeWire(object, resource.shape.struct) : object
 }
 
 /** Fields that are empty are absent, as in an AdmissionReview. */
@@ -80,6 +74,7 @@ function requestFields(attributes: Attributes, matched: Resource): Fields {
       extra: user.extra === undefined || Object.keys(user.extra).length === 0 ? undefined : user.extra,
     }),
     dryRun: isDryRun,
+    options: attributes.options(),
   })
 }
 
