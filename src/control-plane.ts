@@ -8,6 +8,7 @@ import { Admission } from './admission/admission.ts'
 import type { Objects } from './admission/objects.ts'
 import { createPlugins, type PluginParts } from './admission/plugins.ts'
 import { FollowedPolicies, policyGroup } from './admission/policies/followed-policies.ts'
+import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
@@ -329,7 +330,9 @@ function createAdmission(
   }
   const { nameSuffix } = ids
   const plugins = createPlugins({ objects, clock, nameSuffix, authorize, resourcesOf, gates: featureGates, policies })
-  return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
+  // No flag turns the first one off.
+  const paramAccess = createParamAccess({ objects, authorize, resourcesOf })
+  return new Admission([paramAccess, ...plugins.filter(({ name }) => admission.isOn(name))])
 }
 
 type FollowingParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }

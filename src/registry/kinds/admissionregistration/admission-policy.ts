@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of a policy is not checked yet. */
+/** ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameters is checked by `admission/policies/param-access.ts`. */
 import {
   checked,
   duplicate,

@@ -1,0 +1,114 @@
+/**
+ * Who names the parameters of a policy must be able to read them: by messages of policies they would be told to everybody. It is checked
+ * when everything else of the policy or binding is valid, and whether or not policies are enforced.
+ */
+import type { AccessAttributes } from '../../api/access.ts'
+import { refuseInvalid } from '../../api/errors.ts'
+import { forbiddenField } from '../../api/field-fault.ts'
+import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
+import { mastersGroup, type User } from '../../api/user.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Attributes, Plugin } from '../admission.ts'
+import type { AskAuthorizer } from '../ask-authorizer.ts'
+import type { Objects, ResourceId } from '../objects.ts'
+
+export type ParamAccessParts = {
+  readonly objects: Pick<Objects, 'get'>
+  readonly authorize: AskAuthorizer
+  readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
+}
+
+const group = 'admissionregistration.k8s.io'
+
+/** The policies of each resource of bindings. */
+const policiesOf: ReadonlyMap<string, string> = new Map([
+  ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'],
+  ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'],
+])
+
+export function createParamAccess(parts: ParamAccessParts): Plugin {
+  const plurals = [...policiesOf.keys(), ...policiesOf.values()]
+  return {
+    name: 'ParamAccess',
+    resources: new Set(plurals.map((plural) => `${plural}.${group}`)),
+    validate: (attributes) => {
+      const { object, subresource, context } = attributes
+      if (object === undefined || subresource !== '' || context.user.groups.includes(mastersGroup)) return undefined
+      return policiesOf.has(attributes.resource.plural)
+        ? checkBinding(attributes, fieldsOf(object['spec']), parts)
+        : checkPolicy(attributes, fieldsOf(object['spec']), parts)
+    },
+  }
+}
+
+async function checkPolicy(attributes: Attributes, { paramKind }: Fields, parts: ParamAccessParts): Promise<void> {
+  if (paramKind === undefined || paramKind === null) return
+  const { user } = attributes.context
+  const { apiVersion, kind } = kindOf(paramKind)
+  const before = kindOf(fieldsOf(attributes.oldObject?.['spec'])['paramKind'])
+  if (attributes.oldObject !== undefined && before.apiVersion === apiVersion && before.kind === kind) return
+  const target = targetOf(paramKind, parts)
+  if (await isAllowed(user, { ...target, verb: 'get', name: '*', namespace: '*' }, parts)) return
+  const kindText = `(kind=${kind}, apiVersion=${apiVersion})`
+  const why = `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind ${kindText}`
+  refuse(attributes, 'spec.paramKind', why)
+}
+
+async function checkBinding(attributes: Attributes, spec: Fields, parts: ParamAccessParts): Promise<void> {
+  const { paramRef } = spec
+  if (paramRef === undefined || paramRef === null) return
+  const { resource, context } = attributes
+  const { user } = context
+  const policyName = textOf(spec['policyName'])
+  const id: ResourceId = { group, version: resource.version, plural: policiesOf.get(resource.plural) ?? '' }
+  const policy = await parts.objects.get(id, { namespace: '', name: policyName }, 'latest')
+  const paramKind = fieldsOf(policy?.['spec'])['paramKind']
+  const target = targetOf(paramKind, parts)
+  const { name, namespace } = fieldsOf(paramRef)
+  const verb = textOf(name) === '' ? 'list' : 'get'
+  const asked = { ...target, verb, name: textOf(name), namespace: textOf(namespace) }
+  if (await isAllowed(user, asked, parts)) return
+  const everywhere = `does not have "${verb}" permission for all groups, versions and resources`
+  const unknown = `to determine minimum required permissions and user ${goUser(user)} ${everywhere}`
+  const { apiVersion, kind } = kindOf(paramKind)
+  const why =
+    policy === undefined
+      ? `unable to get policy ${policyName} ${unknown}`
+      : target.plural === '*' && target.group !== '*'
+        ? `unable to resolve paramKind &{${apiVersion} ${kind}} ${unknown}`
+        : `user ${goUser(user)} does not have "${verb}" permission on the object referenced by paramRef`
+  refuse(attributes, 'spec.paramRef', why)
+}
+
+const kindOf = (paramKind: Fields[string]): { readonly apiVersion: string; readonly kind: string } => {
+  const { apiVersion, kind } = fieldsOf(paramKind)
+  return { apiVersion: textOf(apiVersion), kind: textOf(kind) }
+}
+
+type Target = { readonly group: string; readonly version: string; readonly plural: string }
+
+/** What is not known is everything. */
+function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessParts): Target {
+  if (paramKind === undefined || paramKind === null) return { group: '*', version: '*', plural: '*' }
+  const { apiVersion, kind } = kindOf(paramKind)
+  const [version = '', of = ''] = apiVersion.split('/').toReversed()
+  const [resource] = resourcesOf(apiVersion, kind)
+  return { group: of, version, plural: resource?.plural ?? '*' }
+}
+
+type Asked = Target & Pick<AccessAttributes & { readonly kind: 'resource' }, 'verb' | 'name' | 'namespace'>
+
+async function isAllowed(user: User, asked: Asked, { authorize }: ParamAccessParts): Promise<boolean> {
+  return (await authorize(user, { kind: 'resource', subresource: '', ...asked })).verdict === 'allow'
+}
+
+function refuse({ resource, object }: Attributes, path: string, why: string): void {
+  if (object !== undefined) refuseInvalid(resource, object, [forbiddenField(path, why)])
+}
+
+/** As Go prints it with %v. */
+function goUser({ name, uid, groups, extra = {} }: User): string {
+  const entries = Object.keys(extra).toSorted()
+  const more = entries.map((key) => `${key}:[${(extra[key] ?? []).join(' ')}]`).join(' ')
+  return `&{${name} ${uid} [${groups.join(' ')}] map[${more}]}`
+}
