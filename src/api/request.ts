@@ -145,11 +145,24 @@ export function utf8Header(value: string): string {
   return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'latin1').toString('utf8')
 }
 
+const isWhiteSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+
+/**
+ * Without white space of ASCII at both ends. `trim` takes U+00A0, too, which in a header that is decoded as Latin-1 may be the last byte of
+ * a letter: two users would have the same name.
+ */
+export function trimWhiteSpace(value: string): string {
+  let [start, end] = [0, value.length]
+  while (start < end && isWhiteSpace(value.charCodeAt(start))) start++
+  while (start < end && isWhiteSpace(value.charCodeAt(end - 1))) end--
+  return value.slice(start, end)
+}
+
 /** The lines of a header whose lines are kept apart: each is one value, even if it contains commas. */
 export function headerValues(headers: IncomingHttpHeaders, name: string): string[] {
   const value = headers[name]
   if (value === undefined) return []
-  return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(one.trim()))
+  return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(trimWhiteSpace(one)))
 }
 
 /** The end of a header's name that is a percent-encoded key; one that cannot be decoded is kept as it is. */

@@ -62,6 +62,8 @@ const headerCases: readonly [string | undefined, string][] = [
   ['Bearer  a', 'system:anonymous, warned'],
   ['Bearer c', '401'],
   ['Bearer ab', '401'],
+  ['\tBearer b\t', 'b'],
+  ['Bearer b\u00a0', '401'],
 ]
 for (const [authorization, wanted] of headerCases) {
   test(`Authorization ${JSON.stringify(authorization)}: ${wanted}`, () => {

@@ -1,6 +1,6 @@
 /** Bearer tokens as clients send them: in the Authorization header, or as a WebSocket subprotocol, for browsers. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { elementsOf, firstHeader } from '../api/request.ts'
+import { elementsOf, firstHeader, trimWhiteSpace } from '../api/request.ts'
 
 export type TokenFound =
   | { readonly kind: 'none' }
@@ -19,7 +19,7 @@ const extraSpace = 'the provided Authorization header contains extra space befor
 export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
   const header = firstHeader(headers, 'authorization')
   if (header === undefined) return none
-  const [scheme = '', token = '', ...rest] = header.trim().split(' ', 3)
+  const [scheme = '', token = '', ...rest] = trimWhiteSpace(header).split(' ', 3)
   if (scheme.toLowerCase() !== 'bearer') return none
   if (token !== '') return { kind: 'token', token }
   return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none

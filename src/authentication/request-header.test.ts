@@ -71,6 +71,14 @@ test('names are UTF-8', () => {
   assert.deepEqual(seen({ 'x-remote-user': latin1 }), { name: 'jörg', uid: '', groups: ['system:authenticated'] })
 })
 
+test('names that end with a byte that is a blank of Latin-1 are different names', () => {
+  for (const name of ['andre\u00e0', 'andre\u0160', '\u00a0jane\u00a0', '\u3000', 'jane']) {
+    const found = seen({ 'x-remote-user': ` \t${Buffer.from(name).toString('latin1')}\t ` })
+    assert.ok(found instanceof Object)
+    assert.equal(found.name, name)
+  }
+})
+
 test('headers count only with a certificate of a proxy', () => {
   const headers = { 'x-remote-user': 'jane' }
   assert.match(String(seen(headers, {}, peer('proxy', false))), /^verifying certificate SN=\d+ failed: not ours$/)
