@@ -17,7 +17,7 @@ const KEY_ID_CHARACTERS_MAX = 1024
 /** setTimeout holds no more. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-type ExternalKey = JwtKey & { readonly isExcludedFromDiscovery: boolean }
+type ExternalKey = JwtKey & { readonly der: Buffer; readonly isExcludedFromDiscovery: boolean }
 
 type Fetched = {
   readonly keys: readonly ExternalKey[]
@@ -69,13 +69,17 @@ export class ExternalKeys implements AccountKeys, Disposable {
 
   find(keyId: string): readonly JwtKey[] | Promise<readonly JwtKey[]> {
     const found = this.#known(keyId)
+    if (found.length > 0) return found
+    const isAsked = this.#fetching !== undefined
     const { time, log } = this.#parts
-    if (found.length > 0 || time.monotonicMs() - this.#askedAtMs < ASK_EVERY_MS) return found
-    this.#askedAtMs = time.monotonicMs()
+    if (!isAsked) {
+      if (time.monotonicMs() - this.#askedAtMs < ASK_EVERY_MS) return found
+      this.#askedAtMs = time.monotonicMs()
+    }
     return this.#fetch().then(
       () => this.#known(keyId),
       (error: Error) => {
-        log('error', 'Error while syncing keys', { error: error.message })
+        if (!isAsked) log('error', 'Error while syncing keys', { error: error.message })
         return []
       },
     )
@@ -94,7 +98,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
 
   async #fetchOnce(): Promise<void> {
     const { fetch, time, onFetched } = this.#parts
-    const { keys, dataSeconds, refreshSeconds } = checked(await fetch())
+    const { keys, dataSeconds, refreshSeconds } = checked(await fetch(), this.#keys)
     this.#keys = keys
     this.#refreshAtMs = time.monotonicMs() + refreshSeconds * 1000
     onFetched(dataSeconds)
@@ -124,7 +128,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
 }
 
 /** Fails with upstream's messages. */
-function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys): Fetched {
+function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys, before: readonly ExternalKey[]): Fetched {
   if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`)
   if (keys.length === 0) throw new Error('found no keys')
   if (dataSeconds === null) throw new Error('invalid data timestamp: proto: invalid nil Timestamp')
@@ -133,9 +137,12 @@ function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys): Fetched {
       throw new Error(`found invalid public key id ${JSON.stringify(id)}`)
     }
     if (der.length === 0) throw new Error('found empty public key')
+    // The same object for the same key: signatures that it has verified count for as long as it is one of the keys.
+    const same = before.find((one) => one.id === id && one.der.equals(der))
+    if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)
     if (key === undefined) throw new Error(`while parsing external public keys: ${id} is no RSA or ECDSA public key`)
-    return { ...key, isExcludedFromDiscovery }
+    return { ...key, der, isExcludedFromDiscovery }
   })
   return { keys: read, dataSeconds, refreshSeconds }
 }

@@ -66,6 +66,20 @@ test('a new key is found with the first token that it signed, and the old one st
   assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 2)
 })
 
+test('tokens of a new key that come together all wait for it, and keys that stay are the same objects', async () => {
+  await using parts = await start()
+  const { server, signer } = parts
+  await server.start()
+  await signer.start()
+  const [first] = await signer.keys.find('first')
+  server.rotate('second')
+  const after = await signer.sign({ sub: 'b' })
+  const verified = await Promise.all([1, 2, 3].map(() => isVerifiedBy(after, signer)))
+  assert.deepEqual(verified, [true, true, true])
+  assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 2)
+  assert.equal((await signer.keys.find('first'))[0], first)
+})
+
 test('keys are refreshed when the signer said so', async () => {
   await using parts = await start()
   const { server, signer } = parts
