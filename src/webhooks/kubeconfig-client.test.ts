@@ -165,10 +165,12 @@ test('a renewed client certificate is shown on new connections', async () => {
   const clientCertificate = { kind: 'files', certificatePath, keyPath } as const
   using calls = new KubeconfigClient(configOf(hook.url, { clientCertificate }), { timeoutMs: 10_000, time })
   const first = await calls.post('{}')
-  write(renewed)
+  write({ ...client, certificatePem: renewed.certificatePem })
   assert.equal(await calls.post('{}'), first)
   nowMs += 60_000
-  assert.notEqual(await calls.post('{}'), first)
+  assert.equal(await calls.post('{}'), first, 'half of a renewed pair is not used')
+  write(renewed)
+  assert.notEqual(await calls.post('{}'), first, 'and not waited for longer than needed')
 })
 
 test('a server of an unknown authority is refused, unless verification is off', async () => {

@@ -1,4 +1,5 @@
 /** How a client of a kubeconfig shows who it is: headers, and a client certificate. Files are read again as they are renewed. */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 // Does not fail with escapes that are not UTF-8, as Go's does not.
 import { unescape } from 'node:querystring'
@@ -12,19 +13,18 @@ export type Headers = Readonly<Record<string, string | readonly string[]>>
 
 export class KubeconfigCredentials {
   readonly #kubeconfig: Kubeconfig
-  readonly #token: RenewedFile | undefined
-  readonly #certificate: RenewedFile | undefined
-  readonly #key: RenewedFile | undefined
+  readonly #token: Renewed<string> | undefined
+  readonly #pair: Renewed<KeyPair> | undefined
 
   constructor(kubeconfig: Kubeconfig, clock: Clock) {
     this.#kubeconfig = kubeconfig
     const { credentials, clientCertificate } = kubeconfig
     if (credentials.kind === 'token' && credentials.path !== null) {
-      this.#token = new RenewedFile(credentials.path, clock, credentials.token)
+      const { path, token } = credentials
+      this.#token = new Renewed(() => readFilled(path), clock, token)
     }
     if (clientCertificate?.kind === 'files') {
-      this.#certificate = new RenewedFile(clientCertificate.certificatePath, clock)
-      this.#key = new RenewedFile(clientCertificate.keyPath, clock)
+      this.#pair = new Renewed(() => readPair(clientCertificate), clock)
     }
   }
 
@@ -38,12 +38,10 @@ export class KubeconfigCredentials {
   }
 
   /** Undefined: without a certificate. */
-  async certificate(): Promise<{ readonly cert: string; readonly key: string } | undefined> {
+  async certificate(): Promise<KeyPair | undefined> {
     const { clientCertificate } = this.#kubeconfig
     if (clientCertificate?.kind === 'pem') return { cert: clientCertificate.certificate, key: clientCertificate.key }
-    if (this.#certificate === undefined || this.#key === undefined) return undefined
-    const [cert, key] = await Promise.all([this.#certificate.read(), this.#key.read()])
-    return { cert, key }
+    return this.#pair?.read()
   }
 
   async #authorization(): Promise<string> {
@@ -77,37 +75,56 @@ function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Head
 /** Characters that a header's name cannot have are percent-encoded. */
 const escapeKey = (key: string): string => key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
 
-/** What was read last stays when the file cannot be read or is empty. */
-class RenewedFile {
-  readonly #path: string
-  readonly #clock: Clock
-  #text: string
-  #readMs = -Infinity
-  #reading: Promise<string> | undefined
+type KeyPair = { readonly cert: string; readonly key: string }
+type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 
-  constructor(path: string, clock: Clock, text = '') {
-    this.#path = path
+/** Fails between two writes of who renews them, when they do not belong together. */
+async function readPair({ certificatePath, keyPath }: PairPaths): Promise<KeyPair> {
+  const [cert, key] = await Promise.all([readFilled(certificatePath), readFilled(keyPath)])
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error(`the private key in ${keyPath} is not that of the certificate in ${certificatePath}`)
+  }
+  return { cert, key }
+}
+
+async function readFilled(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8')
+  if (text.trim() === '') throw new Error(`read an empty file: ${path}`)
+  return text
+}
+
+/** What was read last stays when it cannot be read again; the next call tries again then. */
+class Renewed<Value> {
+  readonly #readNow: () => Promise<Value>
+  readonly #clock: Clock
+  #value: Value | undefined
+  #readMs = -Infinity
+  #reading: Promise<Value> | undefined
+
+  constructor(readNow: () => Promise<Value>, clock: Clock, value?: Value) {
+    this.#readNow = readNow
     this.#clock = clock
-    this.#text = text
+    this.#value = value
   }
 
-  read(): Promise<string> {
-    if (this.#clock.monotonicMs() - this.#readMs < REREAD_MS) return Promise.resolve(this.#text)
+  read(): Promise<Value> {
+    if (this.#value !== undefined && this.#clock.monotonicMs() - this.#readMs < REREAD_MS) {
+      return Promise.resolve(this.#value)
+    }
     this.#reading ??= this.#readAgain().finally(() => {
       this.#reading = undefined
     })
     return this.#reading
   }
 
-  async #readAgain(): Promise<string> {
+  async #readAgain(): Promise<Value> {
     try {
-      const text = await readFile(this.#path, 'utf8')
-      if (text.trim() === '') throw new Error(`read an empty file: ${this.#path}`)
-      this.#text = text
+      this.#value = await this.#readNow()
       this.#readMs = this.#clock.monotonicMs()
+      return this.#value
     } catch (error) {
-      if (this.#text === '') throw error
+      if (this.#value === undefined) throw error
+      return this.#value
     }
-    return this.#text
   }
 }
