@@ -1,4 +1,4 @@
-/** The commands of docs/access.md about a first user, a role and an OpenID issuer are run, as they stand there. */
+/** The commands of docs/access.md about a first user, a role and an OpenID issuer are run, as they stand there, with its audit policy. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,6 +25,7 @@ function blocksOf(title: string): string[] {
 const parts = new AsyncDisposableStack()
 const [userLine = '', ...userBlocks] = blocksOf('A first user and a role')
 const [authentication = '', issuerCommands = ''] = blocksOf('Users of an OpenID issuer')
+const auditPolicy = blocksOf('Audit')[0] ?? ''
 let companions: Companions
 let server: ApiServerProcess
 let dir: string
@@ -46,7 +47,12 @@ before(async () => {
         const tokens = join(folder, 'tokens.csv')
         writeFileSync(tokens, `${readFileSync(tokens, 'utf8')}${userLine}`)
         writeFileSync(join(folder, 'authentication.yaml'), config)
-        return [`--authentication-config=${join(folder, 'authentication.yaml')}`]
+        writeFileSync(join(folder, 'audit.yaml'), auditPolicy)
+        return [
+          `--authentication-config=${join(folder, 'authentication.yaml')}`,
+          `--audit-policy-file=${join(folder, 'audit.yaml')}`,
+          `--audit-log-path=${join(dir, 'audit.log')}`,
+        ]
       },
     }),
   )
@@ -97,4 +103,21 @@ test('a user of an OpenID issuer is let in, ten lines later', { timeout: 120_000
   assert.match(printed, /oidc:everybody/)
   const system = companions.token({ issuer: 'login', claims: { ...claims, email: 'system:admin' } }, 'ann')
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
+})
+
+test('its audit policy records bodies, but no credentials', { timeout: 120_000 }, async () => {
+  const create = (object: object): Promise<string> => run(`echo '${JSON.stringify(object)}' | kubectl create -f -`)
+  await create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'plain' }, data: { a: 'recorded' } })
+  await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'hidden-in-secret' } })
+  await run('kubectl create serviceaccount reviewed')
+  const token = (await run('kubectl create token reviewed')).trim()
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } }
+  const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
+  await run(`echo '${JSON.stringify(review)}' | kubectl create --raw ${reviews} -f -`)
+  const events = readFileSync(join(dir, 'audit.log'), 'utf8')
+  assert.match(events, /"data":\{"a":"recorded"\}/)
+  assert.ok(events.includes(`"requestURI":"${reviews}`))
+  for (const secret of ['hidden-in-secret', Buffer.from('hidden-in-secret').toString('base64'), token]) {
+    assert.ok(!events.includes(secret), 'a credential is recorded')
+  }
 })
