@@ -108,13 +108,13 @@ export class AuditedRequest implements Audited {
   }
 
   /**
-   * Stores the first event. What reads may go on meanwhile, since its response waits for a later event; what writes must not be done
-   * before it is recorded. Fails if the policy of the backend is that a request which cannot be recorded is not served.
+   * Stores the first event. What only reads may go on meanwhile, if its response waits for a later event; all else must not be done
+   * before it is recorded: what writes, and what may do anything on another server, such as an exec by GET. Fails if the policy of the backend is that a request which cannot be recorded is not served.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
     const { isStrict } = this.#recorder
-    const isAwaited = isStrict || !readingVerbs.has(this.#arrived.info.verb)
+    const isAwaited = isStrict || !this.#onlyReads || this.#recording.omitsStage.ResponseComplete
     const stored = this.#emit('RequestReceived', { atMs: this.#receivedMs, urgency: isAwaited ? 'now' : 'soon' })
     if (stored === true) return undefined
     if (stored === false) {
@@ -125,6 +125,11 @@ export class AuditedRequest implements Audited {
     return stored.then((isStored) => {
       if (!isStored && isStrict) throw this.#reject()
     })
+  }
+
+  get #onlyReads(): boolean {
+    const { info, isLongRunning } = this.#arrived
+    return readingVerbs.has(info.verb) && (info.verb === 'watch' || !isLongRunning)
   }
 
   requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RequestContext } from '../api/context.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { isLongRunning } from '../gate/in-flight.ts'
+import { requestInfo } from '../gate/request-info.ts'
+import { systemTime } from '../lib/timers.ts'
+import { AuditedRequest, type Recorder } from './audited-request.ts'
+import { KnownTexts } from './known-texts.ts'
+import { MicroClock } from './micro-clock.ts'
+
+const requestOf = (method: string, uri: string): ApiRequest => {
+  const [path = '', query = ''] = uri.split('?')
+  return {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    headers: {},
+    body: () => Promise.resolve(Buffer.alloc(0)),
+    pipeBody: () => Promise.resolve(),
+    signal: new AbortController().signal,
+    remoteAddress: '::1',
+    peerCertificate: () => undefined,
+  }
+}
+
+/** A request that has been authenticated, by a backend that blocks. */
+function begin(method: string, uri: string, { isCompleteOmitted = false, isStrict = false } = {}) {
+  const stored: PromiseWithResolvers<boolean>[] = []
+  const events: string[] = []
+  const recorder: Recorder = {
+    time: new MicroClock(systemTime),
+    texts: new KnownTexts(),
+    monotonicMs: systemTime.monotonicMs,
+    isStrict,
+    objectBytesMax: Infinity,
+    store: ({ json }) => {
+      events.push(JSON.parse(json).stage)
+      const storing = Promise.withResolvers<boolean>()
+      stored.push(storing)
+      return storing.promise
+    },
+    countRejected: () => undefined,
+  }
+  const request = requestOf(method, uri)
+  const info = requestInfo(request)
+  const user = { name: 'alice', uid: '', groups: [] }
+  const omitsStage = {
+    RequestReceived: false,
+    ResponseStarted: false,
+    ResponseComplete: isCompleteOmitted,
+    Panic: false,
+  }
+  const audited = new AuditedRequest(
+    {
+      arrived: { request, info, auditId: 'id', startMs: 0, isLongRunning: isLongRunning(info) },
+      user,
+      recording: { level: 'Metadata', omitsManagedFields: false, omitsStage },
+    },
+    recorder,
+  )
+  const context = new RequestContext({
+    auditId: 'id',
+    info,
+    timeoutMs: Infinity,
+    clientSignal: () => request.signal,
+    monotonicMs: systemTime.monotonicMs,
+  })
+  context.identify(user)
+  return { audited, stored, events, received: audited.received(context) }
+}
+
+const pod = '/api/v1/namespaces/n/pods/p'
+const awaited: readonly (readonly [isAwaited: boolean, method: string, uri: string, isCompleteOmitted?: boolean])[] = [
+  [false, 'GET', pod],
+  [false, 'GET', '/api/v1/pods'],
+  [false, 'GET', '/api/v1/pods?watch=1'],
+  [true, 'POST', '/api/v1/namespaces/n/pods'],
+  [true, 'DELETE', pod],
+  [true, 'POST', `${pod}/exec?command=rm`],
+  [true, 'GET', `${pod}/exec?command=rm`],
+  [true, 'GET', `${pod}/attach`],
+  [true, 'GET', `${pod}/portforward`],
+  [true, 'GET', `${pod}/proxy/delete-everything`],
+  [true, 'GET', '/api/v1/namespaces/n/services/s/proxy/x'],
+  [true, 'GET', '/api/v1/nodes/n/proxy/run'],
+  [true, 'GET', pod, true],
+]
+for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
+  const what = isCompleteOmitted ? ', with no later event,' : ''
+  test(`${method} ${uri}${what} ${isAwaited ? 'waits' : 'does not wait'} for its first event`, () => {
+    assert.equal(begin(method, uri, { isCompleteOmitted }).received instanceof Promise, isAwaited)
+  })
+}
