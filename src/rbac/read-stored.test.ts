@@ -20,7 +20,15 @@ function itemOf(stored: string): Item {
   return new Item(home, { key: '/r', revision: 1, createRevision: 1 })
 }
 
-const metadata = { name: 'a', uid: 'u', managedFields: [{ fieldsV1: { 'f:"}]': {} } }] }
+const time = '2026-01-31T12:00:00Z'
+const metadata = {
+  name: 'a',
+  uid: 'u',
+  creationTimestamp: time,
+  labels: { a: 'b' },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u', controller: true }],
+  managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', time, fieldsV1: { 'f:"}]': {} } }],
+}
 const stored = (kind: string, content: object, apiVersion = 'rbac.authorization.k8s.io/v1'): string =>
   `${JSON.stringify({ kind, apiVersion, metadata, ...content })}\n`
 
@@ -57,5 +65,35 @@ const others: { readonly [what: string]: string } = {
 for (const [what, bytes] of Object.entries(others)) {
   test(`a Role ${what} is left to the decoder`, () => {
     assert.throws(() => createReadContent('Role')(itemOf(bytes)), /decoded/)
+  })
+}
+
+const badMetadata = [
+  '5',
+  'null',
+  '"a"',
+  '[]',
+  '{"name":5}',
+  '{"name":null}',
+  '{"labels":7}',
+  '{"labels":{"a":1}}',
+  '{"annotations":[]}',
+  '{"name":"a" "uid"}',
+  '{"name":"a",}',
+  '{"ownerReferences":{}}',
+  '{"ownerReferences":[5]}',
+  '{"ownerReferences":[{"controller":"yes"}]}',
+  '{"creationTimestamp":"yesterday"}',
+  '{"creationTimestamp":"2026-02-30T00:00:00Z"}',
+  '{"managedFields":[{"fieldsV1":"x"}]}',
+  '{"managedFields":[{"time":1}]}',
+  '{"toString":"x"}',
+  '{"__proto__":{"a":1}}',
+  '{"unknown":{}}',
+]
+for (const bad of badMetadata) {
+  test(`a ClusterRoleBinding with the metadata ${bad} is left to the decoder`, () => {
+    const bytes = stored('ClusterRoleBinding', { roleRef, subjects }).replace(JSON.stringify(metadata), () => bad)
+    assert.throws(() => createReadContent('ClusterRoleBinding')(itemOf(bytes)), /decoded/)
   })
 }

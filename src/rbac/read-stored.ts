@@ -9,6 +9,7 @@ import { contentOf } from '../cache/followed-resource.ts'
 import type { Item } from '../cache/item.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import { COMMA } from '../lib/ascii.ts'
+import { isPlainMetadata, isText } from './plain-metadata.ts'
 import { rbacGroup } from './role.ts'
 
 /** The fields behind metadata. Fails with a StorageError. */
@@ -20,7 +21,8 @@ export function createReadContent(kind: string): (item: Item) => Fields {
 function storedContent(stored: Buffer | undefined, head: string): Fields | undefined {
   if (stored === undefined || stored.toString('latin1', 0, head.length) !== head) return undefined
   const end = endOfValue(stored, head.length)
-  if (stored[end] !== COMMA) return undefined
+  // An object whose metadata cannot be decoded does not exist for clients: it must not grant anything either.
+  if (stored[end] !== COMMA || !isPlainMetadata(stored.toString('utf8', head.length, end))) return undefined
   const content = parsed(`{${stored.toString('utf8', end + 1)}`)
   return isFields(content) && Object.entries(content).every(([name, value]) => isPlain(name, value))
     ? content
@@ -45,5 +47,3 @@ function isPlain(name: string, value: Json | undefined): boolean {
     (rule) => isFields(rule) && Object.values(rule).every((list) => Array.isArray(list) && list.every(isText)),
   )
 }
-
-const isText = (value: Json | undefined): boolean => typeof value === 'string'
