@@ -10,6 +10,8 @@ import { createPlugins, type PluginParts } from './admission/plugins.ts'
 import { FollowedPolicies, policyGroup } from './admission/policies/followed-policies.ts'
 import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
+import { configurationGroup, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
+import type { HookParts } from './admission/webhooks/parts.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
@@ -67,6 +69,8 @@ import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
+import type { GetService, WebhookParts } from './webhooks/call.ts'
+import { ReceivedAnswers } from './webhooks/received.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
 export type Surroundings = {
@@ -112,6 +116,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly authorizers: ConfiguredAuthorizers
   /** To be started at any time: before that, no request is in a flow. */
   readonly flows: FollowedSchemas
+  /** To be started before the first request is accepted. */
+  readonly hooks: FollowedHooks
   readonly registry: Registry
   readonly allocation: ServiceAllocators
   /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
@@ -136,6 +142,14 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const policyIndex = new PolicyIndex(registry)
   const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
   const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
+  const received = new ReceivedAnswers()
+  const hooks = createHooks(
+    { registry, accessOf: (resource) => access.of(resource), log },
+    {
+      getService: (namespace, name) => getService(namespace, name),
+      received,
+    },
+  )
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
@@ -156,6 +170,18 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const ownHandle: HandleAs = (request, user) => handle(request, user)
   const accessOf = (resource: Resource): Access => access.of(resource)
   const objects = createOwnObjects(registry, accessOf)
+  const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
+  const expressions: ExpressionParts = {
+    convertByWebhook: async (object, from, to) => {
+      const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
+      assert(converted !== undefined, 'a webhook converts every object, or fails')
+      return converted
+    },
+    authorizerOf: (context, requestResource) => ({
+      ...celAuthorizer({ authorize, user: context.user, requestResource, waiting: context }),
+    }),
+    answerPattern: (question) => patterns.answer(question),
+  }
   const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
   const access = new ResourceAccess({
     config,
@@ -167,19 +193,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       registry,
       authorize,
       objects,
-      policies: {
-        index: policyIndex,
-        registry,
-        convertByWebhook: async (object, from, to) => {
-          const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
-          assert(converted !== undefined, 'a webhook converts every object, or fails')
-          return converted
-        },
-        authorizerOf: (context, requestResource) => ({
-          ...celAuthorizer({ authorize, user: context.user, requestResource, waiting: context }),
-        }),
-        answerPattern: (question) => patterns.answer(question),
-      },
+      policies: { ...expressions, index: policyIndex, registry },
+      hooks,
+      hookParts: { ...expressions, objects, newId: ids.uid },
       surroundings,
     }),
     authorizeCreate: createAuthorizeCreate(authorize),
@@ -191,7 +207,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     allocator: allocation.allocator,
     yaml,
     patterns,
-    getService: (namespace, name) => objects.get(servicesId, { namespace, name }, 'any'),
+    getService,
+    received,
     clock,
     ids,
     random,
@@ -293,6 +310,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     policies,
     nodes,
     flows,
+    hooks,
     storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
     authorities,
     authorizers,
@@ -312,26 +330,31 @@ function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods
   return { resource, access: accessOf(resource) }
 }
 
+/** What expressions of policies and webhooks need. */
+type ExpressionParts = Pick<PluginParts['policies'], 'convertByWebhook' | 'authorizerOf' | 'answerPattern'>
+
 type AdmissionParts = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly objects: Objects
   readonly policies: PluginParts['policies']
+  readonly hooks: FollowedHooks
+  readonly hookParts: HookParts
   readonly surroundings: Surroundings
 }
 
 function createAdmission(
-  { admission, featureGates }: Config,
-  { registry, authorize, objects, policies, surroundings: { clock, ids } }: AdmissionParts,
+  { admission, featureGates: gates }: Config,
+  { registry, surroundings: { clock, ids }, ...parts }: AdmissionParts,
 ): Admission {
   const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
     const [version = '', group = ''] = apiVersion.split('/').toReversed()
     return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
   }
   const { nameSuffix } = ids
-  const plugins = createPlugins({ objects, clock, nameSuffix, authorize, resourcesOf, gates: featureGates, policies })
+  const plugins = createPlugins({ ...parts, clock, nameSuffix, resourcesOf, gates })
   // No flag turns the first one off.
-  const paramAccess = createParamAccess({ objects, authorize, resourcesOf })
+  const paramAccess = createParamAccess({ ...parts, resourcesOf })
   return new Admission([paramAccess, ...plugins.filter(({ name }) => admission.isOn(name))])
 }
 
@@ -343,6 +366,18 @@ function createRoles({ registry, accessOf, log }: FollowingParts): FollowedRoles
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural })
       return resource && accessOf(resource)
     },
+    log,
+  })
+}
+
+function createHooks({ registry, accessOf, log }: FollowingParts, calls: WebhookParts): FollowedHooks {
+  return new FollowedHooks({
+    registry,
+    accessOf: (plural) => {
+      const resource = registry.find({ group: configurationGroup, version: 'v1', plural })
+      return resource && accessOf(resource)
+    },
+    calls,
     log,
   })
 }

@@ -36,7 +36,7 @@ import { WrittenMessages } from './verbs/represent/written-messages.ts'
 import { createNow } from './api/timestamps.ts'
 import type { GetService } from './webhooks/call.ts'
 import { ConversionWebhook } from './webhooks/conversion.ts'
-import { ReceivedAnswers } from './webhooks/received.ts'
+import type { ReceivedAnswers } from './webhooks/received.ts'
 
 export type Access = WriteAccess & WatchAccess
 
@@ -57,6 +57,8 @@ export type ResourceAccessParts = {
   readonly patterns: PatternThread
   /** Finds the Services of conversion webhooks. */
   readonly getService: GetService
+  /** The answers of all webhooks. */
+  readonly received: ReceivedAnswers
   readonly clock: Clock
   readonly ids: Ids
   /** Returns a number from 0 to below 1. */
@@ -68,7 +70,6 @@ export class ResourceAccess {
   readonly #root: Key
   readonly #now: () => string
   readonly #convertedItems: ConvertedItems
-  readonly #received = new ReceivedAnswers()
   readonly #transcoder = new Transcoder()
   readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
@@ -144,8 +145,8 @@ export class ResourceAccess {
   #withConversion(resource: Resource): Access {
     const { conversionWebhook, converted } = resource
     if (conversionWebhook === undefined) return this.#make(resource)
-    const { cache, ids, getService } = this.#parts
-    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, { getService, received: this.#received })
+    const { cache, ids, getService, received } = this.#parts
+    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, { getService, received })
     const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
     const stored = converted?.()
     if (stored === undefined) return access

@@ -192,7 +192,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
-  await Promise.all([parts.use(plane.roles).start(), parts.use(plane.policies).start()])
+  await Promise.all([plane.roles, plane.policies, plane.hooks].map((one) => parts.use(one).start()))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()

@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gate: ['codec', 'cel', 'registry', 'cache', 'authentication', 'authorization'],
   audit: ['codec', 'config', 'webhooks'],
   discovery: ['codec', 'registry', 'schema'],
-  admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
+  admission: ['codec', 'cel', 'schema', 'apply', 'patch', 'registry', 'cache', 'storage', 'authorization', 'webhooks'],
   allocators: ['codec', 'schema', 'registry', 'storage'],
   controllers: ['schema', 'rbac', 'registry', 'cache'],
   webhooks: ['codec', 'schema', 'config'],

@@ -30,6 +30,9 @@ import { createStorageObjectInUseProtection } from './storage-object-in-use-prot
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { createValidatingPolicies, type ValidatingPoliciesParts } from './policies/validating-policies.ts'
 import { unenforcedPlugins } from './unenforced.ts'
+import type { FollowedHooks } from './webhooks/followed-hooks.ts'
+import type { HookParts } from './webhooks/parts.ts'
+import { createValidatingWebhooks } from './webhooks/validating.ts'
 
 export type PluginParts = {
   readonly objects: Objects
@@ -40,12 +43,14 @@ export type PluginParts = {
   readonly resourcesOf: OwnerParts['resourcesOf']
   readonly gates: Gates
   readonly policies: Omit<ValidatingPoliciesParts, 'objects' | 'resourcesOf'>
+  readonly hooks: Pick<FollowedHooks, 'mutating' | 'validating'>
+  readonly hookParts: HookParts
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
 export function createPlugins(parts: PluginParts): readonly Plugin[] {
-  const { objects, clock, nameSuffix, authorize, resourcesOf, gates, policies } = parts
+  const { objects, clock, nameSuffix, authorize, resourcesOf, gates, policies, hooks, hookParts } = parts
   const namespaces = core('namespaces')
   const mayDo: MayDo = async (user, action) => {
     const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
@@ -76,6 +81,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
     createValidatingPolicies({ ...policies, objects, resourcesOf }),
+    createValidatingWebhooks(hooks.validating, hookParts),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),
   ]
 }

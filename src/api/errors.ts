@@ -3,7 +3,7 @@
  * where kube-apiserver answers so.
  */
 import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
-import type { KubeObject } from './object.ts'
+import { type Fields, isFields, itemsOf, type Json, type KubeObject, numberOf, textOf } from './object.ts'
 import { quote } from './quote.ts'
 
 export type Reason =
@@ -369,6 +369,37 @@ export function internalError(message: string, cause?: unknown): ApiError {
     cause,
   })
 }
+
+/** The Status with which an admission webhook refused a request: its reason and details are passed on as they are. */
+export function passedOn({ code, reason, details }: Fields, message: string): ApiError {
+  const given = numberOf(code)
+  const said = textOf(reason)
+  const known = isReason(said) ? said : undefined
+  const extra = isFields(details) ? { details: passedDetails(details) } : {}
+  return new ApiError(given < 400 ? 400 : given, known, message, extra)
+}
+
+/** A webhook may give any reason. */
+const isReason = (text: string): text is Reason => text !== ''
+
+function passedDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Fields): StatusDetails {
+  const texts = { name, group, kind, uid }
+  const given = Object.fromEntries(Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)))
+  const shown = itemsOf(causes).map((cause) => ({
+    ...Object.fromEntries(textEntry('reason', cause['reason'])),
+    message: textOf(cause['message']),
+    ...Object.fromEntries(textEntry('field', cause['field'])),
+  }))
+  const seconds = numberOf(retryAfterSeconds)
+  return {
+    ...given,
+    ...(shown.length === 0 ? {} : { causes: shown }),
+    ...(seconds === 0 ? {} : { retryAfterSeconds: seconds }),
+  }
+}
+
+const textEntry = (key: string, value: Json | undefined): [string, string][] =>
+  textOf(value) === '' ? [] : [[key, textOf(value)]]
 
 /** An error that kube-apiserver returns without a reason: code 500. */
 export function unclassified(message: string, cause?: unknown): ApiError {

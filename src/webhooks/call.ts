@@ -60,6 +60,12 @@ export class Webhook {
     return text
   }
 
+  /** Closes connections as soon as they are unused: calls that are under way go on. */
+  close(): void {
+    this.#agent.maxFreeSockets = 0
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+  }
+
   async #send(body: string, signal: AbortSignal): Promise<Answer> {
     const { headers, ...place } = await this.#target()
     try {

@@ -235,11 +235,11 @@ test('a pod without a node ends and goes, one after the other', async () => {
   assert.deepEqual(types, ['MODIFIED', 'DELETED'])
 })
 
-test('who stores a webhook is told that it is not enforced', async () => {
-  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+test('who stores a mutating webhook is told that it is not enforced', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
   const { status, headers } = await post(path, { metadata: { name: 'unenforced' }, webhooks: [] })
   assert.equal(status, 201)
-  assert.match(headers['warning'] ?? '', /^299 keelson "ValidatingWebhookConfiguration is stored but not enforced/)
+  assert.match(headers['warning'] ?? '', /^299 keelson "MutatingWebhookConfiguration is stored but not enforced/)
   const read = await get(`${path}/unenforced`)
   assert.equal(read.headers['warning'], undefined)
 })

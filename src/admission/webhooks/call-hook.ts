@@ -1,0 +1,80 @@
+/** One call of a webhook, and what its answer means for the request. */
+import { type ApiError, badRequest, passedOn } from '../../api/errors.ts'
+import { textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { WebhookError } from '../../webhooks/call.ts'
+import type { Hook } from './hook.ts'
+import { printReview, type Reviewed } from './review.ts'
+import { type Response, ResponseError, readResponse } from './response.ts'
+
+/** The webhook could not be asked: what follows is up to its failurePolicy. The message is upstream's. */
+export class HookCallError extends Error {
+  override readonly name = 'HookCallError'
+}
+
+export type Calling = { readonly isMutating: boolean; readonly newId: () => string }
+
+/** The answer of a webhook that allows the request. Fails with a HookCallError, or with an ApiError if it refuses the request. */
+export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling): Promise<Response> {
+  const { context, isDryRun } = reviewed.attributes
+  if (isDryRun && !hook.supportsDryRun) {
+    throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
+  }
+  const response = await ask(hook, reviewed, calling)
+  for (const [key, value] of Object.entries(response.annotations)) {
+    context.annotate(`${hook.name}/${key}`, textOf(value))
+  }
+  for (const warning of response.warnings) context.warn(warning)
+  if (!response.isAllowed) throw denied(hook, response)
+  return response
+}
+
+async function ask(hook: Hook, reviewed: Reviewed, { isMutating, newId }: Calling): Promise<Response> {
+  const version = hook.reviewVersion
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
+    throw callError(hook, `could not create admission objects: ${why}`)
+  }
+  const uid = newId()
+  try {
+    const text = await post(hook, printReview(version, uid, reviewed), reviewed.attributes.context.signal)
+    return readResponse(text, { version, uid, isMutating })
+  } catch (error) {
+    if (error instanceof WebhookError) throw callError(hook, `failed to call webhook: ${error.message}`, error)
+    if (error instanceof ResponseError) throw callError(hook, error.message, error)
+    throw error
+  }
+}
+
+/** Ends with its timeout, or with the request. */
+async function post(hook: Hook, review: string, signal: AbortSignal): Promise<string> {
+  const limit = new AbortController()
+  const abort = (): void => limit.abort()
+  const timer = setTimeout(abort, hook.timeoutMs)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await clientOf(hook).post(review, limit.signal)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function clientOf(hook: Hook): ReturnType<Hook['client']> {
+  try {
+    return hook.client()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw callError(hook, `could not get REST client: ${why}`, error)
+  }
+}
+
+const callError = ({ name }: Hook, why: string, cause?: unknown): HookCallError =>
+  new HookCallError(`failed calling webhook ${quote(name)}: ${why}`, { cause })
+
+function denied({ name }: Hook, { status = {} }: Response): ApiError {
+  const by = `admission webhook ${quote(name)} denied the request`
+  const why = textOf(status['message']) || textOf(status['reason'])
+  return passedOn(status, why === '' ? `${by} without explanation` : `${by}: ${why}`)
+}

@@ -1,0 +1,56 @@
+/** One webhook of a configuration, as requests need it. */
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
+import { Webhook, type WebhookParts } from '../../webhooks/call.ts'
+import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
+
+/** Upstream's default. */
+const TIMEOUT_SECONDS = 10
+
+export type ReviewVersion = 'v1' | 'v1beta1'
+
+export type Hook = {
+  /** Unique among all webhooks of its type. */
+  readonly id: string
+  readonly configuration: string
+  readonly name: string
+  readonly criteria: MatchCriteria
+  readonly conditions: readonly string[]
+  /** failurePolicy Ignore: a request goes on where the webhook cannot be called. */
+  readonly failsOpen: boolean
+  readonly timeoutMs: number
+  readonly supportsDryRun: boolean
+  /** The first version of AdmissionReview that both sides know; undefined: none. */
+  readonly reviewVersion: ReviewVersion | undefined
+  /** reinvocationPolicy IfNeeded. */
+  readonly isReinvoked: boolean
+  /** Created with the first call. Fails if the client configuration cannot be used. */
+  readonly client: () => Webhook
+  /** Closes connections that are not in use; calls that are under way go on. */
+  readonly close: () => void
+}
+
+export const readHooks = (configuration: string, object: Fields, parts: WebhookParts): readonly Hook[] =>
+  itemsOf(object['webhooks']).map((webhook, at) => readHook(webhook, { configuration, at, parts }))
+
+type Place = { readonly configuration: string; readonly at: number; readonly parts: WebhookParts }
+
+function readHook(webhook: Fields, { configuration, at, parts }: Place): Hook {
+  const name = textOf(webhook['name'])
+  const timeoutMs = (numberOf(webhook['timeoutSeconds']) || TIMEOUT_SECONDS) * 1000
+  const versions = textsOf(webhook['admissionReviewVersions'])
+  let client: Webhook | undefined
+  return {
+    id: `${configuration}/${name}/${at}`,
+    configuration,
+    name,
+    criteria: readWebhookCriteria(webhook),
+    conditions: itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression)),
+    failsOpen: webhook['failurePolicy'] === 'Ignore',
+    timeoutMs,
+    supportsDryRun: webhook['sideEffects'] === 'None' || webhook['sideEffects'] === 'NoneOnDryRun',
+    reviewVersion: versions.find((one) => one === 'v1' || one === 'v1beta1'),
+    isReinvoked: webhook['reinvocationPolicy'] === 'IfNeeded',
+    client: () => (client ??= new Webhook(fieldsOf(webhook['clientConfig']), timeoutMs, parts)),
+    close: () => client?.close(),
+  }
+}

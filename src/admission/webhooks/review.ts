@@ -1,0 +1,65 @@
+/** The AdmissionReview that a webhook is sent. */
+import { type Fields, present } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { printOrdered, printString } from '../../codec/json.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Attributes } from '../admission.ts'
+import { namespaceOf } from '../match/namespaces.ts'
+import { kindAt } from '../match/versions.ts'
+import type { ReviewVersion } from './hook.ts'
+import type { Versioned } from './versioned.ts'
+
+export type Reviewed = {
+  readonly attributes: Attributes
+  /** In the version that the webhook asks for. */
+  readonly resource: Resource
+  readonly versioned: Versioned
+}
+
+/** Both versions have the same fields. */
+export function printReview(
+  version: ReviewVersion,
+  uid: string,
+  { attributes, resource, versioned }: Reviewed,
+): string {
+  const known = printOrdered({ uid, ...requestFields(attributes, resource) })
+  const { object, oldObject } = versioned
+  const options = attributes.options()
+  return (
+    `{"kind":"AdmissionReview","apiVersion":${printString(`admission.k8s.io/${version}`)},"request":${known.slice(0, -1)},` +
+    `"object":${object?.text ?? 'null'},"oldObject":${oldObject?.text ?? 'null'},"dryRun":${attributes.isDryRun},` +
+    `"options":${options === undefined ? 'null' : printOrdered(options)}}}`
+  )
+}
+
+/** What a review has besides its objects and options; match conditions see the same. */
+export function requestFields(attributes: Attributes, resource: Resource): Fields {
+  const { operation, subresource, context } = attributes
+  const part = subresource === '' ? undefined : subresource
+  return present({
+    kind: kindAt(resource, subresource),
+    resource: resourceFields(resource),
+    subResource: part,
+    requestKind: kindAt(attributes.resource, subresource),
+    requestResource: resourceFields(attributes.resource),
+    requestSubResource: part,
+    name: nameOf(attributes) || undefined,
+    namespace: namespaceOf(attributes) || undefined,
+    operation,
+    userInfo: userFields(context.user),
+  })
+}
+
+/** The objects of a deletecollection are reviewed without their names, as upstream does. */
+const nameOf = ({ name, context: { info } }: Attributes): string =>
+  info.kind === 'resource' && info.verb === 'deletecollection' ? '' : name
+
+const resourceFields = ({ group, version, plural }: Resource): Fields => ({ group, version, resource: plural })
+
+const userFields = ({ name, uid, groups, extra = {} }: User): Fields =>
+  present({
+    username: name,
+    uid: uid || undefined,
+    groups: groups.length === 0 ? undefined : groups,
+    extra: Object.keys(extra).length === 0 ? undefined : extra,
+  })

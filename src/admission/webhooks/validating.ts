@@ -1,0 +1,60 @@
+/** ValidatingAdmissionWebhook: asks all webhooks that match at the same time. The first refusal in time is the one that the client gets. */
+import { internalError } from '../../api/errors.ts'
+import type { Attributes, Plugin } from '../admission.ts'
+import { isExemptFromWebhooks } from '../match/exempt.ts'
+import type { Candidate } from '../match/match-index.ts'
+import { callHook, HookCallError } from './call-hook.ts'
+import type { Hook } from './hook.ts'
+import type { HookList, ListedHook } from './hook-list.ts'
+import { matchesSelectors } from './matches.ts'
+import type { HookParts } from './parts.ts'
+import type { Reviewed } from './review.ts'
+import { Versions } from './versioned.ts'
+
+const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/'
+
+export function createValidatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    validate: (attributes) => {
+      if (isExemptFromWebhooks(attributes)) return undefined
+      const candidates = hooks.candidates(attributes)
+      return candidates.length === 0 ? undefined : validate(candidates, attributes, parts)
+    },
+  }
+}
+
+async function validate(
+  candidates: readonly Candidate<ListedHook>[],
+  attributes: Attributes,
+  parts: HookParts,
+): Promise<void> {
+  const versions = new Versions(attributes, parts.convertByWebhook)
+  const calls: { readonly hook: Hook; readonly reviewed: Reviewed }[] = []
+  for (const { entry, resource } of candidates) {
+    const { hook } = entry
+    if (!(await matchesSelectors(hook, attributes, parts.objects))) continue
+    calls.push({ hook, reviewed: { attributes, resource, versioned: await versions.in(resource) } })
+  }
+  const refusals: unknown[] = []
+  await Promise.all(
+    calls.map(({ hook, reviewed }, at) =>
+      validateBy(hook, reviewed, { at, parts }).catch((error: unknown) => refusals.push(error)),
+    ),
+  )
+  if (refusals.length > 0) throw refusals[0]
+}
+
+async function validateBy(
+  hook: Hook,
+  reviewed: Reviewed,
+  { at, parts: { newId } }: { readonly at: number; readonly parts: HookParts },
+): Promise<void> {
+  try {
+    await callHook(hook, reviewed, { isMutating: false, newId })
+  } catch (error) {
+    if (!(error instanceof HookCallError)) throw error
+    if (!hook.failsOpen) throw internalError(error.message, error)
+    reviewed.attributes.context.annotate(`${FAILED_OPEN}round_0_index_${at}`, hook.name)
+  }
+}

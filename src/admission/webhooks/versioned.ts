@@ -1,0 +1,56 @@
+/** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
+import type { KubeObject } from '../../api/object.ts'
+import { objectText } from '../../codec/object.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ObjectSchema } from '../../schema/object-schema.ts'
+import type { Attributes } from '../admission.ts'
+import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
+
+export type Versioned = {
+  readonly shape: ObjectSchema
+  readonly object: VersionedObject | undefined
+  readonly oldObject: VersionedObject | undefined
+}
+
+export class VersionedObject {
+  readonly object: KubeObject
+  readonly #shape: ObjectSchema
+  #text: string | undefined
+
+  constructor(object: KubeObject, shape: ObjectSchema) {
+    this.object = object
+    this.#shape = shape
+  }
+
+  /** JSON. */
+  get text(): string {
+    return (this.#text ??= objectText(this.object, this.#shape.struct))
+  }
+}
+
+export class Versions {
+  readonly #attributes: Attributes
+  readonly #convertByWebhook: ConvertByWebhook
+  readonly #made = new Map<Resource, Versioned>()
+
+  constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook) {
+    this.#attributes = attributes
+    this.#convertByWebhook = convertByWebhook
+  }
+
+  async in(resource: Resource): Promise<Versioned> {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const { resource: own, subresource, object, oldObject } = this.#attributes
+    const isOfResource = kindAt(own, subresource).kind === own.kind
+    const shape = isOfResource ? resource.shape : this.#attributes.shape()
+    const convert = async (one: KubeObject | undefined): Promise<VersionedObject | undefined> => {
+      if (one === undefined) return undefined
+      const converted = await convertTo(one, { from: own, to: resource, subresource }, this.#convertByWebhook)
+      return new VersionedObject(converted, shape)
+    }
+    const made = { shape, object: await convert(object), oldObject: await convert(oldObject) }
+    this.#made.set(resource, made)
+    return made
+  }
+}
