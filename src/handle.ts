@@ -78,7 +78,7 @@ class Life {
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
-    const { gate, inFlight, classifier, dispatch, documents, metrics, audit, clock } = this.#parts
+    const { gate, inFlight, classifier, dispatch, metrics, audit, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
     this.#info = info
@@ -95,10 +95,24 @@ class Life {
       },
     })
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
-    if (passed.kind === 'path') return documents(passed.http)
+    if (passed.kind === 'path') return this.#document(passed.http)
     const answering = dispatch(passed)
     const { deadlineMs } = passed.context
     return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs(), inItsTime)
+  }
+
+  /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
+  async #document(request: ApiRequest): Promise<ApiResponse> {
+    const { documents } = this.#parts
+    const response = await documents(request)
+    const audited = this.#audited
+    if (audited?.wantsResponse !== true || !/^\/apis?(?:\/|$)/.test(request.path)) return response
+    const type = response.headers['content-type']
+    if (typeof type !== 'string' || !('body' in response)) return response
+    const json = type.replace(/^[^;]*/, 'application/json')
+    const shown = json === type ? response : await documents(accepting(request, json))
+    if ('body' in shown && Buffer.isBuffer(shown.body)) audited.responseObject(shown.body)
+    return response
   }
 
   get hasPassed(): boolean {
@@ -195,6 +209,22 @@ class Life {
       from: remoteAddress,
       auditId: this.#auditId,
     })
+  }
+}
+
+/** The same request, from a client that accepts `type`. */
+function accepting(request: ApiRequest, type: string): ApiRequest {
+  const { method, path, query, signal, remoteAddress } = request
+  return {
+    method,
+    path,
+    query,
+    signal,
+    remoteAddress,
+    headers: { accept: type },
+    body: () => request.body(),
+    pipeBody: (take) => request.pipeBody(take),
+    peerCertificate: () => request.peerCertificate(),
   }
 }
 

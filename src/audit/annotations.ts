@@ -25,7 +25,7 @@ export function annotationsOf(context: RequestContext, stage: AuditStage, took: 
     if (decision.verdict === 'allow') return allowed(decision.reason)
   }
   return {
-    ...(isSlow ? latencies(took) : undefined),
+    ...(isSlow ? latencies(took, context.authorizationMs) : undefined),
     // Upstream knows of it when the request has been served.
     ...(isDeprecated ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),
@@ -37,8 +37,11 @@ const allowed = (reason: string): Annotations => ({
   'authorization.k8s.io/reason': reason,
 })
 
-const latencies = ({ totalMs, authenticationMs }: Took): Annotations => ({
+const latencies = ({ totalMs, authenticationMs }: Took, authorizationMs: number): Annotations => ({
   'apiserver.latency.k8s.io/authentication': formatDuration(authenticationMs),
+  ...(authorizationMs === 0
+    ? undefined
+    : { 'apiserver.latency.k8s.io/authorization': formatDuration(authorizationMs) }),
   'apiserver.latency.k8s.io/total': formatDuration(totalMs),
 })
 

@@ -161,10 +161,7 @@ export class AuditedRequest implements Audited {
       return this.#then(() => after(this.#emit('Panic'), response))
     }
     this.#response = { code: response.status, status }
-    if (this.wantsResponse) {
-      this.#responseBody =
-        status === undefined ? (this.#responseBody ?? documentOf(this.#arrived.info, response)) : printOrdered(status)
-    }
+    if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
     return this.#then(() => this.#finish(response))
   }
 
@@ -240,14 +237,6 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
   message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
   reason: 'InternalError',
 })
-
-/** The JSON of a document about the API, which upstream records like an object. */
-function documentOf({ kind, path }: { readonly kind: string; readonly path?: string }, response: ApiResponse) {
-  if (kind !== 'path' || !/^\/apis?(?:\/|$)/.test(path ?? '') || !('body' in response)) return undefined
-  const type = response.headers['content-type']
-  const isJson = typeof type === 'string' && type.startsWith('application/json')
-  return isJson && Buffer.isBuffer(response.body) ? response.body : undefined
-}
 
 /** The response, when the event is stored. */
 const after = (stored: boolean | Promise<boolean>, response: ApiResponse): ApiResponse | Promise<ApiResponse> =>

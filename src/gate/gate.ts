@@ -72,9 +72,12 @@ export function createGate(parts: GateParts): Gate {
     context.actAs(user)
     for (const warning of warnings ?? []) context.warn(warning)
     onIdentified(user)
+    const isRecorded = context.audited !== undefined
+    const startMs = isRecorded ? clock.monotonicMs() : 0
     const deciding = authorize(user, info, context)
     const decision = deciding instanceof Promise ? await deciding : deciding
     context.decision = decision
+    if (isRecorded) context.authorizationMs = clock.monotonicMs() - startMs
     // An answer from memory would be faster than a timer that is due already.
     if (context.hasEnded) throw requestTimedOut()
     if (decision.verdict !== 'allow') {

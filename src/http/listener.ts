@@ -66,7 +66,7 @@ export class Listener implements AsyncDisposable {
   readonly #log: Log
   readonly #limits: Limits
   #tls: TlsChoice
-  readonly #isIdentityHeader: IsIdentityHeader
+  readonly #isKeptApart: (name: string) => boolean
   readonly #http2 = {
     encoder: new HpackEncoder(),
     blocks: new Blocks(),
@@ -85,7 +85,9 @@ export class Listener implements AsyncDisposable {
   constructor(options: ListenerOptions) {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
-    this.#isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
+    const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
+    // Of several X-Forwarded-For the audit log has the first, as upstream.
+    this.#isKeptApart = (name) => name === 'x-forwarded-for' || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
       handler: options.handler,
       responder: new Responder({ compresses: options.compresses ?? true }),
@@ -93,7 +95,7 @@ export class Listener implements AsyncDisposable {
       limits: this.#limits,
       takesCbor: options.takesCbor ?? false,
       endsUnauthenticated: options.endsUnauthenticated ?? true,
-      isIdentityHeader: this.#isIdentityHeader,
+      isIdentityHeader,
     })
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
@@ -229,7 +231,7 @@ export class Listener implements AsyncDisposable {
       this.#log(level, 'HTTP/2 connection error', { code: codeName(code), error, remoteAddress })
     }
     const owner = { onRequest, mayReset, mayControl, onFault }
-    const isKeptApart = this.#isIdentityHeader
+    const isKeptApart = this.#isKeptApart
     connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner, isKeptApart })
   }
 
@@ -267,7 +269,7 @@ export class Listener implements AsyncDisposable {
   }
 
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
-    const headers = headersOf(request, this.#isIdentityHeader)
+    const headers = headersOf(request, this.#isKeptApart)
     // As Go's server, which does not send `connection: keep-alive`.
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
@@ -281,7 +283,7 @@ export class Listener implements AsyncDisposable {
 
   #onUpgrade(request: IncomingMessage, rest: Buffer): void {
     const { socket } = request
-    const headers = headersOf(request, this.#isIdentityHeader)
+    const headers = headersOf(request, this.#isKeptApart)
     const connection = this.#connections.get(socket)
     // Behind requests that are not answered it cannot be: there is one answer at a time on the socket.
     if (connection === undefined || connection.open > 0) return void socket.destroy()

@@ -22,6 +22,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const { resource, http } = request
   const form = negotiate(http, resource)
   const options = await readDeleteOptions(request, access)
+  if (options.isUnsafe) request.context.annotate('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
   // Checked here and not in `deleteObject`: upstream allows a deletecollection to delete these objects.
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)

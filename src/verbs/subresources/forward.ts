@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpH
 import type { RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { identityHeaderTest } from '../../api/identity-headers.ts'
-import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
+import { type ApiRequest, elementsOf, type Headers, headerValues } from '../../api/request.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
@@ -140,11 +140,11 @@ export function requestHeaders({
   const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
   const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
   const protocols = headers['sec-websocket-protocol']
-  const way = firstHeader(headers, 'x-forwarded-for')
+  const way = [...headerValues(headers, 'x-forwarded-for'), remoteAddress]
   return {
     ...passed,
     ...(protocols === undefined ? {} : { 'sec-websocket-protocol': withoutToken(protocols) }),
-    'x-forwarded-for': way === undefined ? remoteAddress : `${way}, ${remoteAddress}`,
+    'x-forwarded-for': way.join(', '),
   }
 }
 
