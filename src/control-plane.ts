@@ -35,7 +35,7 @@ import type { Authorize } from './authorization/authorizer.ts'
 import { celAuthorizer } from './authorization/cel-authorizer.ts'
 import { ConfiguredAuthorizers } from './authorization/configured.ts'
 import type { AuthorizationMetrics } from './authorization/metrics.ts'
-import { FollowedGraph } from './authorization/node/followed-graph.ts'
+import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
@@ -141,7 +141,13 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
   const policyIndex = new PolicyIndex(registry)
   const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
-  const nodes = createNodeGraph(config, { registry, accessOf: (resource) => access.of(resource), log })
+  const nodes = createNodeGraph(config, {
+    registry,
+    accessOf: (resource) => access.of(resource),
+    log,
+    clock,
+    seconds: parts.authorizationMetrics.graphSeconds,
+  })
   const received = new ReceivedAnswers()
   const hooks = createHooks(
     { registry, accessOf: (resource) => access.of(resource), log },
@@ -237,6 +243,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     clock,
     requestTimeoutMs: config.requestTimeoutMs,
+    onDecided: (decision, ms) => parts.authorizationMetrics.decided(decision, ms),
   })
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handle = createHandle({
@@ -406,15 +413,17 @@ function createPolicies(index: PolicyIndex, { registry, accessOf, log }: Followi
 /** Versions of resources that the graph follows, of which any will do. */
 const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
 
-function createNodeGraph({ authorization }: Config, parts: FollowingParts): FollowedGraph | undefined {
-  const { registry, accessOf, log } = parts
+type GraphParts = FollowingParts & Pick<FollowedGraphParts, 'clock' | 'seconds'>
+
+function createNodeGraph({ authorization }: Config, parts: GraphParts): FollowedGraph | undefined {
+  const { registry, accessOf, ...more } = parts
   if (!authorization.authorizers.some(({ type }) => type === 'Node')) return undefined
   return new FollowedGraph({
     accessOf: (group, plural) => {
       const [resource] = graphVersions.flatMap((version) => registry.find({ group, version, plural }) ?? [])
       return resource && accessOf(resource)
     },
-    log,
+    ...more,
   })
 }
 

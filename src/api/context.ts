@@ -50,7 +50,7 @@ export class RequestContext {
   #caller: User | undefined
   /** Of the authorizers; undefined: the request was refused before. */
   decision: AccessDecision | undefined
-  /** How long the authorizers took; measured for requests that are recorded. */
+  /** How long the authorizers took. */
   authorizationMs = 0
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined

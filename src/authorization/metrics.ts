@@ -1,11 +1,19 @@
 /** The metrics of authorizers, by their type and name. */
-import type { Counter, Histogram, Metrics } from '../lib/metrics.ts'
+import type { AccessDecision } from '../api/access.ts'
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
 
 /** In seconds: the default ones of Prometheus' clients, and upstream's for conditions. */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** From a millisecond to 16 seconds, and from 0.1 ms to 0.2 s. */
+const attemptBounds = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at)
+const graphBounds = Array.from({ length: 12 }, (_, at) => 0.0001 * 2 ** at)
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 
+type Series = { readonly attempts: Count; readonly seconds: Distribution }
+
 export class AuthorizationMetrics {
+  /** Changes of the node authorizer's graph, by upstream's names: `AddPod`. */
+  readonly graphSeconds: Histogram
   /** Of decisions that end the chain. */
   readonly decisions: Counter
   readonly webhookCalls: Counter
@@ -15,7 +23,33 @@ export class AuthorizationMetrics {
   readonly conditionExclusions: Counter
   readonly conditionSeconds: Histogram
 
+  readonly #attempts: { readonly [result in 'allowed' | 'denied' | 'no-opinion' | 'error']: Series }
+
   constructor(metrics: Metrics) {
+    const attempts = metrics.counter({
+      name: 'authorization_attempts_total',
+      help: 'Requests that were authorized or refused, by result.',
+      labels: ['result'],
+    })
+    const seconds = metrics.histogram(
+      { name: 'authorization_duration_seconds', help: 'How long authorization took.', labels: ['result'] },
+      attemptBounds,
+    )
+    const series = (result: string): Series => ({ attempts: attempts.with(result), seconds: seconds.with(result) })
+    this.#attempts = {
+      allowed: series('allowed'),
+      denied: series('denied'),
+      'no-opinion': series('no-opinion'),
+      error: series('error'),
+    }
+    this.graphSeconds = metrics.histogram(
+      {
+        name: 'node_authorizer_graph_actions_duration_seconds',
+        help: "How long changes of the node authorizer's graph took.",
+        labels: ['operation'],
+      },
+      graphBounds,
+    )
     this.decisions = metrics.counter({
       name: 'apiserver_authorization_decisions_total',
       help: 'Decisions that ended the chain of authorizers, by the type and the name of the authorizer.',
@@ -59,5 +93,14 @@ export class AuthorizationMetrics {
       },
       conditionBounds,
     )
+  }
+
+  /** A request was decided on. */
+  decided({ verdict, error }: AccessDecision, ms: number): void {
+    const result =
+      verdict === 'allow' ? 'allowed' : error !== undefined ? 'error' : verdict === 'deny' ? 'denied' : verdict
+    const { attempts, seconds } = this.#attempts[result]
+    attempts.add()
+    seconds.observe(ms / 1000)
   }
 }

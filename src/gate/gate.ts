@@ -1,4 +1,5 @@
 /** The first stages of each request: its RequestInfo, authentication, authorization, and the lookup of its resource. */
+import type { AccessDecision } from '../api/access.ts'
 import { RequestContext, type RequestInfo } from '../api/context.ts'
 import { badRequest, pageNotFound, requestTimedOut, undecided } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
@@ -26,6 +27,8 @@ export type GateParts = {
   readonly clock: Clock
   /** The request timeout, which does not apply to watches. */
   readonly requestTimeoutMs: number
+  /** A request was decided on, in this time. */
+  readonly onDecided: (decision: AccessDecision, ms: number) => void
 }
 
 /** A request before authentication. */
@@ -50,7 +53,7 @@ export type Follower = {
 export type Gate = (arrival: Arrival, follower: Follower) => Promise<Passed>
 
 export function createGate(parts: GateParts): Gate {
-  const { authenticate, authorize, registry, clock } = parts
+  const { authenticate, authorize, registry, clock, onDecided } = parts
   return async ({ request, info, auditId, knownUser }, { onContext, onAuthenticated, onIdentified }) => {
     const timeoutMs = timeoutOf(request.query, info, parts.requestTimeoutMs)
     const context = new RequestContext({
@@ -72,12 +75,12 @@ export function createGate(parts: GateParts): Gate {
     context.actAs(user)
     for (const warning of warnings ?? []) context.warn(warning)
     onIdentified(user)
-    const isRecorded = context.audited !== undefined
-    const startMs = isRecorded ? clock.monotonicMs() : 0
+    const startMs = clock.monotonicMs()
     const deciding = authorize(user, info, context)
     const decision = deciding instanceof Promise ? await deciding : deciding
     context.decision = decision
-    if (isRecorded) context.authorizationMs = clock.monotonicMs() - startMs
+    context.authorizationMs = clock.monotonicMs() - startMs
+    onDecided(decision, context.authorizationMs)
     // An answer from memory would be faster than a timer that is due already.
     if (context.hasEnded) throw requestTimedOut()
     if (decision.verdict !== 'allow') {

@@ -5,7 +5,9 @@
 import { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Item } from '../../cache/item.ts'
 import type { ObjectReader } from '../../cache/reader.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Histogram } from '../../lib/metrics.ts'
 import { SharedLists } from '../../lib/shared-lists.ts'
 import type { Time } from '../../lib/timers.ts'
 import type { ResourceKeys } from '../../storage/keys.ts'
@@ -18,11 +20,16 @@ export type FollowedGraphParts = {
   /** In any version that is served; undefined: the resource is not served. */
   readonly accessOf: (group: string, plural: string) => GraphAccess | undefined
   readonly log: Log
+  /** How long changes take, by their names. */
+  readonly seconds: Histogram
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time?: Time
 }
 
 /** What the graph needs of one resource. */
 type Source<T> = {
+  /** As upstream's metric has it. */
+  readonly kind: string
   readonly group: string
   readonly plural: string
   readonly read: (item: Item, place: Place) => T | undefined
@@ -51,6 +58,7 @@ export class FollowedGraph implements AsyncDisposable {
     const { graph } = this
     this.#resources = [
       ...this.#follow({
+        kind: 'Pod',
         group: '',
         plural: 'pods',
         read: readPod,
@@ -58,6 +66,7 @@ export class FollowedGraph implements AsyncDisposable {
         names: () => graph.names('pods'),
       }),
       ...this.#follow({
+        kind: 'PV',
         group: '',
         plural: 'persistentvolumes',
         read: readVolume,
@@ -65,6 +74,7 @@ export class FollowedGraph implements AsyncDisposable {
         names: () => graph.names('volumes'),
       }),
       ...this.#follow({
+        kind: 'VolumeAttachment',
         group: 'storage.k8s.io',
         plural: 'volumeattachments',
         read: readNodeName,
@@ -72,6 +82,7 @@ export class FollowedGraph implements AsyncDisposable {
         names: () => graph.names('attachments'),
       }),
       ...this.#follow({
+        kind: 'ResourceSlice',
         group: 'resource.k8s.io',
         plural: 'resourceslices',
         read: readNodeName,
@@ -87,12 +98,13 @@ export class FollowedGraph implements AsyncDisposable {
     await Promise.all(this.#resources.map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow<T>({ group, plural, read, set, names }: Source<T>): FollowedResource<T | undefined>[] {
-    const { accessOf, log, time } = this.#parts
+  #follow<T>({ kind, group, plural, read, set, names }: Source<T>): FollowedResource<T | undefined>[] {
+    const { accessOf, log, time, clock, seconds } = this.#parts
     const access = accessOf(group, plural)
     if (access === undefined) return []
     const { keys, reader } = access
     const shared = this.#shared
+    const [adds, deletes] = [seconds.with(`Add${kind}`), seconds.with(`Delete${kind}`)]
     const followed = new FollowedResource<T | undefined>({
       name: group === '' ? plural : `${plural}.${group}`,
       reader,
@@ -103,7 +115,12 @@ export class FollowedGraph implements AsyncDisposable {
         const { namespace = '', name } = place
         return read(item, { namespace, name, shared })
       },
-      set: (key, content) => set(key.slice(keys.prefix.length), content),
+      set: (key, content) => {
+        const startMs = clock.monotonicMs()
+        set(key.slice(keys.prefix.length), content)
+        const taken = content === undefined ? deletes : adds
+        taken.observe((clock.monotonicMs() - startMs) / 1000)
+      },
       known: () => keysOf(keys, names()),
       log,
       ...(time === undefined ? {} : { time }),
