@@ -126,6 +126,14 @@ test('failures that may pass are retried, others are not', async () => {
   assert.equal((await ask([new CallError('refused', 'refused')])).sent.length, 1)
 })
 
+test('a token that cannot be asked about, since too many others are, may come again', async () => {
+  await assert.rejects(ask([new CallError('too many calls are under way', 'busy')]), {
+    code: 429,
+    reason: 'TooManyRequests',
+    details: { retryAfterSeconds: 1 },
+  })
+})
+
 test('a lookup has its time', async () => {
   const authenticate = createTokenWebhook({
     client: {

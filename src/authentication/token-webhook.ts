@@ -1,10 +1,12 @@
 /** The webhook token authenticator: asks another server, with a TokenReview, whose a token is. */
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../api/object.ts'
+import { tooManyRequests } from '../api/errors.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import type { Log } from '../lib/log.ts'
 import { deadline, systemTime, type Time } from '../lib/timers.ts'
 import { fieldsIn } from '../webhooks/body.ts'
+import { CallError } from '../webhooks/call-error.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { type Backoff, retry, webhookBackoff } from '../webhooks/retry.ts'
 import { type AuthenticateToken, badToken, type TokenResult, unknownToken } from './token-authenticator.ts'
@@ -15,6 +17,9 @@ export const CALL_MS_MAX = 30_000
 const LOOKUP_MS_MAX = 30_000
 /** As upstream. */
 const BACKOFF = webhookBackoff(500)
+/** Anybody's tokens are reviewed: if there are too many, a good one is not refused as a bad one. As for other requests that are too many. */
+const RETRY_SECONDS = 1
+const tooManyReviews = 'too many tokens are being reviewed, please try again later'
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
@@ -41,6 +46,7 @@ export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken 
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       log('error', 'Failed to make webhook authenticator request', { error: why })
+      if (error instanceof CallError && error.failure === 'busy') throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
       return badToken(why)
     }
   }

@@ -1,5 +1,5 @@
-/** Why a call had no usable answer. `answered`: the server did, with the status of an error. */
-export type CallFailure = 'answered' | 'timeout' | 'canceled' | 'reset' | 'refused' | 'other'
+/** Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`: it was not sent, as too many are under way. */
+export type CallFailure = 'answered' | 'timeout' | 'canceled' | 'reset' | 'refused' | 'busy' | 'other'
 
 type Origin = {
   readonly answer?: { readonly status: number; readonly retryAfterSec: number }

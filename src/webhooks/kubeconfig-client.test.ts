@@ -173,6 +173,20 @@ test('a renewed client certificate is shown on new connections', async () => {
   assert.notEqual(await calls.post('{}'), first, 'and not waited for longer than needed')
 })
 
+test('calls that are too many are not sent', async () => {
+  const { promise: until, resolve: go } = Promise.withResolvers<void>()
+  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  using calls = clientOf(hook.url)
+  const first = Array.from({ length: 2_000 }, () => calls.post('{}'))
+  const { failure, message } = await failureOf(calls.post('{}'))
+  assert.equal(failure, 'busy')
+  assert.match(message, /^Post ".*": too many calls are under way$/)
+  assert.match((await failureOf(calls.get())).message, /^Get "/)
+  go()
+  await Promise.all(first)
+  assert.equal(await calls.post('{}'), '{"ok":true}')
+})
+
 test('a server of an unknown authority is refused, unless verification is off', async () => {
   await using hook = await start(ok)
   using strict = clientOf(hook.url, { certificateAuthority: client.certificatePem })

@@ -71,7 +71,7 @@ export class KubeconfigClient implements Disposable {
 
   /** Without a body it is a GET. */
   async #call(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
-    if (this.#calls === CALLS_MAX) throw this.#failed('other', new Error('too many calls are under way'))
+    if (this.#calls === CALLS_MAX) throw this.#failed('busy', new Error('too many calls are under way'), body)
     this.#calls++
     try {
       const answer = await this.#callPatiently(body, signal)
@@ -109,7 +109,7 @@ export class KubeconfigClient implements Disposable {
     } catch (error) {
       const failed = error instanceof Error ? error : new Error(String(error))
       const failure = limit.signal.aborted ? 'timeout' : signal?.aborted === true ? 'canceled' : failureOf(failed)
-      throw this.#failed(failure, failed)
+      throw this.#failed(failure, failed, body)
     } finally {
       signal?.removeEventListener('abort', abort)
     }
@@ -163,10 +163,11 @@ export class KubeconfigClient implements Disposable {
   }
 
   /** The message has the URL without its user and password. */
-  #failed(failure: CallFailure, cause: FailedCall): CallError {
+  #failed(failure: CallFailure, cause: FailedCall, body: string | undefined): CallError {
     const { protocol, host, pathname, search } = this.#url
     const why = whyOf[failure] ?? reasonOf(cause)
-    return new CallError(`Post ${quote(`${protocol}//${host}${pathname}${search}`)}: ${why}`, failure, { cause })
+    const method = body === undefined ? 'Get' : 'Post'
+    return new CallError(`${method} ${quote(`${protocol}//${host}${pathname}${search}`)}: ${why}`, failure, { cause })
   }
 }
 
