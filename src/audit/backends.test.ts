@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemTime } from '../lib/timers.ts'
@@ -8,6 +11,7 @@ import type { AuditBackend, EventSink } from './backend.ts'
 import { BatchBackend, type BatchOptions } from './batch.ts'
 import { BlockingBackend } from './blocking.ts'
 import type { AuditEvent } from './event.ts'
+import { LogFile } from './log-file.ts'
 import { type Lines, LogSink } from './log-sink.ts'
 import type { ReportLost } from './lost.ts'
 import { addAuditMetrics } from './metrics.ts'
@@ -87,6 +91,38 @@ test('events that come while others are written are written together, in order',
   )
   await legacy.store([event('d')], 'soon')
   assert.deepEqual(written.at(-1), ['line of d'])
+})
+
+test('a line that fits into no file fails alone', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-audit-sink-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'audit.log')
+  const { lost, reportLost } = collector()
+  const old = { filesMax: 0, daysMax: 0, isCompressed: false, wallMs: Date.now, log: assert.fail }
+  const file = await LogFile.create({ path, megabytesMax: 1, wallMs: Date.now, old })
+  const sink = new LogSink(file, { format: 'json', reportLost, timers: systemTime })
+  const long = 'ä'.repeat((1 << 20) / 2)
+  const results = ['a', long, 'b', 'c'].map((json) => sink.store([event(json)], 'now'))
+  assert.deepEqual(await Promise.all(results), [true, false, true, true])
+  assert.equal(await sink.store([event('d'), event(long), event('e')], 'now'), false)
+  await sink.close()
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\nc\nd\ne\n')
+  const why = 'log äääääääää: write length 1048577 exceeds maximum file size 1048576'
+  assert.deepEqual(lost, [why, why])
+})
+
+test('many events are written in parts', async () => {
+  const written: number[] = []
+  const append = async (lines: readonly string[]): Promise<void> => void written.push(lines.join('').length)
+  const { lost, reportLost } = collector()
+  const lines = { append, close: () => Promise.resolve() }
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const long = 'x'.repeat(1 << 16)
+  const results = Array.from({ length: 101 }, () => sink.store([event(long)], 'now'))
+  assert.ok((await Promise.all(results)).every(Boolean))
+  assert.equal(written.length, 26)
+  assert.ok(written.every((length) => length <= 4 * long.length))
+  assert.deepEqual(lost, [])
 })
 
 const sinkOf = (isStored: boolean): EventSink => ({

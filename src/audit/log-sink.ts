@@ -13,6 +13,11 @@ export interface Lines {
 
 /** If the disk is slower than requests come, events wait in memory up to this number of characters; further ones are lost. */
 const WAITING_CHARACTERS_MAX = 64 << 20
+/**
+ * Of events that are written together: joined and encoded they take less than a millisecond. An event that has more is written alone, so
+ * one that fits into no file, which has a megabyte at least, takes no other with it.
+ */
+const GROUP_CHARACTERS_MAX = 256 << 10
 
 /** What is recorded in these turns of the event loop is written by one write, which costs more than printing an event. */
 const GATHERED_TURNS = 3
@@ -24,14 +29,17 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly reportLost: ReportLost
 }
 
+/** Events that are written together, and whether they were. */
+type Group = { readonly events: AuditEvent[]; characters: number; readonly written: PromiseWithResolvers<boolean> }
+
 export class LogSink implements EventSink {
   readonly #lines: Lines
   readonly #format: AuditLog['format']
   readonly #reportLost: ReportLost
   readonly #timers: LogSinkOptions['timers']
-  #waiting: AuditEvent[] = []
+  /** In their order; the last one may take more events. */
+  readonly #groups: Group[] = []
   #waitingCharacters = 0
-  #written = Promise.withResolvers<boolean>()
   #writing: Promise<void> | undefined
   #lingering: Timer | undefined
 
@@ -47,26 +55,22 @@ export class LogSink implements EventSink {
       this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
       return Promise.resolve(false)
     }
-    for (const event of events) {
-      this.#waiting.push(event)
-      this.#waitingCharacters += event.json.length
-    }
-    const { promise } = this.#written
+    const groups = new Set(events.map((event) => this.#add(event)))
     if (urgency === 'now') this.#writing ??= this.#write()
     else this.#lingering ??= this.#timers.after(LINGER_MS, () => this.#endLingering())
-    return promise
+    return areAllWritten([...groups])
   }
 
   async close(): Promise<void> {
     this.#lingering?.close()
-    if (this.#waiting.length > 0) this.#writing ??= this.#write()
+    if (this.#groups.length > 0) this.#writing ??= this.#write()
     await this.#writing
     await this.#lines.close()
   }
 
   #endLingering(): void {
     this.#lingering = undefined
-    if (this.#waiting.length > 0) this.#writing ??= this.#write()
+    if (this.#groups.length > 0) this.#writing ??= this.#write()
   }
 
   /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
@@ -76,22 +80,42 @@ export class LogSink implements EventSink {
     }
   }
 
+  #add(event: AuditEvent): Group {
+    const { length } = event.json
+    this.#waitingCharacters += length
+    const last = this.#groups.at(-1)
+    if (last !== undefined && last.characters + length <= GROUP_CHARACTERS_MAX) {
+      last.events.push(event)
+      last.characters += length
+      return last
+    }
+    const group: Group = { events: [event], characters: length, written: Promise.withResolvers() }
+    this.#groups.push(group)
+    return group
+  }
+
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#gather()
-      const events = this.#waiting
-      const { resolve } = this.#written
-      this.#waiting = []
-      this.#waitingCharacters = 0
-      this.#written = Promise.withResolvers()
+    while (this.#groups.length > 0) {
+      // Others may join the last group.
+      if (this.#groups.length === 1) await this.#gather()
+      const group = this.#groups.shift()
+      if (group === undefined) break
+      this.#waitingCharacters -= group.characters
+      const { events, written } = group
       try {
         await this.#lines.append(events.map((event) => (this.#format === 'json' ? event.json : event.line())))
-        resolve(true)
+        written.resolve(true)
       } catch (error) {
         this.#reportLost('log', events, error instanceof Error ? error.message : String(error))
-        resolve(false)
+        written.resolve(false)
       }
     }
     this.#writing = undefined
   }
+}
+
+function areAllWritten([first, ...others]: readonly Group[]): Promise<boolean> {
+  if (first === undefined) return Promise.resolve(true)
+  if (others.length === 0) return first.written.promise
+  return Promise.all([first, ...others].map(({ written }) => written.promise)).then((all) => all.every(Boolean))
 }
