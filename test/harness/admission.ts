@@ -82,8 +82,11 @@ export class MemoryObjects implements Objects {
     this.#objects.set(`${plural}/${namespace}/${metadata.name}`, { ...object, metadata })
   }
 
-  readonly get = async ({ plural }: ResourceId, { namespace, name }: NamespacedName): Promise<KubeObject | undefined> =>
+  readonly getNow = ({ plural }: ResourceId, { namespace, name }: NamespacedName): KubeObject | undefined =>
     this.#objects.get(`${plural}/${namespace}/${name}`)
+
+  readonly get = async (id: ResourceId, place: NamespacedName): Promise<KubeObject | undefined> =>
+    this.getNow(id, place)
 
   readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
     [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)

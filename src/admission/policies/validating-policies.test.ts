@@ -24,7 +24,7 @@ function pluginWith(spec: Fields, binding: Fields = {}): Plugin & { readonly obj
   index.setBinding('b', readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: bound })))
   const plugin = createValidatingPolicies({
     index,
-    objects,
+    objects: { get: (id, place) => objects.getNow(id, place), list: objects.list },
     registry,
     resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
     convertByWebhook: async (object) => object,
@@ -100,4 +100,28 @@ test('a fault of the configuration denies, unless errors are ignored', async () 
     denied(` denied request: failed to configure policy: ${fault}`),
   )
   assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }), configMap())), 'object')
+})
+
+test('a policy of other namespaces or other objects costs no evaluation, and counts when their labels change', async () => {
+  const validations = [{ expression: 'false', message: 'no' }]
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' }]
+  const selector = { matchLabels: { team: 'a' } }
+  const inSpace = pluginWith({ matchConstraints: { resourceRules, namespaceSelector: selector }, validations })
+  const put = (team: string): void =>
+    inSpace.objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { team } } }))
+  const refused = denied(` with binding 'b' denied request: no`)
+  for (const [team, expected] of [
+    ['b', 'object'],
+    ['a', refused],
+    ['a', refused],
+    ['b', 'object'],
+  ] as const) {
+    put(team)
+    const admitted = await admit(inSpace, configMap())
+    assert.equal(typeof admitted === 'object' ? 'object' : admitted, expected)
+  }
+  const ofObject = pluginWith({ matchConstraints: { resourceRules, objectSelector: selector }, validations })
+  assert.equal(ofObject.validate?.(configMap()), undefined)
+  const object = anObject('ConfigMap', 'c', { metadata: { labels: { team: 'a' } } })
+  assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
 })

@@ -25,6 +25,7 @@ import { ConfigurationFault, paramResource, readParams } from './params.ts'
 import type { Binding, Policy } from './policy.ts'
 import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
 import { namespaceValue, RequestValues } from './request-values.ts'
+import { SelectedPolicies } from './selected-policies.ts'
 
 export type ValidatingPoliciesParts = {
   readonly index: PolicyIndex
@@ -38,10 +39,11 @@ export type ValidatingPoliciesParts = {
 }
 
 export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin {
+  const selected = new SelectedPolicies(parts.objects)
   return {
     name: 'ValidatingAdmissionPolicy',
     validate: (attributes) => {
-      const candidates = parts.index.candidates(attributes)
+      const candidates = selected.of(parts.index.candidates(attributes), attributes)
       if (candidates.length === 0 || isExemptFromPolicies(attributes)) return undefined
       const review = new Review(attributes, parts)
       return review.run(candidates.map(({ entry, resource }) => ({ ...entry, resource })))
