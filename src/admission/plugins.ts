@@ -31,6 +31,7 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { createValidatingPolicies, type ValidatingPoliciesParts } from './policies/validating-policies.ts'
 import { unenforcedPlugins } from './unenforced.ts'
 import type { FollowedHooks } from './webhooks/followed-hooks.ts'
+import { createMutatingWebhooks } from './webhooks/mutating.ts'
 import type { HookParts } from './webhooks/parts.ts'
 import { createValidatingWebhooks } from './webhooks/validating.ts'
 
@@ -80,6 +81,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     createDefaultIngressClass(objects),
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
+    createMutatingWebhooks(hooks.mutating, hookParts),
     createValidatingPolicies({ ...policies, objects, resourcesOf }),
     createValidatingWebhooks(hooks.validating, hookParts),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),

@@ -15,5 +15,4 @@ const unenforced = (name: string, ...plurals: readonly string[]): Plugin => ({
 
 export const unenforcedPlugins: readonly Plugin[] = [
   unenforced('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'),
-  unenforced('MutatingAdmissionWebhook', 'mutatingwebhookconfigurations'),
 ]

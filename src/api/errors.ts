@@ -319,6 +319,11 @@ export function deadlineExceeded(cause?: unknown): ApiError {
   return new ApiError(504, 'Timeout', text, { details: {}, cause })
 }
 
+/** The request ended while a webhook was asked about it. */
+export function timedOut(): ApiError {
+  return new ApiError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', { details: {} })
+}
+
 /** The deadline of the request passed while its handler was still running. */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'

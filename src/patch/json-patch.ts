@@ -4,6 +4,7 @@
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
 import type { Steps } from '../lib/slices.ts'
+import { quote } from '../api/quote.ts'
 import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 
 /** Bytes that all copies together may add to a document: as many as a body may have. */
@@ -45,46 +46,57 @@ class Run {
     this.#work = work
   }
 
-  *apply({ op, path, from, value }: Operation): Steps<void> {
-    if (path === undefined) throw new PatchError('no path')
+  *apply({ op = 'unknown', path, from, value }: Operation): Steps<void> {
+    if (!operations.has(op)) throw new PatchError(`Unexpected kind: ${op}`)
+    if (from === undefined && (op === 'move' || op === 'copy')) throw undecoded(op, 'from')
+    if (path === undefined) throw undecoded(op, 'path')
     switch (op) {
       case 'add':
-        return this.#add(this.#find(path), value ?? null)
+        return told(`error in add for path: '${path}'`, () => this.#add(this.#at(path, op), value ?? null))
       case 'remove':
-        this.#remove(this.#find(path))
+        told(`error in remove for path: '${path}'`, () => this.#remove(this.#at(path, op)))
         return
       case 'replace':
-        return path === '' ? this.#replaceRoot(value ?? null) : replace(this.#find(path), value ?? null)
+        if (path === '') return this.#replaceRoot(value ?? null)
+        return told(`error in remove for path: '${path}'`, () => replace(this.#at(path, op), value ?? null))
       case 'move': {
-        const moved = this.#remove(this.#find(from))
-        return this.#add(this.#find(path), moved)
+        const source = this.#at(from ?? '', op, 'from path')
+        const moved = told(`error in move for path: '${source.key}'`, () => this.#remove(source))
+        const place = this.#at(path, op, 'destination path')
+        return told(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
       case 'copy': {
         // Both paths are resolved before the copy: that opens the containers on the way, and what is open is copied with its keys sorted.
-        const [source, place] = [get(this.#find(from)), this.#find(path)]
-        return this.#add(place, this.#copy(source))
+        const source = told(`error in copy for from: '${from}'`, () => get(this.#at(from ?? '', op, 'from path')))
+        const place = this.#at(path, op, 'destination path')
+        return told('error while adding value during copy', () => this.#add(place, this.#copy(source)))
       }
       case 'test': {
-        const current = path === '' ? this.root : get(this.#find(path))
-        if (!(yield* isSame(current, value))) throw new PatchError('the test failed')
-        return
+        const current =
+          path === '' ? this.root : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
+        if (!(yield* isSame(current, value))) throw new PatchError(`testing value ${path} failed: test failed`)
       }
-      case undefined:
-      default:
-        throw new PatchError('no such operation')
     }
   }
 
-  /** What precedes the first slash is ignored. */
-  #find(pointer: string | undefined): Place {
-    if ((pointer ?? '').length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
-    const [, ...keys] = (pointer ?? '').split('/', KEYS_MAX + 2).map(unescaped)
+  #at(pointer: string, op: string, what = 'path'): Place {
+    const place = this.#find(pointer)
+    if (place !== undefined) return place
+    throw new PatchError(
+      `${op} operation does not apply: doc is missing ${what}: ${quoted(op, pointer)}: missing value`,
+    )
+  }
+
+  /** Undefined if nothing contains the target. What precedes the first slash is ignored. */
+  #find(pointer: string): Place | undefined {
+    if (pointer.length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
+    const [, ...keys] = pointer.split('/', KEYS_MAX + 2).map(unescaped)
     if (keys.length > KEYS_MAX) throw new PatchError('the path is longer than any document is deep')
     const last = keys.pop()
-    if (last === undefined) throw new PatchError('the path names nothing inside of the document')
+    if (last === undefined) return undefined
     let inside = insideOf(this.root)
-    for (const key of keys) inside = insideOf(get({ inside, key }))
-    return { inside, key: last }
+    for (const key of keys) inside = inside && insideOf(reached({ inside, key }))
+    return inside && { inside, key: last }
   }
 
   #add({ inside, key }: Place, value: Value): void {
@@ -104,7 +116,7 @@ class Run {
       const index = indexOf(key, inside.length)
       this.#work.spend(inside.length - index)
       inside.splice(index, 1)
-    } else if (!inside.delete(key)) throw new PatchError('there is nothing to remove')
+    } else if (!inside.delete(key)) throw new KeyError(`Unable to remove nonexistent key: ${key}: missing value`)
     return value
   }
 
@@ -123,10 +135,36 @@ class Run {
   }
 }
 
-function insideOf(value: Value): Items | Members {
-  const inside = value?.members() ?? value?.items()
-  if (inside === undefined) throw new PatchError('the path goes through what contains nothing')
-  return inside
+const operations: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+
+/** A key or an index that a container does not have. */
+class KeyError extends PatchError {}
+
+/** Upstream's library tells where a key was missing. */
+function told<T>(where: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw error instanceof KeyError ? new PatchError(`${where}: ${error.message}`) : error
+  }
+}
+
+const undecoded = (op: string, what: string): PatchError =>
+  new PatchError(`${op} operation failed to decode ${what}: missing value`)
+
+/** As upstream's messages have it. */
+const quoted = (op: string, pointer: string): string => (op === 'add' || op === 'remove' ? `"${pointer}"` : pointer)
+
+const insideOf = (value: Value): Items | Members | undefined => value?.members() ?? value?.items()
+
+/** Null where a path leads through an index that does not exist. */
+function reached(place: Place): Value {
+  try {
+    return get(place)
+  } catch (error) {
+    if (error instanceof KeyError) return null
+    throw error
+  }
 }
 
 /** Null for an absent member; an item must exist. */
@@ -140,10 +178,15 @@ function replace({ inside, key }: Place, value: Value): void {
 }
 
 function indexOf(key: string, length: number): number {
-  if (!/^[+-]?[0-9]+$/.test(key)) throw new PatchError('not an index')
+  if (!/^[+-]?[0-9]+$/.test(key)) {
+    const why = `strconv.Atoi: parsing ${quote(key)}: invalid syntax`
+    throw new KeyError(`value was not a proper array index: '${key}': ${why}`)
+  }
   const given = Number(key)
   const index = given < 0 ? given + length : given
-  if (index < 0 || index >= length) throw new PatchError('the index is out of range')
+  if (index < 0 || index >= length) {
+    throw new KeyError(`Unable to access invalid index: ${given}: invalid index referenced`)
+  }
   return index
 }
 

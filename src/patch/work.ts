@@ -3,7 +3,7 @@
 /** Characters read and items moved by one patch: some 0.3 s. A legitimate patch of an object of 1.5 MB takes half of it. */
 const UNITS_MAX = 20_000_000
 
-/** A patch that cannot be applied. Clients do not learn why, as upstream. */
+/** A patch that cannot be applied. As upstream, clients do not learn why of a patch of their own, but of one that a webhook made. */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }

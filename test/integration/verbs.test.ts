@@ -235,15 +235,6 @@ test('a pod without a node ends and goes, one after the other', async () => {
   assert.deepEqual(types, ['MODIFIED', 'DELETED'])
 })
 
-test('who stores a mutating webhook is told that it is not enforced', async () => {
-  const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
-  const { status, headers } = await post(path, { metadata: { name: 'unenforced' }, webhooks: [] })
-  assert.equal(status, 201)
-  assert.match(headers['warning'] ?? '', /^299 keelson "MutatingWebhookConfiguration is stored but not enforced/)
-  const read = await get(`${path}/unenforced`)
-  assert.equal(read.headers['warning'], undefined)
-})
-
 test('what long selectors of watches hold is bounded, and given back at their end', async () => {
   const path = await space('selecting')
   await fill(path, ['a'])

@@ -1,6 +1,7 @@
 /** One webhook of a configuration, as requests need it. */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
 import { Webhook, type WebhookParts } from '../../webhooks/call.ts'
+import { Conditions } from './conditions.ts'
 import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
 
 /** Upstream's default. */
@@ -14,7 +15,7 @@ export type Hook = {
   readonly configuration: string
   readonly name: string
   readonly criteria: MatchCriteria
-  readonly conditions: readonly string[]
+  readonly conditions: Conditions
   /** failurePolicy Ignore: a request goes on where the webhook cannot be called. */
   readonly failsOpen: boolean
   readonly timeoutMs: number
@@ -44,7 +45,7 @@ function readHook(webhook: Fields, { configuration, at, parts }: Place): Hook {
     configuration,
     name,
     criteria: readWebhookCriteria(webhook),
-    conditions: itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression)),
+    conditions: new Conditions(itemsOf(webhook['matchConditions']).map(({ expression }) => textOf(expression))),
     failsOpen: webhook['failurePolicy'] === 'Ignore',
     timeoutMs,
     supportsDryRun: webhook['sideEffects'] === 'None' || webhook['sideEffects'] === 'NoneOnDryRun',

@@ -1,16 +1,20 @@
 /** Whether a webhook whose rules match is to be called: its selectors, then its conditions. */
+import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { matchesObjectSelector } from '../match/criteria.ts'
 import { matchesNamespaceSelector } from '../match/namespaces.ts'
-import type { Objects } from '../objects.ts'
+import { matchesConditions } from './conditions.ts'
 import type { Hook } from './hook.ts'
+import type { HookParts } from './parts.ts'
 
-/** A namespace that does not exist fails only requests that the webhook would see otherwise. */
-export async function matchesSelectors(
-  { criteria }: Hook,
-  attributes: Attributes,
-  objects: Pick<Objects, 'get'>,
+/** `resource`: in the version that the webhook asks for. A namespace that does not exist fails only what the webhook would see otherwise. */
+export async function isToBeCalled(
+  hook: Hook,
+  asked: { readonly attributes: Attributes; readonly resource: Resource },
+  parts: HookParts,
 ): Promise<boolean> {
-  if (!matchesObjectSelector(criteria, attributes)) return false
-  return matchesNamespaceSelector(criteria, attributes, objects)
+  const { attributes } = asked
+  if (!matchesObjectSelector(hook.criteria, attributes)) return false
+  if (!(await matchesNamespaceSelector(hook.criteria, attributes, parts.objects))) return false
+  return matchesConditions(hook, asked, parts)
 }

@@ -1,8 +1,9 @@
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../objects.ts'
+import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'
 
 /** What both types of webhooks need. */
-export type HookParts = {
+export type HookParts = Pick<ValidatingPoliciesParts, 'authorizerOf' | 'answerPattern'> & {
   readonly objects: Pick<Objects, 'get'>
   readonly convertByWebhook: ConvertByWebhook
   /** A new unique id. */

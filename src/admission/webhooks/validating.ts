@@ -6,7 +6,7 @@ import type { Candidate } from '../match/match-index.ts'
 import { callHook, HookCallError } from './call-hook.ts'
 import type { Hook } from './hook.ts'
 import type { HookList, ListedHook } from './hook-list.ts'
-import { matchesSelectors } from './matches.ts'
+import { isToBeCalled } from './matches.ts'
 import type { HookParts } from './parts.ts'
 import type { Reviewed } from './review.ts'
 import { Versions } from './versioned.ts'
@@ -33,7 +33,7 @@ async function validate(
   const calls: { readonly hook: Hook; readonly reviewed: Reviewed }[] = []
   for (const { entry, resource } of candidates) {
     const { hook } = entry
-    if (!(await matchesSelectors(hook, attributes, parts.objects))) continue
+    if (!(await isToBeCalled(hook, { attributes, resource }, parts))) continue
     calls.push({ hook, reviewed: { attributes, resource, versioned: await versions.in(resource) } })
   }
   const refusals: unknown[] = []

@@ -1,0 +1,148 @@
+/**
+ * MutatingAdmissionWebhook: asks the webhooks that match one after the other, each about the object as the one before it left it. After a
+ * change, all mutating plugins run once more, and with them the webhooks that ask for it (reinvocationPolicy) and ran before the change.
+ */
+import { internalError, timedOut } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { printOrdered } from '../../codec/json.ts'
+import { isSame } from '../../schema/equal.ts'
+import type { Attributes, Plugin, Rounds } from '../admission.ts'
+import { isExemptFromWebhooks } from '../match/exempt.ts'
+import type { Candidate } from '../match/match-index.ts'
+import { convertTo, kindAt } from '../match/versions.ts'
+import { callHook, HookCallError } from './call-hook.ts'
+import type { HookList, ListedHook } from './hook-list.ts'
+import { isToBeCalled } from './matches.ts'
+import type { HookParts } from './parts.ts'
+import { patched } from './patched.ts'
+import { Versions } from './versioned.ts'
+
+const MUTATION = 'mutation.webhook.admission.k8s.io/'
+const FAILED_OPEN = `failed-open.${MUTATION}`
+const PATCH = 'patch.webhook.admission.k8s.io/'
+
+export function createMutatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
+  const reinvocations = new WeakMap<Rounds, Reinvocations>()
+  return {
+    name: 'MutatingAdmissionWebhook',
+    mutate: (attributes, rounds) => {
+      if (isExemptFromWebhooks(attributes)) return attributes.object
+      const candidates = hooks.candidates(attributes)
+      if (candidates.length === 0) return attributes.object
+      const known = reinvocations.get(rounds) ?? new Reinvocations()
+      reinvocations.set(rounds, known)
+      return mutate(candidates, attributes, { rounds, reinvocations: known, parts })
+    },
+  }
+}
+
+/** Which webhooks are to be asked again. */
+class Reinvocations {
+  /** Those that ask for it and have seen the object since the last change. */
+  readonly #invoked = new Set<string>()
+  readonly #required = new Set<string>()
+  /** The object as the webhooks left it. */
+  lastOutput: KubeObject | undefined
+
+  isRequired(id: string): boolean {
+    return this.#required.has(id)
+  }
+
+  invoked(id: string): void {
+    this.#invoked.add(id)
+  }
+
+  /** The object has changed. */
+  require(): void {
+    for (const id of this.#invoked) this.#required.add(id)
+    this.#invoked.clear()
+  }
+}
+
+type Mutating = { readonly rounds: Rounds; readonly reinvocations: Reinvocations; readonly parts: HookParts }
+
+async function mutate(
+  candidates: readonly Candidate<ListedHook>[],
+  attributes: Attributes,
+  { rounds, reinvocations, parts }: Mutating,
+): Promise<KubeObject | undefined> {
+  // Other plugins changed what the webhooks had left.
+  if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object)) reinvocations.require()
+  let current = attributes
+  let versions = new Versions(current, parts.convertByWebhook)
+  for (const { entry, resource } of candidates) {
+    const { hook, position } = entry
+    const matching = { attributes: current, resource, versions }
+    if (!(await isToBeCalled(hook, matching, parts))) continue
+    if (rounds.isSecond && !reinvocations.isRequired(hook.id)) continue
+    const label = `round_${rounds.isSecond ? 1 : 0}_index_${position}`
+    const object = await mutateBy(entry, matching, { label, parts })
+    if (object !== undefined) {
+      // A patch without effect is no change.
+      if (!isSame(object, current.object)) {
+        reinvocations.require()
+        rounds.needsSecond = true
+      }
+      current = { ...current, object }
+      versions = new Versions(current, parts.convertByWebhook)
+    }
+    if (hook.isReinvoked) reinvocations.invoked(hook.id)
+  }
+  reinvocations.lastOutput = current.object
+  return current.object
+}
+
+type Matching = {
+  readonly attributes: Attributes
+  readonly resource: Candidate<ListedHook>['resource']
+  readonly versions: Versions
+}
+
+/** The object as a webhook patched it, in the version of the request; undefined: it did not. */
+async function mutateBy(
+  { hook }: ListedHook,
+  { attributes, resource, versions }: Matching,
+  { label, parts }: { readonly label: string; readonly parts: HookParts },
+): Promise<KubeObject | undefined> {
+  const { context, resource: own, subresource, object: before } = attributes
+  const { configuration, name: webhook } = hook
+  let isMutated = false
+  try {
+    const versioned = await versions.in(resource)
+    const { newId } = parts
+    const reviewed = { attributes, resource, versioned }
+    const { patch, patchType } = await callHook(hook, reviewed, { isMutating: true, newId })
+    if (patch === '') return undefined
+    if (patchType !== 'JSONPatch') {
+      throw new HookCallError(`failed calling webhook ${quote(webhook)}: unsupported patch type ${quote(patchType)}`)
+    }
+    const { object: known } = versioned
+    const document = (): string => {
+      if (known !== undefined) return known.text
+      const why = `admission webhook ${quote(webhook)} attempted to modify the object, which is not supported for this operation`
+      throw internalError(why)
+    }
+    const object = await patched(patch, document, { ...kindAt(resource, subresource), shape: versioned.shape })
+    if (object === undefined) return undefined
+    const back = await convertTo(object, { from: resource, to: own, subresource }, parts.convertByWebhook)
+    isMutated = !isSame(back, before)
+    if (context.audited?.wantsRequest === true) {
+      context.annotate(`${PATCH}${label}`, patchAnnotation({ configuration, webhook, patch }))
+    }
+    return back
+  } catch (error) {
+    if (!(error instanceof HookCallError)) throw error
+    if (!hook.failsOpen) throw internalError(error.message, error)
+    context.annotate(`${FAILED_OPEN}${label}`, webhook)
+    if (context.signal.aborted) throw timedOut()
+    return undefined
+  } finally {
+    context.annotate(`${MUTATION}${label}`, printOrdered({ configuration, webhook, mutated: isMutated }))
+  }
+}
+
+type Patching = { readonly configuration: string; readonly webhook: string; readonly patch: string }
+
+const patchAnnotation = ({ configuration, webhook, patch }: Patching): string =>
+  `${printOrdered({ configuration, webhook }).slice(0, -1)},"patch":${patch},"patchType":"JSONPatch"}`
