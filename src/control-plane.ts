@@ -38,7 +38,7 @@ import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
-import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
+import { flowGroup, FollowedSchemas, type FollowedSchemasParts } from './flow/followed-schemas.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
 import { createGate } from './gate/gate.ts'
@@ -137,7 +137,12 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
-  const flows = createFlows({ registry, accessOf: (resource) => access.of(resource), log })
+  const flows = createFlows({
+    registry,
+    accessOf: (resource) => access.of(resource),
+    log,
+    dispatched: parts.metrics.dispatched,
+  })
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
   const policyIndex = new PolicyIndex(registry)
   const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
@@ -389,13 +394,15 @@ function createHooks({ registry, accessOf, log }: FollowingParts, calls: Webhook
   })
 }
 
-function createFlows({ registry, accessOf, log }: FollowingParts): FollowedSchemas {
+type FlowParts = FollowingParts & Pick<FollowedSchemasParts, 'dispatched'>
+
+function createFlows({ registry, accessOf, ...more }: FlowParts): FollowedSchemas {
   return new FollowedSchemas({
     accessOf: (plural) => {
       const resource = registry.find({ group: flowGroup, version: 'v1', plural })
       return resource && accessOf(resource)
     },
-    log,
+    ...more,
   })
 }
 

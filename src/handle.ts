@@ -92,6 +92,7 @@ class Life {
         // As upstream: what takes long by itself, but for a watch, is in no flow.
         if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
         this.#place = inFlight.enter(user, info)
+        this.#flow?.dispatched.add()
       },
     })
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { RequestInfo } from '../api/context.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { User } from '../api/user.ts'
+import { Metrics } from '../lib/metrics.ts'
 import { Classifier } from './classifier.ts'
 import { readSchema } from './flow-schema.ts'
 
@@ -28,7 +29,7 @@ const schema = (name: string, precedence: number, { subjects, resources = [], pa
 })
 
 function classifierOf(...schemas: readonly KubeObject[]): Classifier {
-  const classifier = new Classifier()
+  const classifier = new Classifier(new Metrics().counter({ name: 'n', help: 'h', labels: ['schema', 'level'] }))
   classifier.setLevel('level', 'uid-level')
   for (const one of schemas) classifier.setSchema(one.metadata.name ?? '', readSchema(one))
   return classifier

@@ -5,6 +5,7 @@
 import type { RequestInfo } from '../api/context.ts'
 import type { Headers } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import type { Count, Counter } from '../lib/metrics.ts'
 import { type FlowSchema, takes } from './flow-schema.ts'
 
 /** A schema together with its level. */
@@ -12,16 +13,24 @@ export type Flow = {
   readonly schema: FlowSchema
   /** What answers say about it. */
   readonly headers: Headers
+  /** Requests that were begun. */
+  readonly dispatched: Count
 }
 
 const catchAll = 'catch-all'
 
 export class Classifier {
+  readonly #dispatched: Counter
   readonly #schemas = new Map<string, FlowSchema>()
   /** The uids of levels, by name. */
   readonly #levels = new Map<string, string>()
   /** In the order of matching. Undefined: to be made again. */
   #flows: readonly Flow[] | undefined
+
+  /** `dispatched`: by schema and level. */
+  constructor(dispatched: Counter) {
+    this.#dispatched = dispatched
+  }
 
   /** Undefined: there is none of this name. */
   setSchema(name: string, schema: FlowSchema | undefined): void {
@@ -53,7 +62,9 @@ export class Classifier {
       .toSorted((one, other) => one.precedence - other.precedence || (one.name < other.name ? -1 : 1))
       .flatMap((schema) => {
         const level = this.#levels.get(schema.level)
-        return level === undefined ? [] : [{ schema, headers: headersOf(schema.uid, level) }]
+        if (level === undefined) return []
+        const dispatched = this.#dispatched.with(schema.name, schema.level)
+        return [{ schema, headers: headersOf(schema.uid, level), dispatched }]
       })
   }
 }

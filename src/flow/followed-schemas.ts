@@ -3,6 +3,7 @@ import { FollowedResource } from '../cache/followed-resource.ts'
 import type { Item } from '../cache/item.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { Log } from '../lib/log.ts'
+import type { Counter } from '../lib/metrics.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import { Classifier } from './classifier.ts'
 import { readSchema } from './flow-schema.ts'
@@ -16,15 +17,18 @@ export type FollowedSchemasParts = {
   /** Undefined: the resource is not served. */
   readonly accessOf: (resource: FlowResource) => FlowAccess | undefined
   readonly log: Log
+  /** Requests that were begun, by schema and level. */
+  readonly dispatched: Counter
 }
 
 export class FollowedSchemas implements AsyncDisposable {
-  readonly classifier = new Classifier()
+  readonly classifier: Classifier
   readonly #parts: FollowedSchemasParts
   #resources: AsyncDisposable[] = []
 
   constructor(parts: FollowedSchemasParts) {
     this.#parts = parts
+    this.classifier = new Classifier(parts.dispatched)
   }
 
   /** Resolves when all schemas and levels are known. */
