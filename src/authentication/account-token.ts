@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../api
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import type { Jwt } from '../lib/jwt.ts'
-import { audiencesOf, wrongAudiences } from './account-audiences.ts'
+import { audiencesOf, matchingAudiences, wrongAudiences } from './account-audiences.ts'
 import type { AccountKeys } from './account-keys.ts'
 import type { AccountMetrics } from './account-metrics.ts'
 import { AccountSignatures } from './account-signatures.ts'
@@ -45,7 +45,7 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
 
 async function check(claims: Fields, targets: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
   const given = audiencesOf(claims)
-  const audiences = targets.filter((audience) => given.includes(audience))
+  const audiences = matchingAudiences(given, targets)
   if (audiences.length === 0) return wrongAudiences(given, targets)
   const own = fieldsOf(claims['kubernetes.io'])
   const nowSeconds = parts.wallMs() / 1000

@@ -9,7 +9,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import type { Jwt } from '../lib/jwt.ts'
-import { audiencesOf, wrongAudiences } from './account-audiences.ts'
+import { audiencesOf, matchingAudiences, wrongAudiences } from './account-audiences.ts'
 import type { AccountKeys } from './account-keys.ts'
 import type { AccountMetrics } from './account-metrics.ts'
 import { AccountSignatures } from './account-signatures.ts'
@@ -56,7 +56,7 @@ async function check(claims: Fields, { token, targets }: Asked, parts: LegacyTok
   const isLegacy = named.length === 0
   if (isLegacy) parts.metrics.legacy_tokens_total.add()
   const given = isLegacy ? parts.served : named
-  const audiences = targets.filter((audience) => given.includes(audience))
+  const audiences = matchingAudiences(given, targets)
   if (audiences.length === 0 && targets.length > 0) return wrongAudiences(given, targets)
   const read = readClaims(claims)
   if ('why' in read) return bad(read.why)

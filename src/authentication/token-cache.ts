@@ -13,7 +13,6 @@ const RESULTS_MAX = 32 * 1024
 /** Of one result, as JSON: what a token says about its user can be long, and all results together may take half a GB. */
 const RESULT_CHARACTERS_MAX = 16 * 1024
 const KEY_BYTES = 32
-const LENGTH_BYTES = 4
 
 export type TokenCacheOptions = {
   /** How long a token that is known is not looked up again. */
@@ -74,13 +73,8 @@ export function createTokenCache(
   }
 }
 
-/** Each part with its length before it, so that no two lists of parts have the same key. */
-function keyOf(secret: Buffer, token: string, audiences: readonly string[]): string {
-  const hmac = createHmac('sha256', secret)
-  const length = Buffer.allocUnsafe(LENGTH_BYTES)
-  for (const part of [token, ...audiences]) {
-    length.writeUInt32BE(Buffer.byteLength(part))
-    hmac.update(length).update(part)
-  }
-  return hmac.digest('base64')
-}
+/** Printed as JSON, so that no two lists of parts have the same key. */
+const keyOf = (secret: Buffer, token: string, audiences: readonly string[]): string =>
+  createHmac('sha256', secret)
+    .update(JSON.stringify([token, audiences]))
+    .digest('base64')

@@ -366,3 +366,19 @@ test('nobody was asked but the issuer', () => {
     'no token is in the log',
   )
 })
+
+test('attack: a review for audiences without end', async () => {
+  const review = (count: number): Promise<Answer> => {
+    const audiences = Array.from({ length: count }, (_, at) => `a${at}`)
+    const body = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: account.token, audiences },
+    }
+    return client.call({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body })
+  }
+  assert.equal((await review(256)).status, 201)
+  const { status, text } = await review(257)
+  assert.equal(status, 400)
+  assert.match(text, /spec\.audiences must have at most 256 items/)
+})

@@ -5,6 +5,9 @@ import type { User } from '../../api/user.ts'
 import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
 
+/** Each authenticator compares them with those of the token, and a webhook gets all of them. Who asks is one of a few. */
+const AUDIENCES_MAX = 256
+
 export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
   | { readonly kind: 'bad'; readonly why: string }
@@ -21,7 +24,9 @@ export const createTokenReview =
     const { object, respond } = await readReview(request, access)
     const { audiences, token } = fieldsOf(object['spec'])
     if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
-    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
+    const targets = textsOf(audiences)
+    if (targets.length > AUDIENCES_MAX) throw badRequest(`spec.audiences must have at most ${AUDIENCES_MAX} items`)
+    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), targets)) })
   }
 
 function statusOf(answer: TokenAnswer): Fields {
