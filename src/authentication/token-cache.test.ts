@@ -93,6 +93,34 @@ test('long results are not kept', async () => {
   assert.equal(questions, 2)
 })
 
+test('many short groups are a long result, too', async () => {
+  let questions = 0
+  const groups = Array.from({ length: 1_000 }, () => '')
+  const cached = createTokenCache(
+    (_token, audiences) => {
+      questions++
+      return { kind: 'known', user: { name: 'u', uid: '', groups }, audiences }
+    },
+    { successMs: 1000, failureMs: 0, clock: { monotonicMs: () => 0 }, metrics },
+  )
+  for (let times = 0; times < 2; times++) await cached('t', [])
+  assert.equal(questions, 2)
+})
+
+test('an authenticator that throws is asked again', async () => {
+  let fails = true
+  const cached = createTokenCache(
+    () => {
+      if (fails) throw new Error('away')
+      return unknownToken
+    },
+    { successMs: 1000, failureMs: 0, clock: { monotonicMs: () => 0 }, metrics },
+  )
+  await assert.rejects(async () => cached('t', []), /away/)
+  fails = false
+  assert.equal((await cached('t', [])).kind, 'unknown')
+})
+
 test('what is counted', async () => {
   const all = new Metrics()
   const { authenticate } = asked({ isLater: true })

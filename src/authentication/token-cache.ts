@@ -10,8 +10,12 @@ import type { AuthenticateToken, TokenResult } from './token-authenticator.ts'
 
 /** Upstream has as many: twice the nodes and namespaces of the largest clusters. */
 const RESULTS_MAX = 32 * 1024
-/** Of one result, as JSON: what a token says about its user can be long, and all results together may take half a GB. */
-const RESULT_CHARACTERS_MAX = 16 * 1024
+/** What a token says about its user can be long: one such result is not kept, … */
+const RESULT_BYTES_MAX = 16 * 1024
+/** … and this is all that results may take together: 32 K users with some groups each. */
+const RESULTS_BYTES_MAX = 64 << 20
+/** Of a text in a list, beside its characters: its header and the place in the list. */
+const TEXT_BYTES = 24
 const KEY_BYTES = 32
 
 export type TokenCacheOptions = {
@@ -28,13 +32,23 @@ export function createTokenCache(
   { successMs, failureMs, clock, metrics }: TokenCacheOptions,
 ): AuthenticateToken {
   const secret = randomBytes(KEY_BYTES)
-  const results = new ExpiringCache<TokenResult>(RESULTS_MAX, clock)
+  const results = new ExpiringCache<TokenResult>({ sizeMax: RESULTS_MAX, weightMax: RESULTS_BYTES_MAX }, clock)
   const lookups = new Map<string, Promise<TokenResult>>()
 
   const keep = (key: string, result: TokenResult): TokenResult => {
     const ttlMs = result.kind === 'known' ? successMs : result.kind === 'unknown' ? failureMs : 0
-    if (ttlMs > 0 && JSON.stringify(result).length <= RESULT_CHARACTERS_MAX) results.set(key, result, ttlMs)
+    if (ttlMs <= 0) return result
+    const weight = weightOf(result)
+    if (weight <= RESULT_BYTES_MAX) results.set(key, result, { ttlMs, weight })
     return result
+  }
+
+  const lookUp = (key: string, token: string, audiences: readonly string[]): Promise<TokenResult> => {
+    const lookup = fetch(key, token, audiences)
+    const forget = (): void => void lookups.delete(key)
+    lookups.set(key, lookup)
+    lookup.then(forget, forget)
+    return lookup
   }
 
   const fetch = async (key: string, token: string, audiences: readonly string[]): Promise<TokenResult> => {
@@ -44,7 +58,6 @@ export function createTokenCache(
       result = await authenticate(token, audiences)
       return keep(key, result)
     } finally {
-      lookups.delete(key)
       metrics.finish(result === undefined || result.kind === 'bad' ? 'error' : 'ok')
     }
   }
@@ -67,10 +80,16 @@ export function createTokenCache(
       metrics.end('hit', clock.monotonicMs() - startMs)
       return known
     }
-    const lookup = lookups.get(key) ?? fetch(key, token, audiences)
-    lookups.set(key, lookup)
-    return wait(lookup, startMs)
+    return wait(lookups.get(key) ?? lookUp(key, token, audiences), startMs)
   }
+}
+
+/** About the bytes that a result takes: characters may take two each. */
+function weightOf(result: TokenResult): number {
+  if (result.kind !== 'known') return TEXT_BYTES
+  const { groups, extra = {} } = result.user
+  const texts = groups.length + result.audiences.length + Object.values(extra).flat().length
+  return 2 * JSON.stringify(result).length + texts * TEXT_BYTES
 }
 
 /** Printed as JSON, so that no two lists of parts have the same key. */

@@ -64,7 +64,7 @@ class WebhookAuthorizer {
   constructor(parts: WebhookParts) {
     this.#parts = parts
     this.#time = parts.time ?? systemTime
-    this.#answers = new ExpiringCache(CACHE_ENTRIES_MAX, this.#time)
+    this.#answers = new ExpiringCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
   }
 
   authorize(user: User, attributes: AccessAttributes, waiting?: Waiting): AccessDecision | Promise<AccessDecision> {
@@ -122,7 +122,7 @@ class WebhookAuthorizer {
       }
       const status = await retry(call, { backoff, timers: this.#time, random, signal })
       if (key !== undefined && status.reason.length <= REASON_LENGTH_MAX) {
-        this.#answers.set(key, status, status.isAllowed ? webhook.authorizedMs : webhook.unauthorizedMs)
+        this.#answers.set(key, status, { ttlMs: status.isAllowed ? webhook.authorizedMs : webhook.unauthorizedMs })
       }
       return decisionOf(status)
     } catch (error) {

@@ -1,17 +1,27 @@
 /**
- * A bounded map whose entries expire. When it is full, the entry that was not used for the longest time goes. Time is monotonic, so that a
+ * A bounded map whose entries expire. When it is full, the entries that were not used for the longest time go. Time is monotonic, so that a
  * clock that is set back does not prolong an entry.
  */
 import type { Clock } from './clock.ts'
 
+export type CacheLimits = {
+  /** The number of entries. */
+  readonly sizeMax: number
+  /** Of all entries together; absent: they are all of about the same size. */
+  readonly weightMax?: number
+}
+
+type Entry<Value> = { readonly value: Value; readonly endMs: number; readonly weight: number }
+
 export class ExpiringCache<Value> {
-  readonly #sizeMax: number
+  readonly #limits: CacheLimits
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** The least recently used entry first. */
-  readonly #entries = new Map<string, { readonly value: Value; readonly endMs: number }>()
+  readonly #entries = new Map<string, Entry<Value>>()
+  #weight = 0
 
-  constructor(sizeMax: number, clock: Pick<Clock, 'monotonicMs'>) {
-    this.#sizeMax = sizeMax
+  constructor(limits: CacheLimits, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#limits = limits
     this.#clock = clock
   }
 
@@ -22,27 +32,37 @@ export class ExpiringCache<Value> {
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
+    if (this.#clock.monotonicMs() >= entry.endMs) {
+      this.delete(key)
+      return undefined
+    }
     this.#entries.delete(key)
-    if (this.#clock.monotonicMs() >= entry.endMs) return undefined
     this.#entries.set(key, entry)
     return entry.value
   }
 
   /** `ttlMs` not above 0: nothing is kept. */
-  set(key: string, value: Value, ttlMs: number): void {
-    this.#entries.delete(key)
+  set(key: string, value: Value, { ttlMs, weight = 0 }: { readonly ttlMs: number; readonly weight?: number }): void {
+    this.delete(key)
     if (ttlMs <= 0) return
-    this.#entries.set(key, { value, endMs: this.#clock.monotonicMs() + ttlMs })
-    if (this.#entries.size <= this.#sizeMax) return
-    const [oldest] = this.#entries.keys()
-    if (oldest !== undefined) this.#entries.delete(oldest)
+    const nowMs = this.#clock.monotonicMs()
+    this.#entries.set(key, { value, endMs: nowMs + ttlMs, weight })
+    this.#weight += weight
+    const { sizeMax, weightMax = Infinity } = this.#limits
+    // Of entries with the same time to live, those that were not used for that long have expired: they stand first.
+    for (const [oldest, { endMs }] of this.#entries) {
+      if (endMs > nowMs && this.#entries.size <= sizeMax && this.#weight <= weightMax) return
+      this.delete(oldest)
+    }
   }
 
   delete(key: string): void {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0
     this.#entries.delete(key)
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#weight = 0
   }
 }
