@@ -5,7 +5,7 @@
 import { type Fields, fieldsOf, isFields, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { cannotRead, claimOf, TokenFault } from './claim-values.ts'
-import type { Get } from './issuer-client.ts'
+import { type Get, withoutPassword } from './issuer-client.ts'
 
 /** The verified claims of a token of any issuer. Fails with a TokenFault. */
 export type VerifyAny = (token: string) => Promise<Fields>
@@ -26,7 +26,8 @@ export async function expandClaim(claims: Fields, claim: string, parts: Distribu
   }
   const distributed = await parts.verify(answer.body.toString('utf8'))
   if (!Object.hasOwn(distributed, claim)) {
-    throw new TokenFault(`jwt returned by distributed claim endpoint ${quote(url)} did not contain claim: ${claim}`)
+    const what = `jwt returned by distributed claim endpoint ${quote(withoutPassword(url))}`
+    throw new TokenFault(`${what} did not contain claim: ${claim}`)
   }
   return { ...claims, [claim]: claimOf(distributed, claim) }
 }

@@ -89,11 +89,20 @@ export class IssuerClient implements Disposable {
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-const failure = (url: URL, why: string): Error => new Error(`Get ${quote(url.href)}: ${why}`)
+const failure = (url: URL, why: string): Error => new Error(`Get ${quote(withoutPassword(url.href))}: ${why}`)
+
+/** The URL to be shown, as Go shows it. Also of a text that is none. */
+export function withoutPassword(text: string): string {
+  const url = URL.parse(text)
+  if (url === null) return text.replace(/\/\/[^/@]*@/, '//***@')
+  if (url.password === '') return text
+  url.password = '***'
+  return url.href
+}
 
 function urlOf(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
-  if (url === null) throw new Error(`parse ${quote(text)}: invalid URL`)
+  if (url === null) throw new Error(`parse ${quote(withoutPassword(text))}: invalid URL`)
   if (url.protocol !== 'https:') throw failure(url, 'URL scheme must be https')
   return url
 }
