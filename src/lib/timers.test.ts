@@ -17,6 +17,14 @@ const refuse = (): never => {
   throw new Error('too late')
 }
 
+test('a time that setTimeout cannot hold is not over at once', async () => {
+  let isOver = false
+  const timer = systemTimers.after(2 ** 31, () => (isOver = true))
+  await new Promise((resolve) => void setTimeout(resolve, 20))
+  timer.close()
+  assert.ok(!isOver)
+})
+
 test('work that comes to its end in time', async () => {
   const { timers, open } = fakeTimers()
   assert.equal(await inTime(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './clock.ts'
 export type Timer = { close(): unknown }
 
 export type Timers = {
-  /** Calls once, after this many milliseconds. */
+  /** Calls once, after this many milliseconds; after 24 days if they are more. */
   readonly after: (ms: number, run: () => void) => Timer
   /** Calls periodically; does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
@@ -17,8 +17,11 @@ export type Timers = {
 
 export type Time = Clock & Timers
 
+/** What setTimeout can hold; more becomes 1 ms. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
 export const systemTimers: Timers = {
-  after: (ms, run) => setTimeout(run, ms),
+  after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)),
   every: (ms, run) => setInterval(run, ms).unref(),
   soon: (run) => void setImmediate(run),
 }

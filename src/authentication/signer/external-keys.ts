@@ -14,8 +14,6 @@ const RETRY_MS = 10_000
 /** Tokens with unknown keys make the signer be asked this often at the most: anybody can make them. Upstream has no limit. */
 const ASK_EVERY_MS = 1_000
 const KEY_ID_CHARACTERS_MAX = 1024
-/** setTimeout holds no more. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 type ExternalKey = JwtKey & { readonly der: Buffer; readonly isExcludedFromDiscovery: boolean }
 
@@ -106,7 +104,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
 
   #schedule(ms: number): void {
     if (this.#isEnded) return
-    this.#timer = this.#parts.time.after(Math.min(Math.max(0, ms), TIMER_MS_MAX), () => void this.#refresh())
+    this.#timer = this.#parts.time.after(Math.max(0, ms), () => void this.#refresh())
   }
 
   async #refresh(): Promise<void> {
