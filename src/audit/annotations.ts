@@ -2,7 +2,7 @@
 import type { RequestContext } from '../api/context.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { formatDuration } from '../lib/duration.ts'
-import type { Annotations } from './event.ts'
+import type { Annotations, KnownTexts } from './known-texts.ts'
 
 /** Requests that take longer have annotations that say so, as upstream. */
 const SLOW_MS = 500
@@ -14,7 +14,10 @@ export type Took = {
 }
 
 /** Undefined: none. */
-export function annotationsOf(context: RequestContext, stage: AuditStage, took: Took): Annotations | undefined {
+export function annotationsOf(
+  context: RequestContext,
+  { stage, took, texts }: { readonly stage: AuditStage; readonly took: Took; readonly texts: KnownTexts },
+): Annotations | undefined {
   const { ownAnnotations, decision, deprecatedUntil } = context
   const isLast = stage === 'ResponseComplete'
   const isSlow = isLast && took.totalMs > SLOW_MS
@@ -22,7 +25,7 @@ export function annotationsOf(context: RequestContext, stage: AuditStage, took: 
   // Most requests are allowed, and have nothing else to tell.
   if (ownAnnotations === undefined && !isSlow && !isDeprecated) {
     if (decision === undefined) return undefined
-    if (decision.verdict === 'allow') return allowed(decision.reason)
+    if (decision.verdict === 'allow') return texts.allowed(decision.reason)
   }
   return {
     ...(isSlow ? latencies(took, context.authorizationMs) : undefined),
@@ -31,11 +34,6 @@ export function annotationsOf(context: RequestContext, stage: AuditStage, took: 
     ...Object.fromEntries(context.annotations),
   }
 }
-
-const allowed = (reason: string): Annotations => ({
-  'authorization.k8s.io/decision': 'allow',
-  'authorization.k8s.io/reason': reason,
-})
 
 const latencies = ({ totalMs, authenticationMs }: Took, authorizationMs: number): Annotations => ({
   'apiserver.latency.k8s.io/authentication': formatDuration(authenticationMs),

@@ -50,9 +50,6 @@ export type Outcome = {
   readonly panic?: unknown
 }
 
-type EmitOptions = { readonly atMs?: number; readonly urgency?: Urgency }
-const noOptions: EmitOptions = {}
-
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class AuditedRequest implements Audited {
@@ -65,6 +62,7 @@ export class AuditedRequest implements Audited {
   readonly #printer: EventPrinter
   readonly #uri: string
   readonly #receivedMs: number
+  readonly #receivedTime: string
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
   #named: Named | undefined
@@ -90,9 +88,11 @@ export class AuditedRequest implements Audited {
     this.wantsResponse = level === 'RequestResponse'
     this.objectBytesMax = recorder.objectBytesMax
     this.#uri = uriOf(request)
-    this.#authenticatedMs = recorder.monotonicMs() - arrived.startMs
-    this.#receivedMs = recorder.time.now() - this.#authenticatedMs
     const { texts, time } = recorder
+    const nowMs = recorder.monotonicMs()
+    this.#authenticatedMs = nowMs - arrived.startMs
+    this.#receivedMs = time.now(nowMs) - this.#authenticatedMs
+    this.#receivedTime = time.print(this.#receivedMs)
     this.#printer = new EventPrinter(
       {
         level,
@@ -101,7 +101,7 @@ export class AuditedRequest implements Audited {
         user,
         source: texts.source(request),
         info,
-        receivedTime: time.print(this.#receivedMs),
+        receivedTime: this.#receivedTime,
       },
       texts,
     )
@@ -115,7 +115,7 @@ export class AuditedRequest implements Audited {
     this.#context = context
     const { isStrict } = this.#recorder
     const isAwaited = isStrict || !this.#onlyReads || this.#recording.omitsStage.ResponseComplete
-    const stored = this.#emit('RequestReceived', { atMs: this.#receivedMs, urgency: isAwaited ? 'now' : 'soon' })
+    const stored = this.#emit('RequestReceived', isAwaited ? 'now' : 'soon')
     if (stored === true) return undefined
     if (stored === false) {
       if (isStrict) throw this.#reject()
@@ -190,10 +190,11 @@ export class AuditedRequest implements Audited {
     if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
   }
 
-  #emit(stage: AuditStage, { atMs, urgency = 'now' }: EmitOptions = noOptions): boolean | Promise<boolean> {
+  #emit(stage: AuditStage, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
-    const { time } = this.#recorder
-    const stageMs = atMs ?? time.now()
+    const { time, texts, monotonicMs } = this.#recorder
+    const isFirst = stage === 'RequestReceived'
+    const stageMs = isFirst ? this.#receivedMs : time.now(monotonicMs())
     const context = this.#context
     return this.#recorder.store(
       this.#printer.print({
@@ -204,8 +205,8 @@ export class AuditedRequest implements Audited {
         requestObject: this.#requestObject,
         responseObject: this.#responseObject,
         isTruncated: this.#isTruncated,
-        stageTime: time.print(stageMs),
-        annotations: context && annotationsOf(context, stage, this.#took(stageMs)),
+        stageTime: isFirst ? this.#receivedTime : time.print(stageMs),
+        annotations: context && annotationsOf(context, { stage, took: this.#took(stageMs), texts }),
       }),
       urgency,
     )

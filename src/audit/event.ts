@@ -3,9 +3,9 @@ import type { RequestInfo } from '../api/context.ts'
 import type { Status } from '../api/errors.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
-import { printOrdered, printString, sortedKeys } from '../codec/json.ts'
+import { printOrdered, printString } from '../codec/json.ts'
 import type { AuditLevel, AuditStage } from '../config/files/audit-policy.ts'
-import type { KnownTexts, Source } from './known-texts.ts'
+import type { Annotations, KnownTexts, Source } from './known-texts.ts'
 
 /** An event as backends get it. */
 export type AuditEvent = {
@@ -56,23 +56,23 @@ export type StageFacts = {
   readonly annotations: Annotations | undefined
 }
 
-export type Annotations = { readonly [key: string]: string }
-
-/** Prints the events of one request. */
+/** Prints the events of one request, which have most of their text in common. */
 export class EventPrinter {
   readonly #facts: EventFacts
   readonly #texts: KnownTexts
   readonly #head: string
   readonly #middle: string
+  readonly #times: string
   #reference: { readonly named: Named | undefined; readonly text: string } | undefined
 
   constructor(facts: EventFacts, texts: KnownTexts) {
     const { level, auditId, uri, user, info } = facts
     this.#facts = facts
     this.#texts = texts
-    this.#head = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":${printString(auditId)},"stage":"`
+    this.#head = `${heads[level] + printString(auditId)},"stage":"`
     const shown = user === undefined ? '{}' : texts.user(user)
     this.#middle = `","requestURI":${printString(uri)},"verb":"${info.verb}","user":${shown}`
+    this.#times = `,"requestReceivedTimestamp":"${facts.receivedTime}","stageTimestamp":"`
   }
 
   print(stage: StageFacts): AuditEvent {
@@ -84,12 +84,12 @@ export class EventPrinter {
     let text = this.#head + stage + this.#middle
     if (impersonated !== undefined) text += `,"impersonatedUser":${this.#texts.user(impersonated)}`
     text += this.#facts.source.text + this.#referenceTo(facts.named)
-    if (response !== undefined) text += `,"responseStatus":${printStatus(response)}`
+    if (response !== undefined) text += printStatus(response)
     if (requestObject !== undefined && !isTruncated) text += `,"requestObject":${requestObject}`
     if (responseObject !== undefined && !isTruncated) text += `,"responseObject":${responseObject}`
-    text += `,"requestReceivedTimestamp":"${this.#facts.receivedTime}","stageTimestamp":"${facts.stageTime}"`
+    text += this.#times + facts.stageTime
     const annotations = isTruncated ? { ...facts.annotations, ...truncatedMark } : facts.annotations
-    return annotations === undefined ? `${text}}` : `${text},"annotations":${printAnnotations(annotations)}}`
+    return annotations === undefined ? `${text}"}` : `${text}","annotations":${this.#texts.annotations(annotations)}}`
   }
 
   /** Mostly the same in all events of a request. */
@@ -99,6 +99,15 @@ export class EventPrinter {
     }
     return this.#reference.text
   }
+}
+
+const headOf = (level: AuditLevel): string =>
+  `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":`
+const heads: Readonly<Record<AuditLevel, string>> = {
+  None: headOf('None'),
+  Metadata: headOf('Metadata'),
+  Request: headOf('Request'),
+  RequestResponse: headOf('RequestResponse'),
 }
 
 class PrintedEvent implements AuditEvent {
@@ -145,18 +154,10 @@ function printReference(info: RequestInfo, named: Named | undefined): string {
 const field = (name: string, value: string): string => (value === '' ? '' : `,"${name}":${printString(value)}`)
 
 function printStatus({ code, status }: ResponseStatus): string {
-  if (status === undefined) return `{"metadata":{},"code":${code}}`
+  if (status === undefined) return `,"responseStatus":{"metadata":{},"code":${code}}`
   const { status: outcome, message = '', reason = '', details } = status
   const detailed = details === undefined ? '' : `,"details":${printOrdered(details)}`
-  return `{"metadata":{}${field('status', outcome)}${field('message', message)}${field('reason', reason)}${detailed},"code":${code}}`
-}
-
-function printAnnotations(annotations: Annotations): string {
-  let text = ''
-  for (const key of sortedKeys(annotations)) {
-    text += `${text === '' ? '{' : ','}${printString(key)}:${printString(annotations[key] ?? '')}`
-  }
-  return `${text}}`
+  return `,"responseStatus":{"metadata":{}${field('status', outcome)}${field('message', message)}${field('reason', reason)}${detailed},"code":${code}}`
 }
 
 /** Lists are quoted twice, as upstream. */

@@ -50,7 +50,9 @@ export class LogFile {
 
   /** Fails if the lines are not all written. */
   async append(lines: readonly string[]): Promise<void> {
-    const all = this.#encode(`${lines.join('\n')}\n`)
+    let text = ''
+    for (const line of lines) text += `${line}\n`
+    const all = this.#encode(text)
     const file = this.#file ?? (await this.#open(Buffer.byteLength(lines[0] ?? '')))
     if (this.#bytes + all.length <= this.#bytesMax) return this.#write(file, all)
     for (const line of lines) await this.#appendOne(this.#encode(`${line}\n`))

@@ -4,25 +4,34 @@
  */
 import type { Clock } from '../lib/clock.ts'
 
+/** How often the two are compared: not for each of many events, yet before anybody sees the difference. */
+const COMPARED_MS = 10
+
 export class MicroClock {
   readonly #clock: Clock
   /** What has to be added to the monotonic clock. */
   #anchorMs: number
+  /** When the clocks were compared last, on the monotonic clock. */
+  #comparedMs: number
   #second = Number.NaN
   #secondText = ''
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#anchorMs = clock.wallMs() - clock.monotonicMs()
+    this.#comparedMs = clock.monotonicMs()
+    this.#anchorMs = clock.wallMs() - this.#comparedMs
   }
 
-  /** Now, in milliseconds since 1970, with fractions. */
-  now(): number {
-    const wallMs = this.#clock.wallMs()
-    const monotonicMs = this.#clock.monotonicMs()
-    const behindMs = wallMs - (this.#anchorMs + monotonicMs)
-    if (behindMs > 0 || behindMs <= -1) this.#anchorMs += behindMs
+  /** In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock says now. */
+  now(monotonicMs: number): number {
+    if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare(monotonicMs)
     return this.#anchorMs + monotonicMs
+  }
+
+  #compare(monotonicMs: number): void {
+    this.#comparedMs = monotonicMs
+    const behindMs = this.#clock.wallMs() - (this.#anchorMs + monotonicMs)
+    if (behindMs > 0 || behindMs <= -1) this.#anchorMs += behindMs
   }
 
   print(ms: number): string {
