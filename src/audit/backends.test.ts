@@ -218,3 +218,24 @@ test('batches are divided by bytes and limited in their rate', async () => {
   await backend[Symbol.asyncDispose]()
   assert.deepEqual(sink.batches, [['aaaa', 'bbbb'], ['cccc']])
 })
+
+test('batches of one event each are written together, at once when the buffer is half full', async () => {
+  const stored = Promise.withResolvers<boolean>()
+  const urgencies: string[] = []
+  const sink: EventSink = {
+    store: (_events, urgency) => {
+      urgencies.push(urgency)
+      return stored.promise
+    },
+    close: () => Promise.resolve(),
+  }
+  const { backend, lost } = batchOf(sink, { batchEventsMax: 1, bufferEventsMax: 4 })
+  for (const json of ['a', 'b', 'c', 'd', 'e']) backend.process(event(json))
+  assert.deepEqual(urgencies, ['soon', 'now', 'now', 'now'])
+  assert.deepEqual(lost, ['buffered e: audit buffer queue blocked'])
+  stored.resolve(true)
+  await sleep(1)
+  backend.process(event('f'))
+  assert.equal(urgencies.at(-1), 'soon', 'what is stored has left the buffer')
+  await backend[Symbol.asyncDispose]()
+})

@@ -26,6 +26,9 @@ const BUFFER_CHARACTERS_MAX = 256 << 20
 /** How long the server waits for buffered events when it stops. */
 const FLUSH_MS_MAX = 3_000
 
+/** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
+type Group = { readonly promise: Promise<boolean>; events: number; characters: number }
+
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
   readonly eventBytesMax: number
@@ -38,6 +41,8 @@ export class BatchBackend implements AuditBackend {
   readonly #storing = new Set<Promise<void>>()
   /** How many events are being stored that are batches by themselves. */
   #single = 0
+  /** Those that the sink stores together with the next one, perhaps. */
+  #group: Group | undefined
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
@@ -75,12 +80,29 @@ export class BatchBackend implements AuditBackend {
     await stored
   }
 
-  /** A sink that takes events one by one puts them together itself: as many as upstream buffers may be on their way. */
+  /**
+   * A sink that takes events one by one puts them together itself: as many as upstream buffers may be on their way. Nobody waits for them,
+   * so they may wait for others to be written with, unless the buffer fills.
+   */
   #storeOne(event: AuditEvent): void {
+    const { length } = event.json
     this.#single++
-    this.#characters += event.json.length
-    const storing: Promise<void> = this.#store([event]).then(() => {
-      this.#single--
+    this.#characters += length
+    const isFilling = this.#single * 2 >= this.#options.mode.bufferEventsMax
+    const promise = this.#sink.store([event], isFilling ? 'now' : 'soon')
+    const group = this.#group
+    if (group?.promise === promise) {
+      group.events++
+      group.characters += length
+    } else this.#follow({ promise, events: 1, characters: length })
+  }
+
+  #follow(group: Group): void {
+    this.#group = group
+    const storing: Promise<void> = group.promise.then(() => {
+      if (this.#group === group) this.#group = undefined
+      this.#single -= group.events
+      this.#characters -= group.characters
       this.#storing.delete(storing)
     })
     this.#storing.add(storing)
