@@ -125,6 +125,24 @@ test('many events are written in parts', async () => {
   assert.deepEqual(lost, [])
 })
 
+test('a log that is closed takes no more events', async () => {
+  const calls: string[] = []
+  const { lost, reportLost } = collector()
+  const lines: Lines = {
+    append: async ([first = '']) => void calls.push(first),
+    close: async () => void calls.push('close'),
+  }
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const early = sink.store([event('a')], 'soon')
+  const closed = sink.close()
+  assert.equal(await sink.store([event('b')], 'now'), false)
+  await closed
+  assert.equal(await early, true)
+  assert.equal(await sink.store([event('c')], 'now'), false)
+  assert.deepEqual(calls, ['a', 'close'])
+  assert.deepEqual(lost, ['log b: audit backend shut down', 'log c: audit backend shut down'])
+})
+
 const sinkOf = (isStored: boolean): EventSink => ({
   store: () => Promise.resolve(isStored),
   close: () => Promise.resolve(),
@@ -238,4 +256,24 @@ test('batches of one event each are written together, at once when the buffer is
   backend.process(event('f'))
   assert.equal(urgencies.at(-1), 'soon', 'what is stored has left the buffer')
   await backend[Symbol.asyncDispose]()
+})
+
+test('a stop does not wait until the next batch is allowed', async () => {
+  const sink: EventSink & { readonly stored: string[] } = {
+    stored: [],
+    store: async (events) => {
+      sink.stored.push(...events.map(({ json }) => json))
+      return true
+    },
+    close: () => Promise.resolve(),
+  }
+  const throttle = { batchesPerSecond: 0.01, burst: 1 }
+  const { backend, lost } = batchOf(sink, { throttle, batchEventsMax: 1 })
+  for (const json of ['a', 'b', 'c']) backend.process(event(json))
+  await until(() => sink.stored.length === 1)
+  const startMs = systemTime.monotonicMs()
+  await backend[Symbol.asyncDispose]()
+  assert.ok(systemTime.monotonicMs() - startMs < 2_000)
+  assert.deepEqual(sink.stored, ['a', 'b', 'c'])
+  assert.deepEqual(lost, [])
 })

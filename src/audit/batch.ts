@@ -29,6 +29,8 @@ const FLUSH_MS_MAX = 3_000
 /** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
 type Group = { readonly promise: Promise<boolean>; events: number; characters: number }
 
+const ignoreStop = (): undefined => undefined
+
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
   readonly eventBytesMax: number
@@ -46,7 +48,7 @@ export class BatchBackend implements AuditBackend {
   #running: Promise<void> | undefined
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
-  #isStopping = false
+  readonly #stopping = new AbortController()
 
   constructor(sink: EventSink, options: BatchOptions) {
     const { mode, time, eventBytesMax } = options
@@ -56,6 +58,10 @@ export class BatchBackend implements AuditBackend {
     const { throttle } = mode
     this.#throttle =
       throttle === null ? undefined : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
@@ -72,7 +78,7 @@ export class BatchBackend implements AuditBackend {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopping = true
+    this.#stopping.abort()
     this.#wake?.()
     const stored = this.#settled()
     await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
@@ -148,7 +154,10 @@ export class BatchBackend implements AuditBackend {
   async #untilAllowed(): Promise<void> {
     const { mode, time } = this.#options
     const pauseMs = 1000 / (mode.throttle?.batchesPerSecond ?? 1)
-    while (!this.#isStopping && this.#throttle?.take(time.monotonicMs()) === false) await sleep(time, pauseMs)
+    const { signal } = this.#stopping
+    while (!this.#isStopping && this.#throttle?.take(time.monotonicMs()) === false) {
+      await sleep(time, pauseMs, signal).catch(ignoreStop)
+    }
   }
 
   #take(): readonly AuditEvent[] {

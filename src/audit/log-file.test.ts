@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -68,6 +69,21 @@ test('a file that is full gets the name of the time, and a new one is begun', as
     'audit.log',
   ])
   assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), `${line('c')}\n`)
+})
+
+test('a file that cannot be given to the owner of the old one is written all the same', async (t) => {
+  const dir = folder(t)
+  const path = join(dir, 'audit.log')
+  const file = await LogFile.create(optionsOf(path))
+  const handle = await open(path)
+  const refused = Object.assign(new Error('EPERM: operation not permitted, fchown'), { code: 'EPERM' })
+  const chown = t.mock.method(Object.getPrototypeOf(handle), 'chown', () => Promise.reject(refused))
+  t.mock.property(process, 'getuid', () => -1)
+  await handle.close()
+  await file.append([line('a'), line('b')])
+  await file.close()
+  assert.equal(chown.mock.callCount(), 1)
+  assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
 })
 
 test('a line that fits into no file is refused, and others are written', async (t) => {

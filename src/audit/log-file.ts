@@ -116,7 +116,8 @@ export class LogFile {
     this.#file = made
     this.#bytes = 0
     this.#isCut = false
-    if (known !== undefined && known.uid !== process.getuid?.()) await made.chown(known.uid, known.gid)
+    if (known !== undefined && known.uid !== process.getuid?.())
+      await made.chown(known.uid, known.gid).catch(unlessRefused)
     this.#old.tidy()
     return made
   }
@@ -128,6 +129,11 @@ export class LogFile {
     const time = new Date(wallMs()).toISOString().slice(0, -1).replaceAll(':', '-')
     return join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
   }
+}
+
+/** Only root may give a file away; others write on into a file of their own. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error
 }
 
 /** The promises of file handles cost as much as the write. */

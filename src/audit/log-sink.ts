@@ -42,6 +42,7 @@ export class LogSink implements EventSink {
   #waitingCharacters = 0
   #writing: Promise<void> | undefined
   #lingering: Timer | undefined
+  #isClosed = false
 
   constructor(lines: Lines, { format, reportLost, timers }: LogSinkOptions) {
     this.#lines = lines
@@ -51,6 +52,10 @@ export class LogSink implements EventSink {
   }
 
   store(events: readonly AuditEvent[], urgency: Urgency): Promise<boolean> {
+    if (this.#isClosed) {
+      this.#reportLost('log', events, 'audit backend shut down')
+      return Promise.resolve(false)
+    }
     if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
       this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
       return Promise.resolve(false)
@@ -62,6 +67,7 @@ export class LogSink implements EventSink {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#lingering?.close()
     if (this.#groups.length > 0) this.#writing ??= this.#write()
     await this.#writing
