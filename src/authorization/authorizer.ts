@@ -6,7 +6,7 @@ import type { User } from '../api/user.ts'
 /** The request that waits for a decision: a decision that takes time ends with it. Its signal is created when it is read. */
 export type Waiting = { readonly signal: AbortSignal }
 
-/** A promise only where a webhook is asked: all others decide from memory. */
+/** A promise only where a webhook is asked: all others decide from memory. It fails with an ApiError if too many wait for the webhook. */
 export type Authorize = (
   user: User,
   attributes: AccessAttributes,

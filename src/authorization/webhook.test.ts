@@ -345,3 +345,12 @@ test('a request that has ended is denied, whatever the failure policy', async ()
   })
   assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
 })
+
+for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
+  test(`calls that are too many are refused, with the policy ${failurePolicy} too`, async () => {
+    const { authorizer, metrics } = start(() => new CallError('too many calls', 'busy'), { failurePolicy })
+    const refused = { code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } }
+    await assert.rejects(async () => authorizer.authorize(alice, getPod), refused)
+    assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
+  })
+}

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
+import { tooManyRequests } from '../api/errors.ts'
 import type { User } from '../api/user.ts'
 import type { AnswerPattern } from '../cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../config/files/authorization-webhook.ts'
@@ -27,6 +28,9 @@ const ATTRIBUTES_LENGTH_MAX = 10_000
 const REASON_LENGTH_MAX = 10_000
 /** As upstream. */
 const BACKOFF = webhookBackoff(500)
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
+const tooManyCalls = 'too many requests are being authorized, please try again later'
 
 export type WebhookParts = {
   readonly name: string
@@ -130,6 +134,8 @@ class WebhookAuthorizer {
       log('error', 'an authorization webhook could not be asked', { webhook: name, error: message })
       // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
+      // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.
+      if (isBusy(error)) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
       if (webhook.failurePolicy === 'NoOpinion') metrics.webhookFailOpen.with(name, result).add()
       return this.#onError(message)
     }
@@ -166,6 +172,8 @@ function failed(error: unknown, signal?: AbortSignal): Called {
   const isLate = error instanceof CallError && (error.failure === 'timeout' || error.status === 504)
   return { result: isLate ? 'timeout' : 'error', error }
 }
+
+const isBusy = (error: unknown): boolean => error instanceof CallError && error.failure === 'busy'
 
 function decisionOf({ isAllowed, isDenied, reason }: ReviewStatus): AccessDecision {
   if (isDenied && isAllowed) {

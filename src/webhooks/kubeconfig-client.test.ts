@@ -187,6 +187,28 @@ test('calls that are too many are not sent', async () => {
   assert.equal(await calls.post('{}'), '{"ok":true}')
 })
 
+test('a call that finds no connection in its time was not refused by the server', async () => {
+  const { promise: until, resolve: go } = Promise.withResolvers<void>()
+  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  using calls = clientOf(hook.url, {}, 200)
+  const failures = await Promise.all(
+    Array.from({ length: 70 }, async () => (await failureOf(calls.post('{}'))).failure),
+  )
+  assert.equal(failures.filter((failure) => failure === 'timeout').length, 64)
+  assert.equal(failures.filter((failure) => failure === 'busy').length, 6)
+  go()
+})
+
+test('a call that is aborted before there is a connection ends at once', async () => {
+  const { promise: until, resolve: go } = Promise.withResolvers<void>()
+  await using hook = await start((request, response) => void until.then(() => ok(request, response)), null)
+  using calls = clientOf(hook.url)
+  const first = Array.from({ length: 64 }, () => calls.post('{}'))
+  assert.equal((await failureOf(calls.post('{}', AbortSignal.timeout(50)))).failure, 'canceled')
+  go()
+  await Promise.all(first)
+})
+
 test('a server of an unknown authority is refused, unless verification is off', async () => {
   await using hook = await start(ok)
   using strict = clientOf(hook.url, { certificateAuthority: client.certificatePem })

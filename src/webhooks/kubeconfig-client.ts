@@ -14,7 +14,7 @@ import { type Answer, type FailedCall, reasonOf, send } from './send.ts'
 
 /** Concurrent calls of one client; further ones wait, within their own time. */
 const SOCKETS_MAX = 64
-/** Calls of one client that are sent or wait: as many as requests of clients, of which each makes one, and some more. */
+/** Calls of one client that are sent or wait. Requests may make more, since watches and impersonation are in no limit: those are `busy`. */
 const CALLS_MAX = 2_000
 /** An answer is parsed in one turn of the event loop; a review has some KB. */
 const ANSWER_BYTES_MAX = 1 << 20
@@ -38,6 +38,8 @@ export class KubeconfigClient implements Disposable {
   readonly #received = new ReceivedAnswers({ answerBytesMax: ANSWER_BYTES_MAX, bytesMax: ANSWERS_BYTES_MAX })
   #connections: { readonly agent: Agent | TlsAgent; readonly certificate: string } | undefined
   #calls = 0
+  /** Without calls that sleep since the server is busy. */
+  #sent = 0
 
   constructor(kubeconfig: Kubeconfig, { timeoutMs, time = systemTime }: KubeconfigClientOptions) {
     this.#kubeconfig = kubeconfig
@@ -71,7 +73,7 @@ export class KubeconfigClient implements Disposable {
 
   /** Without a body it is a GET. */
   async #call(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
-    if (this.#calls === CALLS_MAX) throw this.#failed('busy', new Error('too many calls are under way'), body)
+    if (this.#calls === CALLS_MAX) throw this.#failed('busy', new Error('busy'), body)
     this.#calls++
     try {
       const answer = await this.#callPatiently(body, signal)
@@ -104,13 +106,18 @@ export class KubeconfigClient implements Disposable {
     limit.signal.addEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted === true) abort()
+    // If others have used up its time, that is no failure of the server.
+    const isQueued = this.#sent >= SOCKETS_MAX
+    this.#sent++
     try {
       return await this.#send(body, controller.signal)
     } catch (error) {
       const failed = error instanceof Error ? error : new Error(String(error))
-      const failure = limit.signal.aborted ? 'timeout' : signal?.aborted === true ? 'canceled' : failureOf(failed)
+      const late = isQueued ? 'busy' : 'timeout'
+      const failure = limit.signal.aborted ? late : signal?.aborted === true ? 'canceled' : failureOf(failed)
       throw this.#failed(failure, failed, body)
     } finally {
+      this.#sent--
       signal?.removeEventListener('abort', abort)
     }
   }
@@ -174,6 +181,7 @@ export class KubeconfigClient implements Disposable {
 const whyOf: Partial<Record<CallFailure, string>> = {
   timeout: 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
   canceled: 'context canceled',
+  busy: 'too many calls are under way',
 }
 
 function failureOf({ code }: FailedCall): CallFailure {

@@ -67,6 +67,10 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received }: Cal
     )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
+    // Node tells of it only when there is a connection, so the call would wait for those before it.
+    signal.addEventListener('abort', () => {
+      if (sent.socket === null) reject(new DOMException('the call was aborted', 'AbortError'))
+    })
     sent.end(body)
   })
 }
