@@ -8,6 +8,7 @@ import { Admission } from './admission/admission.ts'
 import type { Objects } from './admission/objects.ts'
 import { createPlugins, type PluginParts } from './admission/plugins.ts'
 import { FollowedPolicies, policyGroup } from './admission/policies/followed-policies.ts'
+import type { PolicyMetrics } from './admission/policies/metrics.ts'
 import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
 import { configurationGroup, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
@@ -87,6 +88,7 @@ export type ControlPlaneParts = {
   readonly store: Store
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
+  readonly policyMetrics: PolicyMetrics
   readonly accountMetrics: AccountMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
@@ -144,7 +146,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     dispatched: parts.metrics.dispatched,
   })
   const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
-  const policyIndex = new PolicyIndex(registry)
+  const policyIndex = new PolicyIndex(registry, ({ policyName, name }) => parts.policyMetrics.forget(policyName, name))
   const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
   const nodes = createNodeGraph(config, {
     registry,
@@ -204,7 +206,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       registry,
       authorize,
       objects,
-      policies: { ...expressions, index: policyIndex, registry },
+      policies: { ...expressions, index: policyIndex, registry, metrics: parts.policyMetrics },
       hooks,
       hookParts: { ...expressions, objects, newId: ids.uid },
       surroundings,

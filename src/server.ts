@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAudit } from './audit/create-audit.ts'
+import { PolicyMetrics } from './admission/policies/metrics.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import type { ConfiguredAuthorizers } from './authorization/configured.ts'
@@ -168,6 +169,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       store,
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
+      policyMetrics: new PolicyMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,

@@ -32,7 +32,7 @@ const expressions = [
 ]
 
 function run(count: number, spec: (at: number) => Fields): (write: Attributes) => void | Promise<void> {
-  const index = new PolicyIndex(registry)
+  const index = new PolicyIndex(registry, () => undefined)
   for (let at = 0; at < count; at++) {
     const bound = { policyName: `p${at}`, validationActions: ['Deny'] }
     index.setPolicy(`p${at}`, new Policy(anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) })))
@@ -46,6 +46,8 @@ function run(count: number, spec: (at: number) => Fields): (write: Attributes) =
     convertByWebhook: async (object) => object,
     authorizerOf: () => ({}),
     answerPattern: async (question) => question.answer(),
+    metrics: { count: () => undefined },
+    clock: { monotonicMs: () => performance.now() },
   })
   return (write) => plugin.validate?.(write)
 }

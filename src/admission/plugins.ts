@@ -43,7 +43,7 @@ export type PluginParts = {
   readonly authorize: AskAuthorizer
   readonly resourcesOf: OwnerParts['resourcesOf']
   readonly gates: Gates
-  readonly policies: Omit<ValidatingPoliciesParts, 'objects' | 'resourcesOf'>
+  readonly policies: Omit<ValidatingPoliciesParts, 'objects' | 'resourcesOf' | 'clock'>
   readonly hooks: Pick<FollowedHooks, 'mutating' | 'validating'>
   readonly hookParts: HookParts
 }
@@ -82,7 +82,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
     createMutatingWebhooks(hooks.mutating, hookParts),
-    createValidatingPolicies({ ...policies, objects, resourcesOf }),
+    createValidatingPolicies({ ...policies, objects, resourcesOf, clock }),
     createValidatingWebhooks(hooks.validating, hookParts),
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),
   ]

@@ -18,7 +18,7 @@ function evaluate(spec: Fields, object: Fields = { data: { a: '1' } }): Promise<
     params: undefined,
     authorizer: {},
   }
-  return inTurns((slice) => evaluatePolicy(policy, input, { slice, tools: {} }))
+  return inTurns((slice) => evaluatePolicy(policy, input, { slice, tools: {}, nowMs: () => 0 }))
 }
 
 const failing = (more: Fields): Fields => ({ validations: [{ expression: 'false', ...more }] })
@@ -62,7 +62,11 @@ const conditions = (...expressions: readonly string[]): Fields => ({
 const error = (name: string): string => `expression 'object.${name} == 'x'' resulted in error: no such key: ${name}`
 
 test('a match condition that is false decides; errors are told together', async () => {
-  assert.deepEqual(await evaluate(conditions("object.b == 'x'", 'false')), { decisions: [], annotations: [] })
+  assert.deepEqual(await evaluate(conditions("object.b == 'x'", 'false')), {
+    decisions: [],
+    times: [],
+    annotations: [],
+  })
   assert.equal(await messageOf(conditions('true')), 'failed expression: false')
   assert.equal(await messageOf(conditions("object.b == 'x'", "object.c == 'x'")), `[${error('b')}, ${error('c')}]`)
 })

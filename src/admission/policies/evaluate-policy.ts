@@ -29,16 +29,25 @@ export type AnnotationResult =
   | { readonly kind: 'publish'; readonly key: string; readonly value: string }
   | { readonly kind: 'error'; readonly message: string }
 
-export type Evaluation = { readonly decisions: readonly Decision[]; readonly annotations: readonly AnnotationResult[] }
+export type Evaluation = {
+  readonly decisions: readonly Decision[]
+  /** How long the expression of each decision took. */
+  readonly times: readonly number[]
+  readonly annotations: readonly AnnotationResult[]
+}
 
 export const OVER_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
 const admitted: Decision = { kind: 'admit' }
-const nothing: Evaluation = { decisions: [], annotations: [] }
-const failed = (message: string): Evaluation => ({ decisions: [{ kind: 'error', message }], annotations: [] })
+const nothing: Evaluation = { decisions: [], times: [], annotations: [] }
+const failed = (message: string): Evaluation => ({
+  decisions: [{ kind: 'error', message }],
+  times: [],
+  annotations: [],
+})
 
-type Running = { readonly slice: Slice; readonly tools: TurnTools }
+type Running = { readonly slice: Slice; readonly tools: TurnTools; readonly nowMs: () => number }
 
 export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, running: Running): Turns<Evaluation> {
   const { authorizer, ...common } = input
@@ -54,11 +63,13 @@ export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, runn
   const decisions = hasPassed
     ? results.map(() => admitted)
     : yield* decide(policy, results, new Expressions(policy, common, { ...running, costMax: validating.costLeft }))
-  if (policy.auditAnnotations.length === 0) return { decisions, annotations: [] }
+  const { times } = validating
+  if (policy.auditAnnotations.length === 0) return { decisions, times, annotations: [] }
   const annotating = new Expressions(policy, common, { ...running, costMax: POLICY_COST_MAX })
   const values = yield* annotating.evaluate(policy.auditAnnotations.map(({ expression }) => expression))
   if (values === undefined) return failed(OVER_BUDGET)
-  return { decisions, annotations: policy.auditAnnotations.flatMap(({ key }, at) => annotationOf(key, values[at])) }
+  const annotations = policy.auditAnnotations.flatMap(({ key }, at) => annotationOf(key, values[at]))
+  return { decisions, times, annotations }
 }
 
 /** Undefined: all match conditions hold. A condition that is false decides, whatever errors others have. */
@@ -103,16 +114,20 @@ class Expressions {
   readonly #activation: Activation
   readonly #variables: VariableValues
   readonly #slice: Slice
+  readonly #nowMs: () => number
+  /** How long each expression took, in ms. */
+  readonly times: number[] = []
   #costLeft: number
 
   constructor(
     policy: CompiledPolicy,
     activation: Activation,
-    { slice, tools, costMax }: Running & { readonly costMax: number },
+    { slice, tools, nowMs, costMax }: Running & { readonly costMax: number },
   ) {
     this.#variables = new VariableValues(policy.variables, activation, tools)
     this.#activation = { ...activation, variables: this.#variables }
     this.#slice = slice
+    this.#nowMs = nowMs
     this.#costLeft = costMax
   }
 
@@ -124,7 +139,9 @@ class Expressions {
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
     for (const expression of expressions) {
+      const begin = this.#nowMs()
       const result = expression === undefined ? null : yield* this.#evaluateOne(expression)
+      this.times.push(this.#nowMs() - begin)
       if (this.#costLeft < 0) return undefined
       results.push(result)
     }

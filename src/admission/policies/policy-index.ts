@@ -18,8 +18,12 @@ export class PolicyIndex {
   readonly #index: MatchIndex<BoundPolicy>
   #isChanged = false
 
-  constructor(registry: Pick<Registry, 'inGroup' | 'changes'>) {
+  readonly #onUnbound: (binding: Binding) => void
+
+  /** `onUnbound`: a binding no longer exists, or was changed. */
+  constructor(registry: Pick<Registry, 'inGroup' | 'changes'>, onUnbound: (binding: Binding) => void) {
     this.#index = new MatchIndex(registry)
+    this.#onUnbound = onUnbound
   }
 
   /** Undefined: it was deleted. A policy whose spec is the same stays compiled. */
@@ -31,6 +35,8 @@ export class PolicyIndex {
   }
 
   setBinding(name: string, binding: Binding | undefined): void {
+    const before = this.#bindings.get(name)
+    if (before !== undefined) this.#onUnbound(before)
     if (binding === undefined) this.#bindings.delete(name)
     else this.#bindings.set(name, binding)
     this.#isChanged = true

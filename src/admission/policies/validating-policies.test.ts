@@ -11,8 +11,12 @@ import { createValidatingPolicies } from './validating-policies.ts'
 
 const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
 
-function pluginWith(spec: Fields, binding: Fields = {}): Plugin & { readonly objects: MemoryObjects } {
-  const index = new PolicyIndex(registry)
+function pluginWith(
+  spec: Fields,
+  binding: Fields = {},
+): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[] } {
+  const counted: unknown[] = []
+  const index = new PolicyIndex(registry, () => undefined)
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n'))
   const resourceRules = [
@@ -30,8 +34,10 @@ function pluginWith(spec: Fields, binding: Fields = {}): Plugin & { readonly obj
     convertByWebhook: async (object) => object,
     authorizerOf: () => ({}),
     answerPattern: async (question) => question.answer(),
+    metrics: { count: (action, check) => void counted.push([action, check]) },
+    clock: { monotonicMs: () => 0 },
   })
-  return { ...plugin, objects }
+  return { ...plugin, objects, counted }
 }
 
 const configMap = (data: Fields = { a: '1' }) =>
@@ -73,6 +79,11 @@ test('a binding may warn and audit', async () => {
       ['p/k', '1'],
     ],
   )
+  const check = { policy: 'p', binding: 'b', error: 'invalid_error', seconds: 0 }
+  assert.deepEqual(plugin.counted, [
+    ['warn', check],
+    ['audit', check],
+  ])
 })
 
 test('parameters that change and vanish count with the next request', async () => {

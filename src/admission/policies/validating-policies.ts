@@ -12,6 +12,7 @@ import { nowOrInTurns, type TurnTools } from '../../cel/turns.ts'
 import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
 import { printString } from '../../codec/json.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/criteria.ts'
@@ -20,7 +21,8 @@ import { equivalentsOf } from '../match/match-index.ts'
 import { findNamespace, isOfNamespaces, matchesNamespaceSelector, namespaceOf } from '../match/namespaces.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../objects.ts'
-import { evaluatePolicy, type Decision, type Evaluation } from './evaluate-policy.ts'
+import { type Decision, type Evaluation, evaluatePolicy, OVER_BUDGET } from './evaluate-policy.ts'
+import type { Check, PolicyMetrics } from './metrics.ts'
 import { ConfigurationFault, paramResource, readParams } from './params.ts'
 import type { Binding, Policy } from './policy.ts'
 import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
@@ -36,6 +38,8 @@ export type ValidatingPoliciesParts = {
   /** The variables `authorizer` and `authorizer.requestResource` of a request. */
   readonly authorizerOf: (context: Attributes['context'], requestResource: CheckedResource) => Activation
   readonly answerPattern: AnswerPattern
+  readonly metrics: Pick<PolicyMetrics, 'count'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
 export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin {
@@ -165,7 +169,9 @@ class Review {
       params: params === undefined ? undefined : valueOf(params, dyn),
       authorizer: this.#authorizerVariables(),
     }
-    return nowOrInTurns((slice) => evaluatePolicy(compiled, input, { slice, tools: this.#tools }), this.#tools)
+    const tools = this.#tools
+    const nowMs = this.#parts.clock.monotonicMs
+    return nowOrInTurns((slice) => evaluatePolicy(compiled, input, { slice, tools, nowMs }), tools)
   }
 
   #authorizerVariables(): Activation {
@@ -185,31 +191,38 @@ class Review {
 
   #act(policy: Policy, binding: Binding, evaluation: Evaluation, annotations: Map<string, Set<string>>): void {
     for (const [at, decision] of evaluation.decisions.entries()) {
-      if (decision.kind === 'admit' || (decision.kind === 'error' && policy.ignoresErrors)) continue
-      this.#enforce(policy, binding, { decision, at })
+      if (decision.kind === 'admit') continue
+      const check = checkOf(policy, binding, { message: decision.message, ms: evaluation.times[at] ?? 0 })
+      if (decision.kind === 'error' && policy.ignoresErrors) this.#parts.metrics.count('allow', check)
+      else this.#enforce(policy, binding, { decision, at, check })
     }
     for (const annotation of evaluation.annotations) {
       if (annotation.kind === 'publish') {
         const values = annotations.get(annotation.key) ?? new Set<string>()
         annotations.set(annotation.key, values.add(annotation.value.slice(0, ANNOTATION_CHARACTERS_MAX)))
       } else if (!policy.ignoresErrors) {
+        this.#parts.metrics.count('deny', checkOf(policy, binding, { message: annotation.message, ms: 0 }))
         this.#denials.push({ policy, binding, message: annotation.message, reason: 'Invalid' })
       }
     }
   }
 
-  #enforce(policy: Policy, binding: Binding, { decision, at }: Failed): void {
+  #enforce(policy: Policy, binding: Binding, { decision, at, check }: Failed): void {
     const { context } = this.#attributes
+    const { metrics } = this.#parts
     const { message } = decision
     for (const action of binding.actions) {
       if (action === 'Deny') {
         const reason = decision.kind === 'deny' ? decision.reason : 'Invalid'
         this.#denials.push({ policy, binding, message, reason })
+        metrics.count('deny', check)
       } else if (action === 'Warn') {
         const by = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`
         context.warn(`Validation failed for ${by}: ${message}`)
+        metrics.count('warn', check)
       } else if (action === 'Audit') {
         context.annotate(`validation.policy.admission.k8s.io/validation_failure`, failureText(binding, message, at))
+        metrics.count('audit', check)
       }
     }
   }
@@ -217,7 +230,21 @@ class Review {
 
 const ANNOTATION_CHARACTERS_MAX = 10 * 1024
 
-type Failed = { readonly decision: Exclude<Decision, { readonly kind: 'admit' }>; readonly at: number }
+type Failed = {
+  readonly decision: Exclude<Decision, { readonly kind: 'admit' }>
+  readonly at: number
+  readonly check: Check
+}
+
+function checkOf(
+  policy: Policy,
+  binding: Binding,
+  { message, ms }: { readonly message: string; readonly ms: number },
+): Check {
+  const error =
+    message === OVER_BUDGET ? 'out_of_budget' : message.startsWith('compilation') ? 'compile_error' : 'invalid_error'
+  return { policy: policy.name, binding: binding.name, error, seconds: ms / 1_000 }
+}
 
 function textOf({ policy, binding, message }: Denial): string {
   const by = binding === undefined ? '' : ` with binding '${binding.name}'`
