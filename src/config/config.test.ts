@@ -177,6 +177,9 @@ const refusals: readonly [string, RegExp][] = [
   ['--service-account-key-file=/none', /open \/none: no such file or directory/],
   ['--disable-admission-plugins=Nope', /disable-admission-plugins plugin "Nope" is unknown/],
   ['--enable-admission-plugins=Nope', /enable-admission-plugins plugin "Nope" is unknown/],
+  ['--enable-admission-plugins="Priority,LimitRanger"', /plugin "Priority,LimitRanger" is unknown/],
+  ['--enable-admission-plugins=Priority,', /enable-admission-plugins plugin "" is unknown/],
+  ['--kubelet-preferred-address-types=a"b', /bare "/],
   ['--enable-admission-plugins=AlwaysDeny', /AlwaysDeny is not supported yet/],
   [
     '--enable-admission-plugins=Priority,LimitRanger --disable-admission-plugins=Priority,LimitRanger',

@@ -159,7 +159,7 @@ const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
 ])
 
 function readEtcd(values: Values): Config['etcd'] {
-  const servers = values.list('etcd-servers')
+  const servers = values.slice('etcd-servers')
   if (servers.length === 0) {
     values.fault('--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379')
   }
@@ -224,7 +224,7 @@ function readTlsVersion(values: Values): Config['tlsMinVersion'] {
 
 /** RFC 6797, section 6.1. */
 function readStrictTransportSecurity(values: Values): string | null {
-  const directives = values.list('strict-transport-security-directives')
+  const directives = values.slice('strict-transport-security-directives')
   if (directives.some((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))) {
     values.fault(
       '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
@@ -279,7 +279,7 @@ function readRuntime(values: Values): RuntimeConfig {
 }
 
 function readAdmission(values: Values): AdmissionPlugins {
-  const [enabled, disabled] = [values.list('enable-admission-plugins'), values.list('disable-admission-plugins')]
+  const [enabled, disabled] = [values.slice('enable-admission-plugins'), values.slice('disable-admission-plugins')]
   const { plugins, faults } = parseAdmissionPlugins(enabled, disabled)
   for (const fault of faults) values.fault(fault)
   return plugins

@@ -13,7 +13,7 @@ export type KubeletConfig = {
 const knownTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
 
 export function readKubelet(values: Values): KubeletConfig {
-  const addressTypes = values.list('kubelet-preferred-address-types')
+  const addressTypes = values.slice('kubelet-preferred-address-types')
   for (const type of addressTypes) {
     if (!knownTypes.some((known) => known === type)) {
       values.fault(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)

@@ -53,7 +53,7 @@ export function readServiceAccounts(values: Values, { gates, warn }: ServiceAcco
     else values.fault(`${signing}, ${naming}, and --api-audiences should be specified together`)
     return null
   }
-  const audiences = values.list('api-audiences')
+  const audiences = values.slice('api-audiences')
   return {
     issuers: [issuer, ...others],
     audiences: audiences.length === 0 ? [issuer] : audiences,

@@ -40,13 +40,13 @@ export class Values<Name extends string = FlagName> {
     return this.#raw.get(name)?.at(-1) ?? this.#table[name].default ?? ''
   }
 
-  /** All values, each of which may be a comma-separated list; without any, the default. */
+  /** All values, each split at its commas, without blank ones; without any value, the default. */
   list(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
   }
 
-  /** The same as Go's flags do it: a list is a line of CSV, with quotes, and blank values are kept. */
+  /** The same as Go's flags of lists do it: a value is a line of CSV, with quotes, and blank elements are kept. */
   slice(name: Name): string[] {
     const given = this.#raw.get(name) ?? [this.#table[name].default ?? '']
     return given.flatMap((value) => {
