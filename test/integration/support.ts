@@ -68,7 +68,8 @@ export async function startOn(
   args: readonly string[],
   { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},
 ): Promise<TestServer> {
-  const parts = new AsyncDisposableStack()
+  // What was started ends if the rest cannot be: an etcd that nobody ends would keep the test running.
+  await using parts = new AsyncDisposableStack()
   if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
@@ -91,6 +92,7 @@ export async function startOn(
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
   const config: Config = { ...checked.config, port: 0 }
   const server = parts.use(await startServer(config, { ...realSurroundings(log), ...options }))
+  const started = parts.move()
   return {
     url: server.url,
     etcd,
@@ -99,7 +101,7 @@ export async function startOn(
     pauseEtcd: () => etcd.pause(),
     resumeEtcd: () => etcd.resume(),
     stop: () => server.stop(),
-    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
   }
 }
 

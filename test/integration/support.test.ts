@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startEtcd } from '../harness/etcd.ts'
+import { startOn } from './support.ts'
+
+test('a server that cannot start ends what it owns', async () => {
+  const etcd = await startEtcd()
+  let isEnded = false
+  const owned = {
+    [Symbol.asyncDispose]: async () => {
+      isEnded = true
+      await etcd[Symbol.asyncDispose]()
+    },
+  }
+  await assert.rejects(startOn(etcd, ['--no-such-flag'], { owned }), /no-such-flag/)
+  assert.ok(isEnded)
+})
