@@ -3,6 +3,7 @@
  * matches decides, and a request that no rule matches is not recorded.
  */
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
+import { pathPrefix } from '../api/path-prefix.ts'
 import type { User } from '../api/user.ts'
 import type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from '../config/files/audit-policy.ts'
 
@@ -103,6 +104,6 @@ function compileEntry({ group, resources, resourceNames }: AuditResources): Entr
 function compilePaths(urls: readonly string[]): (path: string) => boolean {
   const exact = new Set(urls)
   if (exact.has('*')) return () => true
-  const prefixes = urls.filter((url) => url.endsWith('*')).map((url) => url.replace(/\*+$/, ''))
+  const prefixes = urls.filter((url) => url.endsWith('*')).map(pathPrefix)
   return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 }

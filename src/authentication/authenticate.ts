@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../api/errors.ts'
 import type { PeerCertificate } from '../api/request.ts'
 import { anonymousUser } from '../api/user.ts'
+import { createBoundedLog } from '../lib/bounded-log.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { type Attempt, type Authenticated, unknownCaller } from './attempt.ts'
@@ -48,7 +49,8 @@ export type AuthenticateOptions = {
 type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, metrics, log } = options
+  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, metrics } = options
+  const logRefusal = createBoundedLog(options.log, options.clock)
   const { monotonicMs } = options.clock
   const openPaths = new Set(anonymous.paths)
   const isOpen = (path: string): boolean => anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
@@ -71,7 +73,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     const inHeader = tokenInHeader(headers)
     const orNobody = (): Authenticated => {
-      if (refusals.length > 0) log('info', 'Unable to authenticate the request', { error: joinReasons(refusals) })
+      if (refusals.length > 0) {
+        logRefusal('info', 'Unable to authenticate the request', () => ({ error: joinReasons(refusals) }))
+      }
       if (inHeader.kind === 'ignored') response.warn(inHeader.warning)
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
       return nobody

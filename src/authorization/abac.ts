@@ -3,6 +3,7 @@
  * The first policy that matches allows; no policy denies.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
+import { pathPrefix } from '../api/path-prefix.ts'
 import type { User } from '../api/user.ts'
 import type { AbacRule } from '../config/files/abac.ts'
 import { allowed, type Authorizer, type Rights } from './authorizer.ts'
@@ -46,7 +47,7 @@ const isAny = (pattern: string, value: string): boolean => pattern === '*' || pa
 /** `/logs/*` matches all paths that begin with `/logs/`. */
 function isPath(pattern: string, path: string): boolean {
   if (isAny(pattern, path)) return true
-  return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''))
+  return pattern.endsWith('*') && path.startsWith(pathPrefix(pattern))
 }
 
 function rightsByPolicies(rules: readonly AbacRule[], user: User, namespace: string): Rights {

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pathPrefix } from './path-prefix.ts'
+
+test('stars at the end are no part of the prefix, others are', () => {
+  const patterns = ['/logs/*', '/logs/***', '/a*b', '*', '', '/a*/*']
+  assert.deepEqual(patterns.map(pathPrefix), ['/logs/', '/logs/', '/a*b', '', '', '/a*/'])
+})
+
+test('a long run of stars that does not end the pattern takes no time', () => {
+  const pattern = `/${'*'.repeat(1_000_000)}x`
+  const startMs = performance.now()
+  assert.equal(pathPrefix(pattern), pattern)
+  assert.ok(performance.now() - startMs < 100)
+})
