@@ -8,6 +8,7 @@ import { type AccountKeys, fixedKeys } from './authentication/account-keys.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { createAuthenticateAccount } from './authentication/account-token.ts'
 import { createAuthenticateLegacy, lastUsedLabel } from './authentication/legacy-token.ts'
+import type { ParseToken } from './authentication/parse-token.ts'
 import type { AuthenticateToken } from './authentication/token-authenticator.ts'
 import type { ExternalSigner } from './authentication/signer/external-signer.ts'
 import type { Config } from './config/config.ts'
@@ -26,6 +27,7 @@ export type Accounts = {
 }
 
 export type AccountsParts = {
+  readonly parse: ParseToken
   readonly objects: Pick<Objects, 'get'>
   /** For the labels of secrets whose tokens are used. */
   readonly handle: HandleAs
@@ -39,7 +41,7 @@ export type AccountsParts = {
 /** Undefined if no issuer is configured. */
 export function createAccounts(
   { serviceAccounts, authentication }: Config,
-  { objects, handle, signer, metrics, clock: { wallMs }, log }: AccountsParts,
+  { parse, objects, handle, signer, metrics, clock: { wallMs }, log }: AccountsParts,
 ): Accounts | undefined {
   if (serviceAccounts === null) return undefined
   const { audiences, extendsExpiration, issuers, secondsMax } = serviceAccounts
@@ -48,6 +50,7 @@ export function createAccounts(
   const core = { group: '', version: 'v1' } as const
   const shared = {
     keys,
+    parse,
     read: async (place: Place, at: 'any' | 'latest') => {
       const { plural, ...named } = place
       return isPossible(place) ? objects.get({ ...core, plural }, named, at) : undefined

@@ -47,6 +47,7 @@ import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle } from './handle.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
+import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -95,6 +96,8 @@ export type ControlPlaneParts = {
   readonly signer: ExternalSigner | undefined
   /** Undefined: no issuer of JWTs is configured. */
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
+  /** The one that the issuers have, too. */
+  readonly parseToken: ParseToken
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
   /** Nothing is stored below this key any longer: its metrics are removed. */
@@ -227,6 +230,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     random,
   })
   const accounts = createAccounts(config, {
+    parse: parts.parseToken,
     objects,
     handle: ownHandle,
     signer: parts.signer,

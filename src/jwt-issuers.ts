@@ -1,5 +1,6 @@
 /** JWT authenticators, set up from the configuration; when --authentication-config changes, they are replaced. */
 import { JwtAuthenticators } from './authentication/oidc/jwt-authenticators.ts'
+import type { ParseToken } from './authentication/parse-token.ts'
 import type { TokenResult } from './authentication/token-authenticator.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
 import type { Config } from './config/config.ts'
@@ -17,6 +18,7 @@ export type JwtIssuers = AsyncDisposable & {
 }
 
 export type JwtIssuersParts = {
+  readonly parse: ParseToken
   readonly time: Time
   readonly log: Log
   readonly metrics: Metrics

@@ -44,6 +44,7 @@ import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
 import type { Log } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
+import { createParseToken } from './authentication/parse-token.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
@@ -160,7 +161,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
   const serverId = serverName(hostname())
-  const jwtIssuers = createJwtIssuers(config, { time, log, metrics, serverId })
+  const parseToken = createParseToken()
+  const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
   const plane = createControlPlane(
     config,
@@ -174,6 +176,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,
       issuers: jwtIssuers,
+      parseToken,
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),

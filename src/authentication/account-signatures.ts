@@ -1,28 +1,28 @@
 /** The signatures of service account tokens. Digests of verified tokens are cached: a verification takes longer than all else. */
 import { hash } from 'node:crypto'
-import { parseJson } from '../api/json-value.ts'
 import { textOf } from '../api/object.ts'
-import { type Jwt, type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
+import { type Jwt, type JwtKey, verifyJwt } from '../lib/jwt.ts'
 import type { AccountKeys } from './account-keys.ts'
+import type { ParseToken } from './parse-token.ts'
 
 const VERIFIED_MAX = 4096
-/** A token has a few hundred characters; one that is longer than any header may be is not parsed. */
-const TOKEN_CHARACTERS_MAX = 64 * 1024
 
 export class AccountSignatures {
   readonly #issuers: readonly string[]
   readonly #keys: AccountKeys
+  readonly #parse: ParseToken
   /** The key that verified a token, by the digest of the token. It counts only as long as it is one of the keys. */
   readonly #verified = new Map<string, JwtKey>()
 
-  constructor(issuers: readonly string[], keys: AccountKeys) {
+  constructor(issuers: readonly string[], keys: AccountKeys, parse: ParseToken) {
     this.#issuers = issuers
     this.#keys = keys
+    this.#parse = parse
   }
 
   /** Undefined if it is not a token of these issuers. Its claims must not be trusted before `verify`. */
   parse(token: string): Jwt | undefined {
-    const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
+    const jwt = this.#parse(token)
     return jwt !== undefined && this.#issuers.includes(textOf(jwt.claims['iss'])) ? jwt : undefined
   }
 

@@ -7,6 +7,7 @@ import { Metrics } from '../lib/metrics.ts'
 import { fixedKeys } from './account-keys.ts'
 import { createAccountMetrics } from './account-metrics.ts'
 import { createAuthenticateAccount } from './account-token.ts'
+import { createParseToken } from './parse-token.ts'
 
 const nowSeconds = 1_800_000_000
 
@@ -32,6 +33,7 @@ const objects = new Map([
 ])
 const authenticate = createAuthenticateAccount({
   issuers: ['https://issuer', 'https://older'],
+  parse: createParseToken(),
   keys: fixedKeys(key.verifying),
   metrics: createAccountMetrics(new Metrics()),
   read: ({ plural, namespace, name }) => Promise.resolve(objects.get(`${plural}/${namespace}/${name}`)),

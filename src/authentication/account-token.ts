@@ -11,6 +11,7 @@ import { audiencesOf, matchingAudiences, wrongAudiences } from './account-audien
 import type { AccountKeys } from './account-keys.ts'
 import type { AccountMetrics } from './account-metrics.ts'
 import { AccountSignatures } from './account-signatures.ts'
+import type { ParseToken } from './parse-token.ts'
 import { type AuthenticateToken, badToken as bad, type TokenResult, unknownToken } from './token-authenticator.ts'
 
 /** The clock skew between servers that share their keys that is tolerated, as upstream. */
@@ -26,13 +27,14 @@ export type ReadObject = (place: Place, at: 'any' | 'latest') => Promise<KubeObj
 export type AccountTokenParts = {
   readonly issuers: readonly string[]
   readonly keys: AccountKeys
+  readonly parse: ParseToken
   readonly read: ReadObject
   readonly metrics: Pick<AccountMetrics, 'stale_tokens_total' | 'valid_tokens_total'>
   readonly wallMs: () => number
 }
 
 export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateToken {
-  const signatures = new AccountSignatures(parts.issuers, parts.keys)
+  const signatures = new AccountSignatures(parts.issuers, parts.keys, parts.parse)
   const authenticate = async (token: string, jwt: Jwt, audiences: readonly string[]): Promise<TokenResult> => {
     const why = await signatures.verify(token, jwt)
     return why === undefined ? check(jwt.claims, audiences, parts) : bad(why)

@@ -7,6 +7,7 @@ import { Metrics } from '../lib/metrics.ts'
 import { fixedKeys } from './account-keys.ts'
 import { createAccountMetrics } from './account-metrics.ts'
 import { createAuthenticateLegacy } from './legacy-token.ts'
+import { createParseToken } from './parse-token.ts'
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const key = readSigningKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
@@ -54,6 +55,7 @@ async function seen(world: World = {}) {
   const labels: string[] = []
   const metrics = new Metrics()
   const authenticate = createAuthenticateLegacy({
+    parse: createParseToken(),
     keys: fixedKeys([signing]),
     served: ['api', 'more'],
     looksUp,

@@ -16,7 +16,7 @@ import { IssuerClient } from './issuer-client.ts'
 import { mapClaims } from './map-claims.ts'
 import { Provider } from './provider.ts'
 
-/** Tokens that are longer are not parsed. No header can have more. */
+/** Of the token of a distributed claim; one that is longer is not parsed. It may list more groups than a header could. */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
 /** Issuers of distributed claims, of one authenticator; upstream keeps any number. */
 const CLAIM_ISSUERS_MAX = 16
@@ -30,7 +30,7 @@ export type IssuerParts = {
 }
 
 /** Undefined if the text is no token. Its claims must not be trusted, but for finding who can verify it. */
-export const parseToken = (token: string): Jwt | undefined =>
+const parseToken = (token: string): Jwt | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
 
 export class IssuerAuthenticator implements Disposable {

@@ -4,16 +4,18 @@ import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
+import { parseJson } from '../../api/json-value.ts'
 import type { Fields } from '../../api/object.ts'
 import { type JwtAuthenticator, jwtCompiler, readJwtAuthenticator } from '../../config/files/jwt-authenticator.ts'
 import { signingAlgorithms } from '../../config/signing-algorithms.ts'
 import { silent } from '../../lib/log.ts'
+import { parseJwt } from '../../lib/jwt.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { TokenFault } from './claim-values.ts'
 import { expandClaim } from './distributed-claims.ts'
+import { createParseToken } from '../parse-token.ts'
 import { checkAudiences, checkUnverified } from './id-token.ts'
-import { parseToken } from './issuer-authenticator.ts'
 import { JwtAuthenticators } from './jwt-authenticators.ts'
 import { mapClaims } from './map-claims.ts'
 
@@ -33,6 +35,7 @@ const parts = () => ({
   log: silent,
   answer: async () => false,
   metrics: new Metrics(),
+  parse: createParseToken(),
 })
 
 test('what is to replace issuers when the server ends, ends, too', async () => {
@@ -113,7 +116,7 @@ const unreachable = {
 
 /** All that is done with the claims of a token, as if its signature were good. */
 async function judge(token: string, config: JwtAuthenticator): Promise<void> {
-  const jwt = parseToken(token)
+  const jwt = parseJwt(token, parseJson)
   if (jwt === undefined) return
   const rules = { issuer: 'https://i', audiences: config.issuer.audiences, algorithms: signingAlgorithms }
   checkUnverified(jwt, rules, 1)
@@ -147,7 +150,7 @@ test('any text is a token or none', () => {
     fc.array(part, { maxLength: 5 }).map((all) => all.join('.')),
   )
   fc.assert(
-    fc.property(text, (token) => void parseToken(token)),
+    fc.property(text, (token) => void parseJwt(token, parseJson)),
     { numRuns: 5000 },
   )
 })

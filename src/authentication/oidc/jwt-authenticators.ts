@@ -5,9 +5,10 @@
 import type { JwtAuthenticator } from '../../config/files/jwt-authenticator.ts'
 import type { Histogram, Metrics } from '../../lib/metrics.ts'
 import { inTime, type Timer } from '../../lib/timers.ts'
+import type { ParseToken } from '../parse-token.ts'
 import { badToken, type TokenResult, unknownToken } from '../token-authenticator.ts'
 import { TokenFault } from './claim-values.ts'
-import { IssuerAuthenticator, type IssuerParts, parseToken } from './issuer-authenticator.ts'
+import { IssuerAuthenticator, type IssuerParts } from './issuer-authenticator.ts'
 
 /** How long new authenticators may take until they are used, as upstream. */
 const REPLACE_MS_MAX = 60_000
@@ -16,16 +17,20 @@ const REPLACED_MS = 60_000
 
 const latencyBuckets: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+export type JwtParts = IssuerParts & { readonly metrics: Metrics; readonly parse: ParseToken }
+
 export class JwtAuthenticators implements Disposable {
   readonly #parts: IssuerParts
   readonly #latency: Histogram
+  readonly #parse: ParseToken
   /** All that were not ended: those in use, those that are to replace them, and those that were replaced. */
   readonly #alive = new Set<IssuerAuthenticator>()
   readonly #endings = new Set<Timer>()
   #current: readonly IssuerAuthenticator[]
 
-  constructor(configs: readonly JwtAuthenticator[], parts: IssuerParts & { readonly metrics: Metrics }) {
+  constructor(configs: readonly JwtAuthenticator[], parts: JwtParts) {
     this.#parts = parts
+    this.#parse = parts.parse
     this.#latency = parts.metrics.histogram(
       {
         name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
@@ -39,7 +44,7 @@ export class JwtAuthenticators implements Disposable {
 
   readonly authenticate = (token: string): TokenResult | Promise<TokenResult> => {
     if (this.#current.length === 0) return unknownToken
-    const jwt = parseToken(token)
+    const jwt = this.#parse(token)
     if (jwt === undefined) return unknownToken
     const issuer = this.#current.find((authenticator) => authenticator.isIssuerOf(jwt))
     if (issuer === undefined) return unknownToken
