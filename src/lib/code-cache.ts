@@ -3,7 +3,7 @@
  * functions that are compiled when they are first called, two thousand until a server is ready, are compiled anew at each start. Here the
  * code is saved when the program has run for a while.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
@@ -17,7 +17,7 @@ const SAVE_AFTER_MS = 2_000
 const CHECKSUM_BYTES = 4
 const prefix = 'code-'
 
-/** `file`: a CommonJS module without dynamic imports. `folder`: where its code is kept; undefined: nowhere. */
+/** `file`: a CommonJS module without dynamic imports. `folder`: where its code is kept, which only this user may write to; undefined: nowhere. */
 export function runWithCodeCache(file: string, folder: string | undefined): void {
   const source = readFileSync(file)
   const name = `${prefix}${process.version}-${process.arch}-${crc32(source).toString(16)}`
@@ -51,7 +51,6 @@ function saveCode(folder: string, name: string, code: Buffer): void {
   // If it is left over, the next one to save removes it.
   const partial = join(folder, `${prefix}partial-${process.pid}`)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })
     renameSync(partial, join(folder, name))
     for (const other of readdirSync(folder)) {
