@@ -44,7 +44,14 @@ export class ConfiguredAuthorizers implements Disposable {
   replace(authorizers: readonly AuthorizerConfig[]): void {
     const old = this.#clients
     this.#clients = []
-    this.chain.replace(this.#build(authorizers))
+    try {
+      this.chain.replace(this.#build(authorizers))
+    } catch (error) {
+      // The old chain stays, and needs its clients.
+      disposeAll(this.#clients)
+      this.#clients = old
+      throw error
+    }
     setTimeout(() => disposeAll(old), LAST_CALLS_MS).unref()
   }
 
