@@ -24,7 +24,7 @@ export async function createObject(
   const allocation = access.allocator && new HeldAllocation(access.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
   try {
-    const mutated = await mutate(write, withoutDeletion(decoded), undefined)
+    const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
     for (let tries = 1; ; tries++) {
       try {
         const stored = await storeNew(write, await complete(write, mutated, undefined))
@@ -41,9 +41,18 @@ export async function createObject(
   }
 }
 
-/** A new object is not being deleted, whatever the client sent. */
-function withoutDeletion(object: KubeObject): KubeObject {
+/** What the server sets, whatever the client sent. */
+function withoutSystemFields(object: KubeObject): KubeObject {
   const { metadata } = object
-  if (!('deletionTimestamp' in metadata || 'deletionGracePeriodSeconds' in metadata)) return object
-  return { ...object, metadata: omit(metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds') }
+  return systemFields.some((name) => name in metadata)
+    ? { ...object, metadata: omit(metadata, ...systemFields) }
+    : object
 }
+
+const systemFields = [
+  'uid',
+  'creationTimestamp',
+  'selfLink',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const

@@ -6,15 +6,18 @@
  * was first.
  */
 import { attributesOf } from '../../admission/admission.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
+import { readOwners } from '../../apply/managers.ts'
 import { Slices } from '../../lib/slices.ts'
-import { shownAt } from '../../registry/resource.ts'
+import { type ResourceRequest, shownAt } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
+import { inNamespace } from '../identity.ts'
 import { allocate } from './allocate.ts'
 import { prepare } from './prepare.ts'
 import { recordOwners } from './record-owners.ts'
 import { validate } from './validate.ts'
 import type { Write } from './write.ts'
+import { withVersion } from './written.ts'
 
 type CurrentObject = Current<KubeObject> | undefined
 
@@ -25,9 +28,30 @@ export async function mutate(write: Write, given: KubeObject, current: CurrentOb
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const attributes = attributesOf(request, { operation, options, object, oldObject })
-  const mutated = (await access.admission.mutate(attributes)) ?? object
+  const admitted = (await access.admission.mutate(attributes)) ?? object
+  const mutated = admitted === object ? object : afterAdmission(request, { before: object, after: admitted })
   await access.confirmGrant?.(request, mutated, current?.object)
   return mutated
+}
+
+/** A webhook may change any field, but the namespace, and managedFields only to what can be read. */
+function afterAdmission(
+  request: ResourceRequest,
+  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+): KubeObject {
+  const object = inNamespace(after, request)
+  const { managedFields } = object.metadata
+  if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined) return object
+  request.context.warn(invalidOwners(managedFields))
+  return withManagedFields(object, before.metadata['managedFields'])
+}
+
+function invalidOwners(managedFields: Json | undefined): string {
+  const isOfNoOperation = itemsOf(managedFields).some(
+    ({ operation }) => operation !== 'Apply' && operation !== 'Update',
+  )
+  const why = isOfNoOperation ? 'operation must be `Apply` or `Update`' : 'an entry cannot be decoded'
+  return `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${why}`
 }
 
 /** Returns the object to store. These steps run again with each generated name. */
@@ -40,9 +64,13 @@ export async function complete(write: Write, mutated: KubeObject, current: Curre
   await validate(write, object, current)
   // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
   if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
-  const shown = current === undefined ? object : shownAt(request, object)
+  const shown = current === undefined ? object : shownAt(request, versioned(object, current))
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   await access.admission.validate(attributesOf(request, { operation, options, object: shown, oldObject }))
   return object
 }
+
+/** Validating plugins see the resourceVersion that an update is based on, if the client gave none. */
+const versioned = (object: KubeObject, { revision }: Current<KubeObject>): KubeObject =>
+  (object.metadata.resourceVersion ?? '') === '' ? withVersion(object, revision) : object

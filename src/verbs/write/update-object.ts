@@ -4,12 +4,14 @@ import { type ResourceRequest, shownAt, viewOf } from '../../registry/resource.t
 import type { Key } from '../../storage/engine.ts'
 import { isCode } from '../../storage/errors.ts'
 import type { WriteAccess } from '../access.ts'
+import type { Written } from '../represent/representation.ts'
 import { toApiError } from '../storage-errors.ts'
 import type { WriteOptions } from '../write-options.ts'
 import { HeldAllocation } from './allocate.ts'
 import { type Committed, commit } from './commit.ts'
 import { type Decided, decide } from './decide.ts'
 import { complete, mutate } from './steps.ts'
+import { storeNew } from './store-new.ts'
 import type { Change, Updated, Write } from './write.ts'
 import { answered, readBack, withVersion } from './written.ts'
 
@@ -45,14 +47,26 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)
   let decided: Decided | undefined
+  let renamed: Written | undefined
   const committed = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
+    if (renamed !== undefined) return 'unchanged'
     allocation?.withdraw()
     const given = await change(current && shownAt(request, current.object), current?.object)
     const mutated = await mutate(write, given, current)
-    decided = decide(request.resource, await complete(write, mutated, current), current?.object)
+    const completed = await complete(write, mutated, current)
+    // A webhook gave the object that is created another name than the path has.
+    if (current === undefined && completed.metadata.name !== request.name) {
+      renamed = await storeNew(write, completed)
+      return 'unchanged'
+    }
+    decided = decide(request.resource, completed, current?.object)
     allocation?.offer()
     return decided.decision
   })
+  if (renamed !== undefined) {
+    await allocation?.keep()
+    return { isNew: true, ...renamed }
+  }
   assert(decided !== undefined, 'a write was decided')
   const updated = await updatedOf(write, key, { decided, committed })
   await allocation?.keep()
