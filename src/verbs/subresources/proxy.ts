@@ -2,17 +2,18 @@
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { answerHeaders, chunksOf, encodedPath, type Forwarded, forward, isUpgrade, requestHeaders } from './forward.ts'
-import { admit, type SubresourceHandler } from './handler.ts'
+import { admitConnect, proxyOptions } from './connect-options.ts'
+import type { SubresourceHandler } from './handler.ts'
 import { proxyTarget } from './proxy-target.ts'
 import { tunnel } from './tunnel.ts'
 
 export const proxy: SubresourceHandler = async (request, parts) => {
   const { http, name, resource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
-  await admit(request, undefined, { operation: 'CONNECT', isDryRun: false, access: parts.pods.access })
-  const { base, ...target } = await proxyTarget(request, parts)
   const own = `/${resource.plural}/${name}/proxy`
   const rest = http.path.slice(http.path.indexOf(own) + own.length)
+  await admitConnect(request, proxyOptions(rest), parts.pods.access)
+  const { base, ...target } = await proxyTarget(request, parts)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
   const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...target }
