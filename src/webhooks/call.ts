@@ -27,8 +27,10 @@ export type WebhookParts = {
 
 export class Webhook {
   /** Also part of error messages. */
-  readonly #url: string
+  readonly #origin: string
+  /** Up to the timeout, which is part of the query. */
   readonly #path: string
+  readonly #timeoutMs: number
   readonly #service: ServicePlace | undefined
   readonly #getService: GetService
   readonly #received: ReceivedAnswers
@@ -39,10 +41,10 @@ export class Webhook {
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
-    url.searchParams.set('timeout', `${timeoutMs / 1000}s`)
-    this.#path = `${url.pathname}${url.search}`
+    this.#path = `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}timeout=`
     const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
-    this.#url = `${url.protocol}//${host}${this.#path}`
+    this.#origin = `${url.protocol}//${host}`
+    this.#timeoutMs = timeoutMs
     this.#getService = getService
     this.#received = received
     const caBundle = textOf(clientConfig['caBundle'])
@@ -50,9 +52,9 @@ export class Webhook {
     this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
   }
 
-  /** The answer's body. Fails with a WebhookError. */
-  async post(body: string, signal: AbortSignal): Promise<string> {
-    const answer = await this.#send(body, signal)
+  /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
+  async post(body: string, signal: AbortSignal, timeoutMs: number = this.#timeoutMs): Promise<string> {
+    const answer = await this.#send(body, signal, `${this.#path}${Math.ceil(timeoutMs / 1000)}s`)
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why)
@@ -66,44 +68,44 @@ export class Webhook {
     for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 
-  async #send(body: string, signal: AbortSignal): Promise<Answer> {
-    const { headers, ...place } = await this.#target()
+  async #send(body: string, signal: AbortSignal, path: string): Promise<Answer> {
+    const { headers, ...place } = await this.#target(path)
     try {
       return await send({
         agent: this.#agent,
         isTls: true,
-        target: { ...place, path: this.#path },
+        target: { ...place, path },
         headers: { 'user-agent': 'kube-apiserver-admission', ...headers },
         body,
         signal,
         received: this.#received,
       })
     } catch (error) {
-      throw this.#failure(error instanceof Error ? reasonOf(error) : String(error), error)
+      throw this.#failure(path, error instanceof Error ? reasonOf(error) : String(error), error)
     }
   }
 
   /** A Service is called at its cluster IP, with its DNS name for TLS. */
-  async #target(): Promise<Target> {
-    const { hostname, port } = new URL(this.#url)
+  async #target(path: string): Promise<Target> {
+    const { hostname, port } = new URL(this.#origin)
     const named = hostname.replace(/^\[|\]$/g, '')
     if (this.#service === undefined) return { host: named, port: Number(port) || 443, headers: {} }
     const { namespace, name } = this.#service
-    const address = addressOf(await this.#find(namespace, name), this.#service)
-    if (typeof address === 'string') throw this.#failure(address)
+    const address = addressOf(await this.#find(namespace, name, path), this.#service)
+    if (typeof address === 'string') throw this.#failure(path, address)
     return { ...address, servername: hostname, headers: { host: `${hostname}:${this.#service.port}` } }
   }
 
-  async #find(namespace: string, name: string): Promise<KubeObject | undefined> {
+  async #find(namespace: string, name: string, path: string): Promise<KubeObject | undefined> {
     try {
       return await this.#getService(namespace, name)
     } catch (error) {
-      throw this.#failure(error instanceof Error ? error.message : String(error), error)
+      throw this.#failure(path, error instanceof Error ? error.message : String(error), error)
     }
   }
 
-  #failure(why: string, cause?: unknown): WebhookError {
-    return new WebhookError(`Post ${quote(this.#url)}: ${why}`, { cause })
+  #failure(path: string, why: string, cause?: unknown): WebhookError {
+    return new WebhookError(`Post ${quote(this.#origin + path)}: ${why}`, { cause })
   }
 }
 

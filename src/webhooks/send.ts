@@ -24,7 +24,13 @@ export type Call = {
 }
 
 /** Why there is no answer: an error of a socket, of TLS or of a signal. */
-export type FailedCall = Error & { readonly code?: string; readonly address?: string; readonly port?: number }
+export type FailedCall = Error & {
+  readonly code?: string
+  readonly address?: string
+  readonly port?: number
+  /** That could not be resolved. */
+  readonly hostname?: string
+}
 
 /**
  * Fails with a FailedCall. The server may have closed a kept-alive connection just when it was reused: then the call is sent again, until
@@ -103,5 +109,7 @@ export function reasonOf(error: FailedCall): string {
   if (code === 'ECONNREFUSED' && address !== undefined) {
     return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`
   }
+  if (code === 'ECONNRESET' && error.message === 'socket hang up') return 'EOF'
+  if (code === 'ENOTFOUND' && error.hostname !== undefined) return `dial tcp: lookup ${error.hostname}: no such host`
   return error.message
 }

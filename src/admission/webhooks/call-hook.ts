@@ -2,8 +2,11 @@
 import { type ApiError, badRequest, passedOn } from '../../api/errors.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { YamlError } from '../../codec/yaml-error.ts'
 import { WebhookError } from '../../webhooks/call.ts'
+import type { Attributes } from '../admission.ts'
 import type { Hook } from './hook.ts'
+import type { HookParts } from './parts.ts'
 import { printReview, type Reviewed } from './review.ts'
 import { type Response, ResponseError, readResponse } from './response.ts'
 
@@ -12,7 +15,10 @@ export class HookCallError extends Error {
   override readonly name = 'HookCallError'
 }
 
-export type Calling = { readonly isMutating: boolean; readonly newId: () => string }
+export type Calling = {
+  readonly isMutating: boolean
+  readonly parts: Pick<HookParts, 'newId' | 'clock' | 'convertYaml'>
+}
 
 /** The answer of a webhook that allows the request. Fails with a HookCallError, or with an ApiError if it refuses the request. */
 export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling): Promise<Response> {
@@ -24,21 +30,21 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
   for (const [key, value] of Object.entries(response.annotations)) {
     context.annotate(`${hook.name}/${key}`, textOf(value))
   }
-  for (const warning of response.warnings) context.warn(warning)
+  for (const warning of response.warnings) if (warning !== '') context.warn(warning)
   if (!response.isAllowed) throw denied(hook, response)
   return response
 }
 
-async function ask(hook: Hook, reviewed: Reviewed, { isMutating, newId }: Calling): Promise<Response> {
+async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Calling): Promise<Response> {
   const version = hook.reviewVersion
   if (version === undefined) {
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
     throw callError(hook, `could not create admission objects: ${why}`)
   }
-  const uid = newId()
+  const uid = parts.newId()
   try {
-    const text = await post(hook, printReview(version, uid, reviewed), reviewed.attributes.context.signal)
-    return readResponse(text, { version, uid, isMutating })
+    const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts })
+    return readResponse(await asJson(text, parts), { version, uid, isMutating })
   } catch (error) {
     if (error instanceof WebhookError) throw callError(hook, `failed to call webhook: ${error.message}`, error)
     if (error instanceof ResponseError) throw callError(hook, error.message, error)
@@ -47,17 +53,35 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, newId }: Callin
 }
 
 /** Ends with its timeout, or with the request. */
-async function post(hook: Hook, review: string, signal: AbortSignal): Promise<string> {
+async function post(
+  hook: Hook,
+  review: string,
+  { context, clock }: Pick<Attributes, 'context'> & Pick<HookParts, 'clock'>,
+): Promise<string> {
+  const { signal, deadlineMs } = context
+  const timeoutMs = Math.min(hook.timeoutMs, Math.max(1, deadlineMs - clock.monotonicMs()))
   const limit = new AbortController()
   const abort = (): void => limit.abort()
-  const timer = setTimeout(abort, hook.timeoutMs)
+  const timer = setTimeout(abort, timeoutMs)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await clientOf(hook).post(review, limit.signal)
+    return await clientOf(hook).post(review, limit.signal, timeoutMs)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Upstream reads an answer that does not begin as an object of JSON as YAML. */
+async function asJson(text: string, { convertYaml }: Pick<HookParts, 'convertYaml'>): Promise<string> {
+  if (/^\s*[{[]/.test(text)) return text
+  try {
+    return (await convertYaml(Buffer.from(text, 'utf8'))).json.toString('utf8')
+  } catch (error) {
+    if (error instanceof YamlError)
+      throw new ResponseError(`failed to call webhook: ${error.message}`, { cause: error })
+    throw error
   }
 }
 

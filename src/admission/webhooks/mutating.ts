@@ -110,9 +110,8 @@ async function mutateBy(
   let isMutated = false
   try {
     const versioned = await versions.in(resource)
-    const { newId } = parts
     const reviewed = { attributes, resource, versioned }
-    const { patch, patchType } = await callHook(hook, reviewed, { isMutating: true, newId })
+    const { patch, patchType } = await callHook(hook, reviewed, { isMutating: true, parts })
     if (patch === '') return undefined
     if (patchType !== 'JSONPatch') {
       throw new HookCallError(`failed calling webhook ${quote(webhook)}: unsupported patch type ${quote(patchType)}`)

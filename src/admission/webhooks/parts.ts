@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../objects.ts'
 import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'
@@ -8,4 +9,6 @@ export type HookParts = Pick<ValidatingPoliciesParts, 'authorizerOf' | 'answerPa
   readonly convertByWebhook: ConvertByWebhook
   /** A new unique id. */
   readonly newId: () => string
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly convertYaml: (bytes: Buffer) => Promise<{ readonly json: Buffer }>
 }

@@ -1,11 +1,10 @@
 /** Reads the answer of a webhook. Messages are those of upstream's client and decoder. */
-import { JsonSyntaxError } from '../../api/json-scanner.ts'
+import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { decodeStruct } from '../../codec/decode.ts'
-import { parseFault, readHead } from '../../codec/head.ts'
+import { goTypeOfHead, parseFault, readHead } from '../../codec/head.ts'
 import { typeOf } from '../../registry/types.ts'
-import { fieldsIn } from '../../webhooks/body.ts'
 import type { ReviewVersion } from './hook.ts'
 
 export type Response = {
@@ -49,7 +48,10 @@ type Decoded = { readonly head: Head; readonly response: Fields[string] }
 
 function decode(text: string, { version }: Expected): Decoded {
   try {
-    if (fieldsIn(text) === undefined) checkSyntax(text)
+    const type = new JsonScanner(text).peekType()
+    if (type === 'null') return { head: { kind: '', apiVersion: '' }, response: undefined }
+    if (type !== 'object')
+      throw failed(parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`))
     const { head, fault: headFault } = readHead(text)
     if (headFault !== undefined) throw failed(parseFault(headFault))
     const otherType = typeFault(head, version)
@@ -61,16 +63,6 @@ function decode(text: string, { version }: Expected): Decoded {
     if (error instanceof JsonSyntaxError) throw failed(parseFault(error.message))
     throw error
   }
-}
-
-/** Upstream reads a text that is no JSON as YAML: as a string, mostly. */
-function checkSyntax(text: string): void {
-  readHead(text)
-  throw failed(
-    parseFault(
-      'json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
-    ),
-  )
 }
 
 function typeFault({ kind, apiVersion }: Head, version: ReviewVersion): string | undefined {

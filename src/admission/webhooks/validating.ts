@@ -48,10 +48,10 @@ async function validate(
 async function validateBy(
   hook: Hook,
   reviewed: Reviewed,
-  { at, parts: { newId } }: { readonly at: number; readonly parts: HookParts },
+  { at, parts }: { readonly at: number; readonly parts: HookParts },
 ): Promise<void> {
   try {
-    await callHook(hook, reviewed, { isMutating: false, newId })
+    await callHook(hook, reviewed, { isMutating: false, parts })
   } catch (error) {
     if (!(error instanceof HookCallError)) throw error
     if (!hook.failsOpen) throw internalError(error.message, error)
