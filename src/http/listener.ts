@@ -86,8 +86,9 @@ export class Listener implements AsyncDisposable {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // Of several X-Forwarded-For the audit log has the first, as upstream.
-    this.#isKeptApart = (name) => name === 'x-forwarded-for' || isIdentityHeader(name)
+    // Of several of these the audit log has the first, as upstream.
+    const addresses = new Set(['x-forwarded-for', 'x-real-ip'])
+    this.#isKeptApart = (name) => addresses.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
       handler: options.handler,
       responder: new Responder({ compresses: options.compresses ?? true }),

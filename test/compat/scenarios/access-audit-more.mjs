@@ -10,6 +10,8 @@ const marked = { 'kubernetes.io/legacy-token-invalid-since': '2024-01-01' };
 
 export default [
   s('forwarded-twice', 'of two headers the first counts', [GET(`${core}/configmaps`, { headers: { 'user-agent': '$ns', 'x-forwarded-for': ['1.2.3.4', '5.6.7.8'] }, ...quiet }), AUDITED(2)]),
+  s('real-ip-twice', 'the same of X-Real-Ip', [GET(`${core}/configmaps`, { headers: { 'user-agent': '$ns', 'x-real-ip': ['1.2.3.4', '5.6.7.8'] }, ...quiet }), AUDITED(2)]),
+  s('agent-twice', 'and of the user agent', [GET(`${core}/configmaps`, { headers: { 'user-agent': ['$ns', 'other'] }, ...quiet }), AUDITED(2)]),
   s('legacy-token-invalid', 'a legacy token that was marked is refused without a word about it', [
     POST(`${core}/serviceaccounts`, { metadata: { name: 'sa' } }, { ...quiet, id: 'sa' }),
     TOKEN('t', { key: 'service-account', header: { kid: null }, claims: { iss: 'kubernetes/serviceaccount', sub: 'system:serviceaccount:$ns:sa', aud: null, exp: null, iat: null, [`${claim}/namespace`]: '$ns', [`${claim}/secret.name`]: 's', [`${claim}/service-account.name`]: 'sa', [`${claim}/service-account.uid`]: '${sa.metadata.uid}' } }),
