@@ -16,7 +16,7 @@ import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { inTime } from './lib/timers.ts'
+import { ownInTime } from './lib/timers.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
@@ -39,7 +39,8 @@ export type HandlerParts = {
 /** Answers requests. With `knownUser` the request is not authenticated: so the server's own parts make requests. Never fails. */
 export type Handle = (request: ApiRequest, knownUser?: User) => Promise<ApiResponse>
 
-export function createHandle(parts: HandlerParts): Handle {
+export function createHandle(handlerParts: HandlerParts): Handle {
+  const parts: LifeParts = { ...handlerParts, commonHeaders: new CommonHeaders(handlerParts.constantHeaders) }
   return async (request, knownUser) => {
     const auditId = givenAuditId(request) || parts.newAuditId()
     const life = new Life(request, auditId, parts)
@@ -54,11 +55,34 @@ export function createHandle(parts: HandlerParts): Handle {
 /** Node joins several headers of one name by a comma and a space; the first one counts. */
 const givenAuditId = ({ headers }: ApiRequest): string => firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
 
+/** The headers that answers have in common, by flow, with a place for the audit ID: to copy them is many times faster than to join them. */
+class CommonHeaders {
+  readonly withoutFlow: Headers
+  readonly #ofFlow = new WeakMap<Flow, Headers>()
+
+  constructor(constant: Headers) {
+    this.withoutFlow = { 'audit-id': '', ...constant, ...notCached }
+  }
+
+  of(flow: Flow | undefined): Headers {
+    if (flow === undefined) return this.withoutFlow
+    const known = this.#ofFlow.get(flow)
+    if (known !== undefined) return known
+    const made = { ...this.withoutFlow, ...flow.headers }
+    this.#ofFlow.set(flow, made)
+    return made
+  }
+}
+
+const notCached: Headers = { 'cache-control': 'no-cache, private' }
+
+type LifeParts = HandlerParts & { readonly commonHeaders: CommonHeaders }
+
 /** What is known of a request so far, so that it can be measured and logged whenever it ends. */
 class Life {
   readonly #request: ApiRequest
   readonly #auditId: string
-  readonly #parts: HandlerParts
+  readonly #parts: LifeParts
   readonly #startMs: number
   #info: RequestInfo | undefined
   /** Of a part of this server, which does not tell when it has taken an answer. */
@@ -69,7 +93,7 @@ class Life {
   #measured: Measured | undefined
   #audited: AuditedRequest | undefined
 
-  constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
+  constructor(request: ApiRequest, auditId: string, parts: LifeParts) {
     this.#request = request
     this.#auditId = auditId
     this.#parts = parts
@@ -99,7 +123,7 @@ class Life {
     if (passed.kind === 'path') return this.#document(passed.http)
     const answering = dispatch(passed)
     const { deadlineMs } = passed.context
-    return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs(), inItsTime)
+    return deadlineMs === Infinity ? answering : ownInTime(answering, deadlineMs - clock.monotonicMs(), inItsTime)
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
@@ -130,19 +154,20 @@ class Life {
     const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
-    const { warnings = [], ownWarnings = [] } = this.#context ?? {}
-    const headers: Headers = {
-      'audit-id': this.#auditId,
-      ...this.#parts.constantHeaders,
-      ...this.#flow?.headers,
-      // Only the answer to a path that cannot be parsed has no cache-control.
-      ...(this.#info !== undefined ? { 'cache-control': 'no-cache, private' } : {}),
-      ...(warnings.length === 0 && ownWarnings.length === 0
-        ? {}
-        : { warning: [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')] }),
-      ...response.headers,
-    }
+    const headers = this.#headers(response)
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  #headers(response: ApiResponse): Headers {
+    const { commonHeaders, constantHeaders } = this.#parts
+    const auditId = { 'audit-id': this.#auditId }
+    // Only the answer to a path that cannot be parsed has no cache-control.
+    if (this.#info === undefined) return { ...auditId, ...constantHeaders, ...response.headers }
+    const common = commonHeaders.of(this.#flow)
+    const { warnings = [], ownWarnings = [] } = this.#context ?? {}
+    if (warnings.length === 0 && ownWarnings.length === 0) return { ...common, ...auditId, ...response.headers }
+    const warning = [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')]
+    return { ...common, ...auditId, warning, ...response.headers }
   }
 
   #record(audit: Audit, info: RequestInfo, context: RequestContext): Promise<void> | undefined {

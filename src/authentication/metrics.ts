@@ -38,7 +38,8 @@ export class AuthenticationMetrics {
   readonly #users: Counter
   readonly #attempts: Counter
   readonly #seconds: Histogram
-  readonly #others: Count
+  /** By the names that are shown. */
+  readonly #ofUsers = new Map<string, Count>()
   readonly #results = new Map<Result, Series>()
 
   constructor(metrics: Metrics) {
@@ -70,13 +71,15 @@ export class AuthenticationMetrics {
       },
       attemptBounds,
     )
-    this.#others = this.#users.with('other')
+    this.#ofUsers.set('other', this.#users.with('other'))
   }
 
   succeed(userName: string, ms: number): void {
     const shown = shownName(userName)
-    if (shown === 'other') this.#others.add()
-    else this.#users.with(shown).add()
+    const known = this.#ofUsers.get(shown)
+    const count = known ?? this.#users.with(shown)
+    if (known === undefined) this.#ofUsers.set(shown, count)
+    count.add()
     this.#end('success', ms)
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { measureFootprint } from '../../test/harness/leaks.ts'
-import { inTime, systemTimers, type Timers } from './timers.ts'
+import { inTime, ownInTime, systemTimers, type Timers } from './timers.ts'
 
 /** Its timers fire when they are told to. */
 function fakeTimers(): { readonly timers: Pick<Timers, 'after'>; readonly open: Map<number, () => void> } {
@@ -26,22 +26,26 @@ test('a time that setTimeout cannot hold is not over at once', async () => {
 })
 
 test('work that comes to its end in time', async () => {
-  const { timers, open } = fakeTimers()
-  assert.equal(await inTime(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')
-  await assert.rejects(inTime(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }), /failed/)
-  assert.equal(open.size, 0, 'no timer is left')
+  for (const wait of [inTime, ownInTime]) {
+    const { timers, open } = fakeTimers()
+    assert.equal(await wait(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')
+    await assert.rejects(wait(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }), /failed/)
+    assert.equal(open.size, 0, 'no timer is left')
+  }
 })
 
 test('work that takes longer', async () => {
-  const { timers, open } = fakeTimers()
-  const { promise: work, reject } = Promise.withResolvers<string>()
-  const waiting = [inTime(work, 4.2, { late: () => 'late', timers }), inTime(work, 6, { late: refuse, timers })]
-  assert.deepEqual([...open.keys()], [5, 6], 'whole milliseconds')
-  for (const fire of open.values()) fire()
-  assert.equal(await waiting[0], 'late')
-  await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
-  reject(new Error('nobody hears of it'))
-  await new Promise<void>((resolve) => systemTimers.soon(resolve))
+  for (const wait of [inTime, ownInTime]) {
+    const { timers, open } = fakeTimers()
+    const { promise: work, reject } = Promise.withResolvers<string>()
+    const waiting = [wait(work, 4.2, { late: () => 'late', timers }), wait(work, 6, { late: refuse, timers })]
+    assert.deepEqual([...open.keys()], [5, 6], 'whole milliseconds')
+    for (const fire of open.values()) fire()
+    assert.equal(await waiting[0], 'late')
+    await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
+    reject(new Error('nobody hears of it'))
+    await new Promise<void>((resolve) => systemTimers.soon(resolve))
+  }
 })
 
 test('who gave up waiting leaves nothing with work that never ends', async () => {

@@ -98,3 +98,26 @@ export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = syst
   waiters.add(onSettled)
   return promise
 }
+
+/** As `inTime`, for work that nobody else waits for, such as the answer to one request: it needs no list of those who wait. */
+export function ownInTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const timer = timers.after(Math.max(0, Math.ceil(msMax)), () => {
+    try {
+      resolve(late())
+    } catch (error) {
+      reject(error)
+    }
+  })
+  work.then(
+    (result) => {
+      timer.close()
+      resolve(result)
+    },
+    (error: unknown) => {
+      timer.close()
+      reject(error)
+    },
+  )
+  return promise
+}
