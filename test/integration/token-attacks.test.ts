@@ -368,7 +368,7 @@ test('nobody was asked but the issuer', () => {
 })
 
 /** A TokenReview for this many audiences. */
-function review(count: number): Promise<Answer> {
+function reviewFor(count: number): Promise<Answer> {
   const audiences = Array.from({ length: count }, (_, at) => `a${at}`)
   const body = {
     apiVersion: 'authentication.k8s.io/v1',
@@ -379,8 +379,8 @@ function review(count: number): Promise<Answer> {
 }
 
 test('attack: a review for audiences without end', async () => {
-  assert.equal((await review(256)).status, 201)
-  const { status, text } = await review(257)
+  assert.equal((await reviewFor(256)).status, 201)
+  const { status, text } = await reviewFor(257)
   assert.equal(status, 400)
   assert.match(text, /spec\.audiences must have at most 256 items/)
 })
