@@ -5,6 +5,8 @@ import { createParseToken } from './parse-token.ts'
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
 const tokenOf = (claims: string): string => `${encode('{"alg":"RS256"}')}.${encode(claims)}.${encode('signature')}`
 
+const listed = (count: number): string => tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
+
 test('a token is parsed once in a turn, and not kept longer', async () => {
   const parse = createParseToken()
   const [token, other] = [tokenOf('{"iss":"a"}'), tokenOf('{"iss":"b"}')]
@@ -21,7 +23,6 @@ test('a token is parsed once in a turn, and not kept longer', async () => {
 
 test('a token without end is not parsed', () => {
   const parse = createParseToken()
-  const listed = (count: number): string => tokenOf(`{"n":[${Array.from({ length: count }, () => '1').join(',')}]}`)
   assert.ok(parse(listed(12_000)) !== undefined)
   assert.equal(parse(listed(13_000)), undefined)
 })
