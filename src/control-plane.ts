@@ -13,6 +13,7 @@ import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
 import { configurationGroup, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { HookParts } from './admission/webhooks/parts.ts'
+import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
@@ -90,6 +91,7 @@ export type ControlPlaneParts = {
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
   readonly policyMetrics: PolicyMetrics
+  readonly hookMetrics: HookMetrics
   readonly accountMetrics: AccountMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
@@ -216,6 +218,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         objects,
         newId: ids.uid,
         clock,
+        metrics: parts.hookMetrics,
         convertYaml: (bytes) => yaml.convert(bytes),
       },
       surroundings,

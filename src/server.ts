@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
 import { PolicyMetrics } from './admission/policies/metrics.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
@@ -172,6 +173,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
+      hookMetrics: new HookMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,

@@ -14,6 +14,13 @@ const SOCKETS_MAX = 16
 /** A call failed; the message is upstream's. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
+  /** Of an answer that was an error; undefined: there was none. */
+  readonly status: number | undefined
+
+  constructor(message: string, { cause, status }: { readonly cause?: unknown; readonly status?: number } = {}) {
+    super(message, { cause })
+    this.status = status
+  }
 }
 
 /** The current Service; undefined if it does not exist. */
@@ -57,7 +64,7 @@ export class Webhook {
     const answer = await this.#send(body, signal, `${this.#path}${Math.ceil(timeoutMs / 1000)}s`)
     const { status, type, text } = answer
     const why = refusalOf(answer)
-    if (why !== undefined) throw new WebhookError(why)
+    if (why !== undefined) throw new WebhookError(why, { status })
     if (text === '') throw new WebhookError(`0-length response with status code: ${status} and content type: ${type}`)
     return text
   }

@@ -1,11 +1,12 @@
 /** One call of a webhook, and what its answer means for the request. */
-import { type ApiError, badRequest, passedOn } from '../../api/errors.ts'
+import { ApiError, badRequest, passedOn } from '../../api/errors.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { YamlError } from '../../codec/yaml-error.ts'
 import { WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
 import type { Hook } from './hook.ts'
+import type { HookType, Rejection } from './metrics.ts'
 import type { HookParts } from './parts.ts'
 import { printReview, type Reviewed } from './review.ts'
 import { type Response, ResponseError, readResponse } from './response.ts'
@@ -13,26 +14,50 @@ import { type Response, ResponseError, readResponse } from './response.ts'
 /** The webhook could not be asked: what follows is up to its failurePolicy. The message is upstream's. */
 export class HookCallError extends Error {
   override readonly name = 'HookCallError'
+  /** By which the failure is counted. */
+  readonly code: number
+
+  constructor(message: string, { code = 400, cause }: { readonly code?: number; readonly cause?: unknown } = {}) {
+    super(message, { cause })
+    this.code = code
+  }
 }
 
 export type Calling = {
   readonly isMutating: boolean
-  readonly parts: Pick<HookParts, 'newId' | 'clock' | 'convertYaml'>
+  readonly parts: Pick<HookParts, 'newId' | 'clock' | 'convertYaml' | 'metrics'>
 }
 
 /** The answer of a webhook that allows the request. Fails with a HookCallError, or with an ApiError if it refuses the request. */
 export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling): Promise<Response> {
-  const { context, isDryRun } = reviewed.attributes
+  const { context, isDryRun, operation } = reviewed.attributes
+  const { clock, metrics } = calling.parts
+  const startMs = clock.monotonicMs()
+  const type: HookType = calling.isMutating ? 'admit' : 'validating'
+  const count = (code: number, rejection?: Rejection): void => {
+    const seconds = (clock.monotonicMs() - startMs) / 1000
+    metrics.count({ name: hook.name, type, operation, code, rejection, seconds })
+  }
   if (isDryRun && !hook.supportsDryRun) {
+    count(0, 'apiserver_internal_error')
     throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
   }
-  const response = await ask(hook, reviewed, calling)
-  for (const [key, value] of Object.entries(response.annotations)) {
-    context.annotate(`${hook.name}/${key}`, textOf(value))
+  try {
+    const response = await ask(hook, reviewed, calling)
+    for (const [key, value] of Object.entries(response.annotations)) {
+      context.annotate(`${hook.name}/${key}`, textOf(value))
+    }
+    for (const warning of response.warnings) if (warning !== '') context.warn(warning)
+    if (!response.isAllowed) throw denied(hook, response)
+    count(200)
+    return response
+  } catch (error) {
+    if (error instanceof ApiError) count(error.code, 'no_error')
+    else if (error instanceof HookCallError) count(error.code, hook.failsOpen ? undefined : 'calling_webhook_error')
+    else count(0, 'apiserver_internal_error')
+    if (error instanceof HookCallError && hook.failsOpen) metrics.countFailOpen(hook.name, type)
+    throw error
   }
-  for (const warning of response.warnings) if (warning !== '') context.warn(warning)
-  if (!response.isAllowed) throw denied(hook, response)
-  return response
 }
 
 async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Calling): Promise<Response> {
@@ -46,8 +71,10 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
     const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts })
     return readResponse(await asJson(text, parts), { version, uid, isMutating })
   } catch (error) {
-    if (error instanceof WebhookError) throw callError(hook, `failed to call webhook: ${error.message}`, error)
-    if (error instanceof ResponseError) throw callError(hook, error.message, error)
+    if (error instanceof WebhookError) {
+      throw callError(hook, `failed to call webhook: ${error.message}`, { cause: error, code: error.status ?? 400 })
+    }
+    if (error instanceof ResponseError) throw callError(hook, error.message, { cause: error, code: 503 })
     throw error
   }
 }
@@ -90,12 +117,15 @@ function clientOf(hook: Hook): ReturnType<Hook['client']> {
     return hook.client()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw callError(hook, `could not get REST client: ${why}`, error)
+    throw callError(hook, `could not get REST client: ${why}`, { cause: error })
   }
 }
 
-const callError = ({ name }: Hook, why: string, cause?: unknown): HookCallError =>
-  new HookCallError(`failed calling webhook ${quote(name)}: ${why}`, { cause })
+const callError = (
+  { name }: Hook,
+  why: string,
+  options?: { readonly code?: number; readonly cause?: unknown },
+): HookCallError => new HookCallError(`failed calling webhook ${quote(name)}: ${why}`, options)
 
 function denied({ name }: Hook, { status = {} }: Response): ApiError {
   const by = `admission webhook ${quote(name)} denied the request`

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../objects.ts'
 import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'
+import type { HookMetrics } from './metrics.ts'
 
 /** What both types of webhooks need. */
 export type HookParts = Pick<ValidatingPoliciesParts, 'authorizerOf' | 'answerPattern'> & {
@@ -10,5 +11,6 @@ export type HookParts = Pick<ValidatingPoliciesParts, 'authorizerOf' | 'answerPa
   /** A new unique id. */
   readonly newId: () => string
   readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly metrics: HookMetrics
   readonly convertYaml: (bytes: Buffer) => Promise<{ readonly json: Buffer }>
 }

@@ -1,0 +1,65 @@
+/** The metrics of admission webhooks, by the name of the webhook. */
+import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+
+/** In seconds: upstream's. */
+const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
+
+export type HookType = 'admit' | 'validating'
+
+/** Why a request was rejected; undefined: it was not. */
+export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error'
+
+export type HookCall = {
+  readonly name: string
+  readonly type: HookType
+  readonly operation: string
+  /** 200, or that of the error; 0: an error of the server itself. */
+  readonly code: number
+  readonly rejection: Rejection | undefined
+  readonly seconds: number
+}
+
+export class HookMetrics {
+  readonly #calls: Counter
+  readonly #seconds: Histogram
+  readonly #rejections: Counter
+  readonly #failOpen: Counter
+
+  constructor(metrics: Metrics) {
+    this.#calls = metrics.counter({
+      name: 'apiserver_admission_webhook_request_total',
+      help: 'Requests that admission webhooks were asked about.',
+      labels: ['code', 'name', 'operation', 'rejected', 'type'],
+    })
+    this.#seconds = metrics.histogram(
+      {
+        name: 'apiserver_admission_webhook_admission_duration_seconds',
+        help: 'How long admission webhooks took.',
+        stability: 'STABLE',
+        labels: ['name', 'operation', 'rejected', 'type'],
+      },
+      bounds,
+    )
+    this.#rejections = metrics.counter({
+      name: 'apiserver_admission_webhook_rejection_count',
+      help: 'Requests that were rejected because of an admission webhook.',
+      labels: ['error_type', 'name', 'operation', 'rejection_code', 'type'],
+    })
+    this.#failOpen = metrics.counter({
+      name: 'apiserver_admission_webhook_fail_open_count',
+      help: 'Requests that went on although an admission webhook could not be called.',
+      labels: ['name', 'type'],
+    })
+  }
+
+  count({ name, type, operation, code, rejection, seconds }: HookCall): void {
+    const rejected = `${rejection !== undefined}`
+    this.#calls.with(`${code}`, name, operation, rejected, type).add()
+    this.#seconds.with(name, operation, rejected, type).observe(seconds)
+    if (rejection !== undefined) this.#rejections.with(rejection, name, operation, `${code}`, type).add()
+  }
+
+  countFailOpen(name: string, type: HookType): void {
+    this.#failOpen.with(name, type).add()
+  }
+}

@@ -1,0 +1,183 @@
+/** Admission webhooks on a whole server, with faults: nothing is stored that a webhook did not allow, and nobody waits past its timeout. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
+const caBundle = Buffer.from(cert).toString('base64')
+const configurations = '/apis/admissionregistration.k8s.io/v1'
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+type Review = { readonly apiVersion: string; readonly request: { readonly uid: string; readonly name: string } }
+type Answer = (review: Review, response: ServerResponse) => void
+
+const respond =
+  (fields: object): Answer =>
+  ({ apiVersion, request: { uid } }, response) => {
+    const answered = { apiVersion, kind: 'AdmissionReview', response: { uid, allowed: true, ...fields } }
+    response.end(JSON.stringify(answered))
+  }
+
+/** What the hook answers, by its path. */
+const answers = new Map<string, Answer>()
+const asked: string[] = []
+
+const hook: Server = createServer({ cert, key }, (request, response) => {
+  const pieces: Buffer[] = []
+  request.on('data', (piece: Buffer) => void pieces.push(piece))
+  request.on('end', () => {
+    const path = new URL(request.url ?? '/', 'https://hook').pathname
+    const review: Review = JSON.parse(Buffer.concat(pieces).toString())
+    asked.push(`${path} ${review.request.name}`)
+    answers.get(path)?.(review, response)
+  })
+})
+
+const parts = new AsyncDisposableStack()
+let server: TestServer
+let client: Client
+let port = 0
+
+before(async () => {
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const address = hook.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  port = address.port
+  server = parts.use(await startTestServer([]))
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = parts.use(made)
+})
+
+after(async () => {
+  await parts.disposeAsync()
+  hook.closeAllConnections()
+  hook.close()
+})
+
+type Sent = { readonly status: number; readonly text: string }
+
+const send = async (method: string, path: string, body?: object): Promise<Sent> =>
+  client.call({ method, path, token: adminToken, ...(body === undefined ? {} : { body }) })
+
+const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+
+type Hooked = {
+  readonly answer: Answer
+  readonly type?: 'validating' | 'mutating'
+  readonly failurePolicy?: 'Fail' | 'Ignore'
+  readonly timeoutSeconds?: number
+}
+
+/** Has a webhook in force while `act` runs: it sees only what has the label of its name. */
+async function hooked(
+  name: string,
+  { answer, type = 'validating', ...more }: Hooked,
+  act: (create: () => Promise<Sent>) => Promise<void>,
+): Promise<void> {
+  answers.set(`/${name}`, answer)
+  const webhook = {
+    name: `${name}.example.com`,
+    clientConfig: { url: `https://127.0.0.1:${port}/${name}`, caBundle },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    objectSelector: { matchLabels: { hook: name } },
+    timeoutSeconds: 1,
+    rules,
+    ...more,
+  }
+  const path = `${configurations}/${type}webhookconfigurations`
+  const made = await send('POST', path, { metadata: { name }, webhooks: [webhook] })
+  assert.equal(made.status, 201, made.text)
+  await inForce(`/${name}`, name)
+  await act(() => send('POST', configMaps, { metadata: { name, labels: { hook: name } } }))
+  await send('DELETE', `${path}/${name}`)
+  await send('DELETE', `${configMaps}/${name}`)
+}
+
+/** The server follows configurations a moment behind what is stored. */
+async function inForce(path: string, label: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const name = `probe-${label}`
+    await send('POST', `${configMaps}?dryRun=All`, { metadata: { name, labels: { hook: label } } })
+    if (asked.includes(`${path} ${name}`)) return
+    await sleep(20)
+  }
+  assert.fail(`${path} was never asked`)
+}
+
+test('a refusal is passed on, and nothing is stored', () =>
+  hooked('denies', { answer: respond({ allowed: false, status: { code: 403, message: 'no' } }) }, async (create) => {
+    const { status, text } = await create()
+    assert.equal(status, 403)
+    assert.match(text, /admission webhook \\"denies.example.com\\" denied the request: no/)
+    assert.equal((await send('GET', `${configMaps}/denies`)).status, 404)
+  }))
+
+test('a patch is applied, and what it adds is stored', () => {
+  const patch = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { a: 'b' } }])).toString('base64')
+  const answer = respond({ patchType: 'JSONPatch', patch })
+  return hooked('patches', { answer, type: 'mutating' }, async (create) => {
+    assert.equal((await create()).status, 201)
+    assert.match((await send('GET', `${configMaps}/patches`)).text, /"data":{"a":"b"}/)
+  })
+})
+
+const faults: Readonly<Record<string, Answer>> = {
+  hangs: () => undefined,
+  dribbles: (_, response) => {
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  },
+  floods: (_, response) => void response.end(Buffer.alloc(64 << 20, ' ')),
+  babbles: (_, response) => void response.end('{"kind":'),
+  mistakes: respond({ uid: 'other' }),
+  redirects: (_, response) => void response.writeHead(302, { location: `https://127.0.0.1:${port}/allows` }).end(),
+  resets: (_, response) => void response.destroy(),
+}
+
+for (const [name, answer] of Object.entries(faults)) {
+  test(`a webhook that ${name} holds up what it matches for no longer than its timeout`, async () => {
+    await hooked(name, { answer, failurePolicy: 'Fail' }, async (create) => {
+      const startMs = Date.now()
+      const { status, text } = await create()
+      assert.equal(status, 500, text)
+      assert.ok(text.includes(`failed calling webhook \\"${name}.example.com`), text)
+      assert.ok(Date.now() - startMs < 5_000, `${Date.now() - startMs} ms`)
+      assert.equal((await send('GET', `${configMaps}/${name}`)).status, 404)
+    })
+    await hooked(`${name}-open`, { answer, failurePolicy: 'Ignore' }, async (create) => {
+      assert.equal((await create()).status, 201)
+    })
+  })
+}
+
+test('writes that a dead webhook does not match go on while it is waited for', async () => {
+  await hooked('dead', { answer: () => undefined, timeoutSeconds: 3 }, async (create) => {
+    const held = create()
+    const startMs = Date.now()
+    for (let at = 0; at < 5; at++) {
+      assert.equal((await send('POST', configMaps, { metadata: { name: `free-${at}` } })).status, 201)
+    }
+    assert.ok(Date.now() - startMs < 2_000, `${Date.now() - startMs} ms`)
+    assert.equal((await held).status, 500)
+  })
+})
+
+test('calls are counted', async () => {
+  const { text } = await send('GET', '/metrics')
+  assert.match(
+    text,
+    /apiserver_admission_webhook_rejection_count{error_type="no_error",name="denies.example.com",operation="CREATE",rejection_code="403",type="validating"} [1-9]/,
+  )
+  assert.match(
+    text,
+    /apiserver_admission_webhook_fail_open_count{name="resets-open.example.com",type="validating"} [1-9]/,
+  )
+})
