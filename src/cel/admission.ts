@@ -86,7 +86,7 @@ export const requestType: StructType = struct('kubernetes.AdmissionRequest', {
   options: dyn,
 })
 
-export const namespaceType: StructType = struct('kubernetes.Namespace', {
+const namespaceType = struct('kubernetes.Namespace', {
   metadata: struct('kubernetes.NamespaceMetadata', {
     name: string,
     generateName: string,

@@ -1,7 +1,7 @@
 /** What the expressions of policies see of a request. Values are made when the first policy matches, and shared by all of them. */
 import { type Fields, type KubeObject, present } from '../../api/object.ts'
 import { wholeWire } from '../../apply/wire.ts'
-import { namespaceType, requestType } from '../../cel/admission.ts'
+import { requestType } from '../../cel/admission.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
@@ -82,8 +82,6 @@ const orAbsent = (text: string): string | undefined => (text === '' ? undefined 
 
 const resourceFields = ({ group, version, plural }: Resource): Fields => ({ group, version, resource: plural })
 
-/** Expressions see these parts of a namespace. */
-export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
-  const { uid, ...rest } = metadata
-  return valueOf(present({ metadata: present({ ...rest, UID: uid }), spec, status }), namespaceType)
-}
+/** These parts are declared. Values are as in JSON, whatever their declared types: times are strings, and there is a `uid` but no `UID`. */
+export const namespaceValue = ({ metadata, spec, status }: KubeObject): Result =>
+  valueOf(present({ metadata, spec, status }), dyn)
