@@ -8,6 +8,7 @@ import { Metrics } from '../lib/metrics.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { der, sequence } from '../lib/x509/der.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
+import { reviewedToken } from './bearer-token.ts'
 import { AuthenticationMetrics } from './metrics.ts'
 import { createStaticTokens } from './static-tokens.ts'
 import { createVerifyCertificate } from './client-certificate.ts'
@@ -70,6 +71,17 @@ for (const [authorization, wanted] of headerCases) {
     assert.equal(seen(authorization === undefined ? {} : { authorization }), wanted)
   })
 }
+
+test('the token of a review ends with a blank of any kind', () => {
+  assert.deepEqual(['b', 'b\u00a0', 'b\n', 'b c', ' b', ' '].map(reviewedToken), [
+    'b',
+    'b',
+    'b',
+    'b',
+    undefined,
+    undefined,
+  ])
+})
 
 test('a token also counts where a token alone does', () => {
   assert.equal(seen({}, closed), '401')

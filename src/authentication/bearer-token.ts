@@ -25,9 +25,9 @@ export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
   return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none
 }
 
-/** The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it. Undefined if that makes no token. */
+/** The token of a TokenReview is read as if it stood in a header, as upstream: blanks end it, those of Unicode, too. Undefined if that makes no token. */
 export function reviewedToken(text: string): string | undefined {
-  const found = tokenInHeader({ authorization: `Bearer ${text}` })
+  const found = tokenInHeader({ authorization: `Bearer ${text.trimEnd()}` })
   return found.kind === 'token' ? found.token : undefined
 }
 
