@@ -279,7 +279,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
           const token = reviewedToken(text)
           return token === undefined ? { kind: 'none' } : authenticateToken(token, audiences)
         },
-        askAboutAccess: async (user, attributes) => authorize(user, attributes),
+        askAboutAccess: async (user, attributes, waiting) => authorize(user, attributes, waiting),
         hasSelectors: config.featureGates.isOn('AuthorizeWithSelectors'),
         askAboutRights: async (user, namespace) => rightsOf(user, namespace),
         requestToken: accounts?.requestToken,
@@ -488,7 +488,7 @@ const createAuthorizeCreate =
     const { info } = context
     if (info.kind !== 'resource') return
     const attributes = { ...info, verb: 'create' }
-    const { verdict, reason } = await authorize(user, attributes)
+    const { verdict, reason } = await authorize(user, attributes, context)
     if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
 
@@ -498,7 +498,7 @@ const createAuthorizeUnsafeDelete =
     const { info } = context
     assert(info.kind === 'resource', 'objects are deleted by paths of resources')
     const attributes = { ...info, verb: 'unsafe-delete-ignore-read-errors' }
-    const { verdict, reason } = await authorize(user, attributes)
+    const { verdict, reason } = await authorize(user, attributes, context)
     if (verdict === 'allow') return
     throw forbidden(resource, name, `not permitted to do "${attributes.verb}", reason: ${reason}`)
   }

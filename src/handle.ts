@@ -122,8 +122,10 @@ class Life {
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return this.#document(passed.http)
     const answering = dispatch(passed)
-    const { deadlineMs } = passed.context
-    return deadlineMs === Infinity ? answering : ownInTime(answering, deadlineMs - clock.monotonicMs(), inItsTime)
+    const { context } = passed
+    const { deadlineMs } = context
+    if (deadlineMs === Infinity) return answering
+    return ownInTime(answering, deadlineMs - clock.monotonicMs(), { late: () => timeOut(context) })
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
@@ -273,10 +275,9 @@ function isLong(response: ApiResponse): boolean {
 }
 
 /** What is still running is aborted by the signal of the context. */
-const inItsTime = {
-  late: (): never => {
-    throw requestTimedOut()
-  },
+function timeOut(context: RequestContext): never {
+  context.timeOut()
+  throw requestTimedOut()
 }
 
 function errorResponse(

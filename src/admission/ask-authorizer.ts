@@ -2,4 +2,9 @@
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { User } from '../api/user.ts'
 
-export type AskAuthorizer = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
+/** `waiting`: the request that is admitted; the question ends with it. */
+export type AskAuthorizer = (
+  user: User,
+  attributes: AccessAttributes,
+  waiting: { readonly signal: AbortSignal },
+) => AccessDecision | Promise<AccessDecision>

@@ -8,9 +8,12 @@ import { readPemRequest, RequestError } from '../lib/x509/request.ts'
 import { isSame } from '../schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
+/** Who asks; the question ends with the request. */
+export type Asking = { readonly user: User; readonly signal: AbortSignal }
+
 /** Whether a user has access to something that is not in the path of the request. */
 export type MayDo = (
-  user: User,
+  context: Asking,
   action: { readonly verb: string; readonly group: string; readonly plural: string; readonly name: string },
 ) => Promise<boolean>
 
@@ -20,12 +23,12 @@ const requests = `certificatesigningrequests.${group}`
 /** Access may be granted to a signer, or to all signers of its domain. */
 async function mayUseSigner(
   mayDo: MayDo,
-  user: User,
+  context: Asking,
   { verb, signer }: { readonly verb: string; readonly signer: string },
 ): Promise<boolean> {
   const [domain = ''] = signer.split('/')
   for (const name of [signer, `${domain}/*`]) {
-    if (await mayDo(user, { verb, group, plural: 'signers', name })) return true
+    if (await mayDo(context, { verb, group, plural: 'signers', name })) return true
   }
   return false
 }
@@ -34,7 +37,7 @@ function createSignerCheck(mayDo: MayDo, verb: 'approve' | 'sign'): (attributes:
   return async (attributes) => {
     const { context, oldObject } = attributes
     const signer = textOf(fieldsOf(oldObject?.['spec'])['signerName'])
-    if (await mayUseSigner(mayDo, context.user, { verb, signer })) return
+    if (await mayUseSigner(mayDo, context, { verb, signer })) return
     throw refusal(attributes, `user not permitted to ${verb} requests with signerName ${quote(signer)}`)
   }
 }
@@ -77,7 +80,7 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
       if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       const signer = textOf(fieldsOf(object['spec'])['signerName'])
       if (signer === '' || (oldObject !== undefined && isSame(lasting(object), lasting(oldObject)))) return
-      if (await mayUseSigner(mayDo, context.user, { verb: 'attest', signer })) return
+      if (await mayUseSigner(mayDo, context, { verb: 'attest', signer })) return
       throw refusal(attributes, `user not permitted to attest for signerName ${quote(signer)}`)
     },
   }

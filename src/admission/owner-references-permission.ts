@@ -18,7 +18,7 @@ export type OwnerParts = {
 
 export function createOwnerReferencesPermission({ authorize, resourcesOf }: OwnerParts): Plugin {
   const ask = (attributes: Attributes, asked: Partial<ResourceAccess>): AccessDecision | Promise<AccessDecision> =>
-    authorize(attributes.context.user, { ...anything, ...asked })
+    authorize(attributes.context.user, { ...anything, ...asked }, attributes.context)
 
   const checkDelete = async (attributes: Attributes): Promise<void> => {
     const { resource, subresource, namespace, name } = attributes

@@ -53,9 +53,9 @@ const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural
 export function createPlugins(parts: PluginParts): readonly Plugin[] {
   const { objects, clock, nameSuffix, authorize, resourcesOf, gates, policies, hooks, hookParts } = parts
   const namespaces = core('namespaces')
-  const mayDo: MayDo = async (user, action) => {
+  const mayDo: MayDo = async (context, action) => {
     const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
-    return (await authorize(user, asked)).verdict === 'allow'
+    return (await authorize(context.user, asked, context)).verdict === 'allow'
   }
   return [
     createNamespaceLifecycle({

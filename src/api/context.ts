@@ -61,6 +61,7 @@ export class RequestContext {
   readonly #options: ContextOptions
   #signal: AbortSignal | undefined
   #release: (() => void) | undefined
+  #abort: (() => void) | undefined
   #warnings: Set<string> | undefined
   #ownWarnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
@@ -115,6 +116,11 @@ export class RequestContext {
     return this.#signal?.aborted === true || this.#options.monotonicMs() >= this.deadlineMs
   }
 
+  /** The deadline has passed: what still runs ends now, since `end` releases the timer. */
+  timeOut(): void {
+    this.#abort?.()
+  }
+
   /** The response is complete: releases the timer and the listener of the signal. */
   end(): void {
     this.#release?.()
@@ -166,7 +172,9 @@ export class RequestContext {
     // Not AbortSignal.any with AbortSignal.timeout: that costs 30 µs, a quarter of a small request.
     const controller = new AbortController()
     const onGone = (): void => controller.abort(client.reason)
-    const timer = setTimeout(() => controller.abort(new DOMException('the time is up', 'TimeoutError')), leftMs)
+    const onLate = (): void => controller.abort(new DOMException('the time is up', 'TimeoutError'))
+    this.#abort = onLate
+    const timer = setTimeout(onLate, leftMs)
     timer.unref()
     client.addEventListener('abort', onGone, { once: true })
     this.#release = () => {

@@ -38,7 +38,11 @@ export type GrantParts = {
   /** Resolves when the index has everything that was written before the call. */
   readonly latest: (signal: AbortSignal) => Promise<void>
   /** All authorizers. */
-  readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
+  readonly authorize: (
+    user: User,
+    attributes: AccessAttributes,
+    waiting: { readonly signal: AbortSignal },
+  ) => AccessDecision | Promise<AccessDecision>
 }
 
 /** Fails with Forbidden; with NotFound if the role of a binding does not exist. */
@@ -50,8 +54,9 @@ export async function confirmGrant(parts: GrantParts, grant: Grant): Promise<voi
 }
 
 async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
-  const { user, resource, namespace, name, object, current } = grant
-  if (await isAuthorized(parts, user, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name })) return
+  const { resource, namespace, name, object, current } = grant
+  if (await isAuthorized(parts, grant, { verb: 'escalate', group: rbacGroup, plural: resource, namespace, name }))
+    return
   await confirmHeld(parts, grant, readRules(object['rules']))
   if (!aggregates(object) && !aggregates(current)) return
   const { rights, isAll } = await lacking(parts, grant, fullAuthority)
@@ -59,7 +64,7 @@ async function confirmRole(parts: GrantParts, grant: Grant): Promise<void> {
 }
 
 async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
-  const { user, resource, namespace, object } = grant
+  const { resource, namespace, object } = grant
   const { apiGroup, kind, name } = fieldsOf(object['roleRef'])
   const roleKind = textOf(kind)
   const roleName = textOf(name)
@@ -68,7 +73,7 @@ async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
   }
   const plural = roleKind === 'Role' ? 'roles' : 'clusterroles'
   const bind = { verb: 'bind', group: textOf(apiGroup), plural, namespace, name: roleName }
-  if (await isAuthorized(parts, user, bind)) return
+  if (await isAuthorized(parts, grant, bind)) return
   const rules = parts.index.rulesOf(roleKind, { namespace, name: roleName })
   // Upstream's error names the resource of the request, with the name of the role.
   if (rules === undefined) throw notFound({ group: rbacGroup, plural: resource }, roleName)
@@ -77,8 +82,8 @@ async function confirmBinding(parts: GrantParts, grant: Grant): Promise<void> {
 
 type Asked = Pick<Extract<AccessAttributes, { kind: 'resource' }>, 'verb' | 'group' | 'plural' | 'namespace' | 'name'>
 
-async function isAuthorized({ authorize }: GrantParts, user: User, asked: Asked): Promise<boolean> {
-  const { verdict } = await authorize(user, { kind: 'resource', version: '*', subresource: '', ...asked })
+async function isAuthorized({ authorize }: GrantParts, { user, signal }: Grant, asked: Asked): Promise<boolean> {
+  const { verdict } = await authorize(user, { kind: 'resource', version: '*', subresource: '', ...asked }, { signal })
   return verdict === 'allow'
 }
 

@@ -297,18 +297,21 @@ test('a server that asks for patience is called again when it says', async () =>
   let calls = 0
   await using hook = await start((_, response) => {
     calls++
-    if (calls < 3) response.writeHead(503, { 'retry-after': '7' }).end()
+    if (calls < 3) response.writeHead(503, { 'retry-after': '4' }).end()
     else response.end('{}')
   })
   const waits: number[] = []
   const after = (ms: number, run: () => void) => {
-    if (ms !== 7_000) return setTimeout(run, ms)
+    if (ms !== 4_000) return setTimeout(run, ms)
     waits.push(ms)
     return setTimeout(run, 0)
   }
   using patient = new KubeconfigClient(configOf(hook.url), { timeoutMs: 10_000, time: { ...systemTime, after } })
   assert.equal(await patient.post('{}'), '{}')
-  assert.deepEqual(waits, [7_000, 7_000])
+  assert.deepEqual(waits, [4_000, 4_000])
+  calls = -9
+  assert.equal((await failureOf(patient.post('{}'))).status, 503)
+  assert.deepEqual(waits.slice(2), [4_000, 4_000], 'not for longer than a call may take')
 })
 
 test('an answer without end fails its call', async () => {

@@ -85,12 +85,14 @@ export class KubeconfigClient implements Disposable {
     }
   }
 
-  /** A server that is busy may say when to call again. */
+  /** A server that is busy may say when to call again. The sleep is bounded like a call: who waits must not wait for as long as it says. */
   async #callPatiently(body: string | undefined, signal: AbortSignal | undefined): Promise<Answer> {
+    let sleptMs = 0
     for (let retries = 0; ; retries++) {
       const answer = await this.#callOnce(body, signal)
       const isBusy = (answer.status === 429 || answer.status >= 500) && answer.retryAfterSec > 0
-      if (!isBusy || retries === RETRIES_MAX) return answer
+      sleptMs += answer.retryAfterSec * 1000
+      if (!isBusy || retries === RETRIES_MAX || sleptMs > this.#timeoutMs) return answer
       try {
         await sleep(this.#time, answer.retryAfterSec * 1000, signal)
       } catch {

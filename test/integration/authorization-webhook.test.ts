@@ -24,8 +24,11 @@ const asked: Spec[] = []
 let says: (spec: Spec) => object | number = () => ({ allowed: false })
 
 let answersAfterMs = 0
+/** Calls that were given up before they were answered. */
+let aborted = 0
 
 const hook: Server = createServer({ cert, key }, (request, response) => {
+  response.on('close', () => void (aborted += response.writableEnded ? 0 : 1))
   const pieces: Buffer[] = []
   request.on('data', (piece: Buffer) => void pieces.push(piece))
   request.on('end', () => {
@@ -167,6 +170,18 @@ test('a timeout that ends before the webhook denies leaves nothing to the others
   answersAfterMs = 0
   assert.equal((await client.call({ method: 'DELETE', path: `${roles}/carol`, token: adminToken })).status, 200)
   await until(async () => (await read('other')).status === 403)
+})
+
+test('the question of an access review ends with its request', async () => {
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=100ms'
+  const spec = { user: 'carol', resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'guarded' } }
+  answersAfterMs = 1_000
+  const abortedBefore = aborted
+  const { status } = await client.call({ method: 'POST', path, token: adminToken, body: { spec } })
+  assert.equal(status, 504)
+  await sleep(200)
+  assert.equal(aborted, abortedBefore + 1)
+  answersAfterMs = 0
 })
 
 const metric = async (name: RegExp): Promise<string> => {

@@ -45,16 +45,20 @@ async function audienceFault(
   if (isFound) return undefined
   if (errors.length > 0) return `error validating audience ${quote(audience)}: ${aggregate(errors)}`
   const { user } = attributes.context
-  const { verdict, error } = await parts.authorize(user, {
-    kind: 'resource',
-    verb: 'request-serviceaccounts-token-audience',
-    group: '',
-    version: 'v1',
-    plural: audience,
-    subresource: '',
-    namespace: attributes.namespace,
-    name: attributes.name,
-  })
+  const { verdict, error } = await parts.authorize(
+    user,
+    {
+      kind: 'resource',
+      verb: 'request-serviceaccounts-token-audience',
+      group: '',
+      version: 'v1',
+      plural: audience,
+      subresource: '',
+      namespace: attributes.namespace,
+      name: attributes.name,
+    },
+    attributes.context,
+  )
   if (verdict === 'allow') return undefined
   const about = `audience ${quote(audience)} not found in pod spec volume`
   if (error === undefined) return `${about}, ${user.name} is not authorized to request tokens for this audience`

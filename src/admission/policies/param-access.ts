@@ -2,6 +2,7 @@
  * Who names the parameters of a policy must be able to read them: by messages of policies they would be told to everybody. It is checked
  * when everything else of the policy or binding is valid, and whether or not policies are enforced.
  */
+import type { RequestContext } from '../../api/context.ts'
 import type { AccessAttributes } from '../../api/access.ts'
 import { refuseInvalid } from '../../api/errors.ts'
 import { forbiddenField } from '../../api/field-fault.ts'
@@ -48,7 +49,7 @@ async function checkPolicy(attributes: Attributes, { paramKind }: Fields, parts:
   const before = kindOf(fieldsOf(attributes.oldObject?.['spec'])['paramKind'])
   if (attributes.oldObject !== undefined && before.apiVersion === apiVersion && before.kind === kind) return
   const target = targetOf(paramKind, parts)
-  if (await isAllowed(user, { ...target, verb: 'get', name: '*', namespace: '*' }, parts)) return
+  if (await isAllowed(attributes.context, { ...target, verb: 'get', name: '*', namespace: '*' }, parts)) return
   const kindText = `(kind=${kind}, apiVersion=${apiVersion})`
   const why = `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind ${kindText}`
   refuse(attributes, 'spec.paramKind', why)
@@ -67,7 +68,7 @@ async function checkBinding(attributes: Attributes, spec: Fields, parts: ParamAc
   const { name, namespace } = fieldsOf(paramRef)
   const verb = textOf(name) === '' ? 'list' : 'get'
   const asked = { ...target, verb, name: textOf(name), namespace: textOf(namespace) }
-  if (await isAllowed(user, asked, parts)) return
+  if (await isAllowed(context, asked, parts)) return
   const everywhere = `does not have "${verb}" permission for all groups, versions and resources`
   const unknown = `to determine minimum required permissions and user ${goUser(user)} ${everywhere}`
   const { apiVersion, kind } = kindOf(paramKind)
@@ -98,8 +99,8 @@ function targetOf(paramKind: Fields[string], { resourcesOf }: ParamAccessParts):
 
 type Asked = Target & Pick<AccessAttributes & { readonly kind: 'resource' }, 'verb' | 'name' | 'namespace'>
 
-async function isAllowed(user: User, asked: Asked, { authorize }: ParamAccessParts): Promise<boolean> {
-  return (await authorize(user, { kind: 'resource', subresource: '', ...asked })).verdict === 'allow'
+async function isAllowed(context: RequestContext, asked: Asked, { authorize }: ParamAccessParts): Promise<boolean> {
+  return (await authorize(context.user, { kind: 'resource', subresource: '', ...asked }, context)).verdict === 'allow'
 }
 
 function refuse({ resource, object }: Attributes, path: string, why: string): void {

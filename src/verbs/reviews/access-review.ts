@@ -9,7 +9,12 @@ import { validateFieldRequirements, validateLabelRequirements } from './access-s
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
-export type AskAboutAccess = (user: User, attributes: AccessAttributes) => Promise<AccessDecision>
+/** `waiting`: the request that asks; the question ends with it. */
+export type AskAboutAccess = (
+  user: User,
+  attributes: AccessAttributes,
+  waiting: { readonly signal: AbortSignal },
+) => Promise<AccessDecision>
 
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
@@ -26,7 +31,7 @@ export const createAccessReview =
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
     const { selectors, faults: ignored } = readSelectors(fieldsOf(spec['resourceAttributes']))
-    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec, selectors))
+    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec, selectors), request.context)
     const errors = [...(error === undefined ? [] : [error]), ...ignored]
     const status = {
       allowed: verdict === 'allow',
