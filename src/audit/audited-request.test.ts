@@ -92,3 +92,18 @@ for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
     assert.equal(begin(method, uri, { isCompleteOmitted }).received instanceof Promise, isAwaited)
   })
 }
+
+test('the response of a read waits for all its events, whichever is stored first', async () => {
+  const { audited, stored, events } = begin('GET', pod)
+  let isSent = false
+  const sent = Promise.resolve(audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, {})).then(() => {
+    isSent = true
+  })
+  assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
+  stored[1]?.resolve(true)
+  await new Promise(setImmediate)
+  assert.ok(!isSent)
+  stored[0]?.resolve(true)
+  await sent
+  assert.ok(isSent)
+})

@@ -65,6 +65,8 @@ export class AuditedRequest implements Audited {
   readonly #receivedTime: string
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
+  /** Of the first event, if the request did not wait for it. */
+  #receivedStored: Promise<boolean> | undefined
   #named: Named | undefined
   #printRequest: (() => string | Buffer) | undefined
   #requestObject: string | undefined
@@ -121,7 +123,10 @@ export class AuditedRequest implements Audited {
       if (isStrict) throw this.#reject()
       return undefined
     }
-    if (!isAwaited) return undefined
+    if (!isAwaited) {
+      this.#receivedStored = stored
+      return undefined
+    }
     return stored.then((isStored) => {
       if (!isStored && isStrict) throw this.#reject()
     })
@@ -173,8 +178,14 @@ export class AuditedRequest implements Audited {
         whenEnded(response, this.#arrived.request, () => void this.#emit('ResponseComplete')),
       )
     }
-    // Events are stored in order: who waits for the last one has waited for all.
-    return after(this.#emit('ResponseComplete'), response)
+    return after(this.#withFirst(this.#emit('ResponseComplete')), response)
+  }
+
+  /** A log stores events in order, often by one write; calls of a webhook may overtake each other. */
+  #withFirst(last: boolean | Promise<boolean>): boolean | Promise<boolean> {
+    const first = this.#receivedStored
+    if (first === undefined || first === last) return last
+    return Promise.all([first, last]).then(([, isStored]) => isStored)
   }
 
   /** Prints the objects, in slices if they are to be changed; most requests have none. */
