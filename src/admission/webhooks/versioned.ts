@@ -1,4 +1,5 @@
 /** The objects of a request in the versions that webhooks ask for, each converted and printed once. */
+import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { objectText } from '../../codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -46,11 +47,20 @@ export class Versions {
     const shape = isOfResource ? resource.shape : this.#attributes.shape()
     const convert = async (one: KubeObject | undefined): Promise<VersionedObject | undefined> => {
       if (one === undefined) return undefined
-      const converted = await convertTo(one, { from: own, to: resource, subresource }, this.#convertByWebhook)
-      return new VersionedObject(converted, shape)
+      const versions = { from: own, to: resource, subresource }
+      return new VersionedObject(await orInternal(() => convertTo(one, versions, this.#convertByWebhook)), shape)
     }
     const made = { shape, object: await convert(object), oldObject: await convert(oldObject) }
     this.#made.set(resource, made)
     return made
+  }
+}
+
+/** An object that cannot be converted cannot be reviewed, which upstream calls an internal error. */
+async function orInternal<T>(convert: () => T | Promise<T>): Promise<T> {
+  try {
+    return await convert()
+  } catch (error) {
+    throw error instanceof ApiError ? internalError(error.message, error) : error
   }
 }
