@@ -145,7 +145,10 @@ async function admitDelete(
   options: DeleteOptions,
   { admission }: WriteAccess,
 ): Promise<void> {
-  const attributes = attributesOf(request, { operation: 'DELETE', oldObject, options })
+  // The options of a pod have the grace period that it will get.
+  const gracePeriodSeconds = request.resource.graceOf?.(oldObject, options.gracePeriodSeconds)
+  const shown = gracePeriodSeconds === undefined ? options : { ...options, gracePeriodSeconds }
+  const attributes = attributesOf(request, { operation: 'DELETE', oldObject, options: shown })
   await admission.mutate(attributes)
   await admission.validate(attributes)
 }
