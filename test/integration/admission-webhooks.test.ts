@@ -23,6 +23,11 @@ const respond =
     response.end(JSON.stringify(answered))
   }
 
+const patched = (path: string, value: unknown): Answer => {
+  const patch = Buffer.from(JSON.stringify([{ op: 'add', path, value }])).toString('base64')
+  return respond({ patchType: 'JSONPatch', patch })
+}
+
 /** What the hook answers, by its path. */
 const answers = new Map<string, Answer>()
 const asked: string[] = []
@@ -73,6 +78,7 @@ type Hooked = {
   readonly type?: 'validating' | 'mutating'
   readonly failurePolicy?: 'Fail' | 'Ignore'
   readonly timeoutSeconds?: number
+  readonly rules?: readonly object[]
 }
 
 /** Has a webhook in force while `act` runs: it sees only what has the label of its name. */
@@ -121,11 +127,38 @@ test('a refusal is passed on, and nothing is stored', () =>
   }))
 
 test('a patch is applied, and what it adds is stored', () => {
-  const patch = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { a: 'b' } }])).toString('base64')
-  const answer = respond({ patchType: 'JSONPatch', patch })
+  const answer = patched('/data', { a: 'b' })
   return hooked('patches', { answer, type: 'mutating' }, async (create) => {
     assert.equal((await create()).status, 201)
     assert.match((await send('GET', `${configMaps}/patches`)).text, /"data":{"a":"b"}/)
+  })
+})
+
+test('an eviction is carried out as it was patched', () => {
+  const pods = '/api/v1/namespaces/default/pods'
+  const evictions = [{ ...rules[0], resources: ['configmaps', 'pods/eviction'] }]
+  const answer = patched('/deleteOptions', { dryRun: ['All'] })
+  return hooked('evicts', { answer, type: 'mutating', rules: evictions }, async () => {
+    await send('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+    const made = await send('POST', pods, {
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    })
+    assert.equal(made.status, 201, made.text)
+    const evict = (): Promise<Sent> =>
+      send('POST', `${pods}/p/eviction`, { metadata: { name: 'p', labels: { hook: 'evicts' } } })
+    const evicted = await evict()
+    assert.equal(evicted.status, 201, evicted.text)
+    assert.equal((await send('GET', `${pods}/p`)).status, 200, 'it was a dry run')
+    answers.set('/evicts', patched('/metadata/name', 'other'))
+    const { status, text } = await evict()
+    assert.equal(status, 400)
+    assert.match(text, /name in URL does not match name in Eviction object/)
+    answers.set('/evicts', patched('/deleteOptions', { preconditions: { uid: 'other' } }))
+    assert.equal((await evict()).status, 409)
+    answers.set('/evicts', respond({}))
+    assert.equal((await evict()).status, 201)
+    assert.equal((await send('GET', `${pods}/p`)).status, 404)
   })
 })
 

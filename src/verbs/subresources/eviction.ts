@@ -38,11 +38,13 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
   const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
   const { fieldValidation } = options
-  const eviction = await readAs(request, expected, { fieldValidation, access })
+  const given = await readAs(request, expected, { fieldValidation, access })
+  // Admission is told of the dry run that the query asks for; that of the Eviction itself may be changed by it.
+  const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
+  const eviction = (await admit(request, given, admitted)) ?? given
+  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
   const isDryRun = options.isDryRun || wanted.isDryRun
-  await admit(request, eviction, { operation: 'CREATE', isDryRun, access, shape })
-  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const key = access.keys.key(namespace, name)
   const read: EvictionSteps['read'] = async () => {
     const { item } = await access.reader.get(key, 'latest')
