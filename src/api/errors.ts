@@ -375,13 +375,16 @@ export function internalError(message: string, cause?: unknown): ApiError {
   })
 }
 
-/** The Status with which an admission webhook refused a request: its reason and details are passed on as they are. */
+/**
+ * The Status with which an admission webhook refused a request: its reason and details are passed on as they are, and its code if that is
+ * one of an error. A code that HTTP does not know could not be sent.
+ */
 export function passedOn({ code, reason, details }: Fields, message: string): ApiError {
   const given = numberOf(code)
   const said = textOf(reason)
   const known = isReason(said) ? said : undefined
   const extra = isFields(details) ? { details: passedDetails(details) } : {}
-  return new ApiError(given < 400 ? 400 : given, known, message, extra)
+  return new ApiError(given >= 400 && given <= 599 ? given : 400, known, message, extra)
 }
 
 /** A webhook may give any reason. */
