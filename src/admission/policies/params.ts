@@ -22,21 +22,22 @@ export function paramResource(
   throw new ConfigurationFault(`failed to find resource referenced by paramKind: ${shown}`)
 }
 
-/** No parameters: the binding does not apply. Fails with a ConfigurationFault. */
+/** No parameters: the binding does not apply. There may be thousands: each is converted when it is asked for. Fails with a ConfigurationFault. */
 export async function readParams(
   resource: Resource,
   ref: ParamRef,
   { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'list'> },
-): Promise<readonly Fields[]> {
+): Promise<Iterable<Fields>> {
   const found = await findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
   if (found.length === 0 && ref.deniesIfNone) {
     throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
-  return found.map((object) => ({
-    ...wholeWire(object, resource.shape.struct),
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-  }))
+  return valuesOf(found, resource)
+}
+
+function* valuesOf(found: readonly KubeObject[], resource: Resource): Generator<Fields> {
+  const { kind, shape } = resource
+  for (const object of found) yield { ...wholeWire(object, shape.struct), apiVersion: apiVersionOf(resource), kind }
 }
 
 /** The namespace of the parameters; empty: they are in none. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import { turnsDuring } from '../../../test/harness/turns.ts'
+import { RequestContext } from '../../api/context.ts'
 import type { Fields } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
@@ -135,4 +137,27 @@ test('a policy of other namespaces or other objects costs no evaluation, and cou
   assert.equal(ofObject.validate?.(configMap()), undefined)
   const object = anObject('ConfigMap', 'c', { metadata: { labels: { team: 'a' } } })
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)
+})
+
+test('others get their turns between thousands of parameters, and a request that was cancelled ends there', async () => {
+  const paramKind = { apiVersion: 'v1', kind: 'ServiceAccount' }
+  const paramRef = { selector: {}, parameterNotFoundAction: 'Deny' }
+  const validations = [{ expression: "params.metadata.name.startsWith('q')" }]
+  const plugin = pluginWith({ paramKind, validations }, { paramRef })
+  for (let at = 0; at < 2_000; at++) plugin.objects.put('serviceaccounts', 'n', anObject('ServiceAccount', `q${at}`))
+  const turns = await turnsDuring(async () => {
+    assert.equal(typeof (await admit(plugin, configMap())), 'object')
+  })
+  assert.ok(turns > 5, `${turns} turns`)
+  const client = new AbortController()
+  const context = new RequestContext({
+    auditId: '',
+    info: { kind: 'path', verb: 'get', path: '/' },
+    clientSignal: () => client.signal,
+    timeoutMs: Infinity,
+    monotonicMs: () => 0,
+  })
+  context.identify({ name: 'u', uid: '', groups: [] })
+  setImmediate(() => client.abort())
+  assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
 })

@@ -13,6 +13,7 @@ import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
 import { printString } from '../../codec/json.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { Slices } from '../../lib/slices.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/criteria.ts'
@@ -70,7 +71,9 @@ class Review {
   readonly #attributes: Attributes
   readonly #parts: ValidatingPoliciesParts
   readonly #values: RequestValues
-  readonly #tools: TurnTools
+  readonly #tools: Required<TurnTools>
+  /** Of all evaluations together: none of them needs to be long. */
+  readonly #slices = new Slices()
   readonly #denials: Denial[] = []
   #authorizer: Activation | undefined
   #namespace: Promise<Result> | undefined
@@ -95,6 +98,7 @@ class Review {
       await this.#orDenied(policy, undefined, async () => {
         if (await this.#isSelected(policy.criteria)) await this.#review(matched)
       })
+      if (this.#slices.isOver) await this.#turn()
     }
     const [first] = this.#denials
     if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
@@ -110,12 +114,20 @@ class Review {
         for (const param of await this.#paramsOf(binding, params)) {
           const evaluation = await this.#evaluate(policy, resource, param)
           this.#act(policy, binding, evaluation, annotations)
+          if (this.#slices.isOver) await this.#turn()
         }
       })
+      if (this.#slices.isOver) await this.#turn()
     }
     for (const [key, values] of annotations) {
       this.#attributes.context.annotate(`${policy.name}/${key}`, [...values].join(', '))
     }
+  }
+
+  /** Fails if the request was cancelled. */
+  async #turn(): Promise<void> {
+    this.#tools.refuse()
+    await this.#slices.turn()
   }
 
   /** A fault of the configuration denies the request, unless the policy ignores errors. */
@@ -148,10 +160,7 @@ class Review {
   }
 
   /** Undefined: `params` is not declared. Null: it is null. */
-  async #paramsOf(
-    { paramRef }: Binding,
-    resource: Resource | undefined,
-  ): Promise<readonly (Fields | null | undefined)[]> {
+  async #paramsOf({ paramRef }: Binding, resource: Resource | undefined): Promise<Iterable<Fields | null | undefined>> {
     if (resource === undefined) return [undefined]
     if (paramRef === undefined) return [null]
     const { objects } = this.#parts
