@@ -3,27 +3,31 @@ import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
 import { turnsDuring } from '../../../test/harness/turns.ts'
 import { RequestContext } from '../../api/context.ts'
+import { internalError } from '../../api/errors.ts'
 import type { Fields } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import type { Plugin } from '../admission.ts'
+import type { ConvertByWebhook } from '../match/versions.ts'
 import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 import { createValidatingPolicies } from './validating-policies.ts'
 
 const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
 
+const resourceRules = [
+  { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'], scope: '*' },
+]
+
 function pluginWith(
   spec: Fields,
   binding: Fields = {},
+  convertByWebhook: ConvertByWebhook = async (object) => object,
 ): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[] } {
   const counted: unknown[] = []
   const index = new PolicyIndex(registry, () => undefined)
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n'))
-  const resourceRules = [
-    { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'], scope: '*' },
-  ]
   const policy = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, ...spec }
   const bound = { policyName: 'p', validationActions: ['Deny'], ...binding }
   index.setPolicy('p', new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy })))
@@ -33,7 +37,7 @@ function pluginWith(
     objects: { get: (id, place) => objects.getNow(id, place), list: objects.list },
     registry,
     resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
-    convertByWebhook: async (object) => object,
+    convertByWebhook,
     authorizerOf: () => ({}),
     answerPattern: async (question) => question.answer(),
     metrics: { count: (action, check) => void counted.push([action, check]) },
@@ -115,11 +119,30 @@ test('a fault of the configuration denies, unless errors are ignored', async () 
   assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }), configMap())), 'object')
 })
 
+const fails: ConvertByWebhook = async () => {
+  throw internalError('cannot')
+}
+
+test('an object that cannot be converted is a fault of the configuration', async () => {
+  const spec = { matchConstraints: { matchPolicy: 'Equivalent', resourceRules }, validations: [{ expression: 'true' }] }
+  const write = configMap()
+  const other = { ...write, resource: { ...write.resource, version: 'v2', conversionWebhook: {} } }
+  const why = 'failed to convert object version: Internal error occurred: cannot'
+  assert.equal(
+    await admit(pluginWith(spec, {}, fails), other),
+    denied(` with binding 'b' denied request: failed to configure binding: ${why}`),
+  )
+  assert.equal(typeof (await admit(pluginWith({ ...spec, failurePolicy: 'Ignore' }, {}, fails), other)), 'object')
+})
+
 test('a policy of other namespaces or other objects costs no evaluation, and counts when their labels change', async () => {
   const validations = [{ expression: 'false', message: 'no' }]
-  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' }]
+  const everything = [{ apiGroups: [''], apiVersions: ['v1'], resources: ['*'], operations: ['*'], scope: '*' }]
   const selector = { matchLabels: { team: 'a' } }
-  const inSpace = pluginWith({ matchConstraints: { resourceRules, namespaceSelector: selector }, validations })
+  const inSpace = pluginWith({
+    matchConstraints: { resourceRules: everything, namespaceSelector: selector },
+    validations,
+  })
   const put = (team: string): void =>
     inSpace.objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { labels: { team } } }))
   const refused = denied(` with binding 'b' denied request: no`)
@@ -133,7 +156,10 @@ test('a policy of other namespaces or other objects costs no evaluation, and cou
     const admitted = await admit(inSpace, configMap())
     assert.equal(typeof admitted === 'object' ? 'object' : admitted, expected)
   }
-  const ofObject = pluginWith({ matchConstraints: { resourceRules, objectSelector: selector }, validations })
+  const ofObject = pluginWith({
+    matchConstraints: { resourceRules: everything, objectSelector: selector },
+    validations,
+  })
   assert.equal(ofObject.validate?.(configMap()), undefined)
   const object = anObject('ConfigMap', 'c', { metadata: { labels: { team: 'a' } } })
   assert.equal(await admit(ofObject, attributes({ plural: 'configmaps', object })), refused)

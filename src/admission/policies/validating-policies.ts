@@ -27,7 +27,7 @@ import type { Check, PolicyMetrics } from './metrics.ts'
 import { ConfigurationFault, paramResource, readParams } from './params.ts'
 import type { Binding, Policy } from './policy.ts'
 import type { BoundPolicy, PolicyIndex } from './policy-index.ts'
-import { namespaceValue, RequestValues } from './request-values.ts'
+import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
 import { SelectedPolicies } from './selected-policies.ts'
 
 export type ValidatingPoliciesParts = {
@@ -169,7 +169,7 @@ class Review {
 
   async #evaluate(policy: Policy, resource: Resource, params: Fields | null | undefined): Promise<Evaluation> {
     const compiled = await policy.compiled()
-    const { object, oldObject } = await this.#values.objectsIn(resource)
+    const { object, oldObject } = await this.#objectsIn(resource)
     const input = {
       object,
       oldObject,
@@ -181,6 +181,16 @@ class Review {
     const tools = this.#tools
     const nowMs = this.#parts.clock.monotonicMs
     return nowOrInTurns((slice) => evaluatePolicy(compiled, input, { slice, tools, nowMs }), tools)
+  }
+
+  /** Fails with a ConfigurationFault if a webhook cannot convert them. */
+  async #objectsIn(resource: Resource): Promise<ObjectValues> {
+    try {
+      return await this.#values.objectsIn(resource)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      throw new ConfigurationFault(`failed to convert object version: ${error.message}`, { cause: error })
+    }
   }
 
   #authorizerVariables(): Activation {

@@ -50,20 +50,23 @@ const convert = (review) => {
   const key = desiredAPIVersion.endsWith('/v2') ? 'addr' : 'host';
   return { apiVersion: review.apiVersion, kind: 'ConversionReview', response: { uid, result: { status: 'Success' }, convertedObjects: objects.map((o) => ({ ...o, apiVersion: desiredAPIVersion, spec: { [key]: o.spec.host ?? o.spec.addr } })) } };
 };
+const unable = (r) => (r.request.desiredAPIVersion.endsWith('/v2') ? { apiVersion: r.apiVersion, kind: 'ConversionReview', response: { uid: r.request.uid, result: { status: 'Failed', message: 'cannot' } } } : convert(r));
 const converting = crd({ versions: [version('v1', { spec: anything() }), version('v2', { spec: anything({ description: 'second' }), storage: false })], conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: '${hook.convert}', caBundle: '${caBundle}' } } } });
 const conversion = [
   on('conversion', 'with a conversion webhook the review holds the converted object', validating(webhook('h', { rules: [widgets()] })), { h: allow, convert }, [post({ spec: { addr: 'x' } }, quiet, 'v2'), brief('h', 1, 'kind', 'requestKind', 'object.apiVersion', 'object.spec')], converting),
   on('conversion-mutating', 'a patch of the converted object is converted back', mutating(webhook('h', { rules: [widgets()] })), { h: patch([add('/spec/host', 'hooked')]), convert }, [post({ spec: { addr: 'x' } }, only('apiVersion', 'spec'), 'v2')], converting),
-  on('conversion-fails', 'a conversion that fails', validating(webhook('h', { rules: [widgets({ versions: ['v2'] })] })), { h: allow, convert: (r) => (r.request.desiredAPIVersion.endsWith('/v2') ? { apiVersion: r.apiVersion, kind: 'ConversionReview', response: { uid: r.request.uid, result: { status: 'Failed', message: 'cannot' } } } : convert(r)) }, [post({ spec: { host: 'x' } }), called('h')], converting),
+  on('conversion-fails', 'a conversion that fails', validating(webhook('h', { rules: [widgets({ versions: ['v2'] })] })), { h: allow, convert: unable }, [post({ spec: { host: 'x' } }), called('h')], converting),
 ];
 
-const guard = (id, about, objects, steps, d = definition) => scenario(`admission-crd-policy-${id}`, { section: '7', about, cleanup: [...policyCleanup([objects].flat()), `${CRDS}/${d.metadata.name}`] }, [...serve(d), ...installPolicies(...[objects].flat()), ...steps]);
+const guard = (id, about, objects, steps, d = definition, hooks = {}) => scenario(`admission-crd-policy-${id}`, { section: '7', about, hooks, cleanup: [...policyCleanup([objects].flat()), `${CRDS}/${d.metadata.name}`] }, [...serve(d), ...installPolicies(...[objects].flat()), ...steps]);
 const onWidgets = (o) => [policy({ rules: [widgets()], ...o }), binding()];
 const policies = [
   guard('denied', 'a policy on custom resources', onWidgets({ validations: 'object.spec.size < 5' }), [post({ spec: { size: 4 } }), POST(at(), widget('v', { spec: { size: 6 } }))]),
   guard('message', 'what an expression sees of a custom resource', onWidgets({ validations: [{ expression: 'false', messageExpression: "object.apiVersion + ' ' + object.kind + ' ' + string(object.spec.size) + ' ' + object.spec.host + ' ' + string(has(object.spec.extra))" }] }), [post({ spec: { size: 4, extra: 1 } })]),
   guard('missing-field', 'a field that is not there', onWidgets({ validations: "object.spec.nope == 'x'" }), [post()]),
   guard('equivalent', 'the object comes in the version of the rule', [policy({ rules: [widgets()], validations: [{ expression: 'false', messageExpression: "object.apiVersion + ' ' + request.kind.version + ' ' + request.requestKind.version" }] }), binding()], [post({ spec: { a: 1 } }, spec, 'v2')], twoVersions),
+  guard('conversion-fails', 'a conversion that fails is a fault of the configuration', [policy({ rules: [widgets({ versions: ['v2'] })], validations: 'true' }), binding()], [post({ spec: { host: 'x' } })], converting, { convert: unable }),
+  guard('conversion-fails-ignored', 'which the failurePolicy may ignore', [policy({ rules: [widgets({ versions: ['v2'] })], validations: 'false', failurePolicy: 'Ignore' }), binding()], [post({ spec: { host: 'x' } })], converting, { convert: unable }),
   guard('float', 'numbers of custom resources', onWidgets({ validations: [{ expression: 'false', messageExpression: "string(type(object.spec.i) == int) + ' ' + string(type(object.spec.f) == double) + ' ' + string(object.spec.i + 1)" }] }), [post({ spec: { i: 1, f: 1.5 } })], crd({ spec: anything() })),
 ];
 
