@@ -30,6 +30,8 @@ export type WebhookParts = {
   readonly getService: GetService
   /** Shared by all webhooks. */
   readonly received: ReceivedAnswers
+  /** Undefined: the limit of `received`. */
+  readonly answerBytesMax?: number
 }
 
 export class Webhook {
@@ -41,10 +43,11 @@ export class Webhook {
   readonly #service: ServicePlace | undefined
   readonly #getService: GetService
   readonly #received: ReceivedAnswers
+  readonly #answerBytesMax: number | undefined
   readonly #agent: Agent
 
   /** `clientConfig`: has a url, or a service of the cluster. */
-  constructor(clientConfig: Fields, timeoutMs: number, { getService, received }: WebhookParts) {
+  constructor(clientConfig: Fields, timeoutMs: number, { getService, received, answerBytesMax }: WebhookParts) {
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
@@ -54,6 +57,7 @@ export class Webhook {
     this.#timeoutMs = timeoutMs
     this.#getService = getService
     this.#received = received
+    this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
     const ca = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
     this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
@@ -86,6 +90,7 @@ export class Webhook {
         body,
         signal,
         received: this.#received,
+        answerBytesMax: this.#answerBytesMax,
       })
     } catch (error) {
       throw this.#failure(path, error instanceof Error ? reasonOf(error) : String(error), error)

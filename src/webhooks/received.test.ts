@@ -23,6 +23,18 @@ test('when all together are too long the longest is given up, and the others go 
   assert.equal(all.bytes, 0)
 })
 
+test('one may have a limit of its own', () => {
+  const all = new ReceivedAnswers(limits)
+  const givenUp: string[] = []
+  const low = all.begin(() => givenUp.push('low'), 50)
+  const other = all.begin(() => givenUp.push('other'))
+  for (const answer of [low, other]) answer.append(piece(50))
+  assert.deepEqual(givenUp, [])
+  for (const answer of [low, other]) answer.append(piece(1))
+  assert.deepEqual([givenUp, all.bytes], [['low'], 51])
+  other.close()
+})
+
 test('one that is too long by itself is given up, once', () => {
   const all = new ReceivedAnswers(limits)
   let times = 0

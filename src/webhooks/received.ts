@@ -28,9 +28,9 @@ export class ReceivedAnswers {
     return this.#bytes
   }
 
-  /** `giveUp`: fails the call. The caller must take the answer or close it. */
-  begin(giveUp: () => void): ReceivedAnswer {
-    const answer = new ReceivedAnswer(this, giveUp)
+  /** `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the answer or close it. */
+  begin(giveUp: () => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
+    const answer = new ReceivedAnswer(this, giveUp, bytesMax)
     this.#open.add(answer)
     return answer
   }
@@ -38,7 +38,7 @@ export class ReceivedAnswers {
   /** Called by an answer that has so many bytes more. */
   grew(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
-    if (answer.length > this.#limits.answerBytesMax) answer.giveUp()
+    if (answer.length > answer.bytesMax) answer.giveUp()
     while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp()
   }
 
@@ -49,15 +49,17 @@ export class ReceivedAnswers {
 }
 
 class ReceivedAnswer {
+  readonly bytesMax: number
   readonly #all: ReceivedAnswers
   readonly #giveUp: () => void
   readonly #collected = new GrowingBuffer()
   #length = 0
   #isOpen = true
 
-  constructor(all: ReceivedAnswers, giveUp: () => void) {
+  constructor(all: ReceivedAnswers, giveUp: () => void, bytesMax: number) {
     this.#all = all
     this.#giveUp = giveUp
+    this.bytesMax = bytesMax
   }
 
   get length(): number {

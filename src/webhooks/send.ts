@@ -21,6 +21,8 @@ export type Call = {
   readonly body: string | undefined
   readonly signal: AbortSignal
   readonly received: ReceivedAnswers
+  /** Undefined: the limit of `received`. */
+  readonly answerBytesMax?: number | undefined
 }
 
 /** Why there is no answer: an error of a socket, of TLS or of a signal. */
@@ -46,7 +48,7 @@ export async function send(call: Call): Promise<Answer> {
   }
 }
 
-function sendOnce({ agent, isTls, target, headers, body, signal, received }: Call): Promise<Answer> {
+function sendOnce({ agent, isTls, target, headers, body, signal, received, answerBytesMax }: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let isAnswered = false
     const fail = (error: FailedCall): void => {
@@ -59,7 +61,7 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received }: Cal
       { ...target, method: body === undefined ? 'GET' : 'POST', agent, signal, headers: all },
       (response) => {
         isAnswered = true
-        const collected = received.begin(() => sent.destroy(new Error('the response is too large')))
+        const collected = received.begin(() => sent.destroy(new Error('the response is too large')), answerBytesMax)
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
         response.on('error', fail)

@@ -162,6 +162,19 @@ test('an eviction is carried out as it was patched', () => {
   })
 })
 
+const withBytes = (bytes: number): Answer => respond({ auditAnnotations: { a: 'x'.repeat(bytes) } })
+
+test('an answer is read up to 4 MB', () => {
+  return hooked('talks', { answer: withBytes(3 << 20) }, async (create) => {
+    assert.equal((await create()).status, 201)
+    await send('DELETE', `${configMaps}/talks`)
+    answers.set('/talks', withBytes(4 << 20))
+    const { status, text } = await create()
+    assert.equal(status, 500)
+    assert.match(text, /the response is too large/)
+  })
+})
+
 const faults: Readonly<Record<string, Answer>> = {
   hangs: () => undefined,
   dribbles: (_, response) => {

@@ -7,6 +7,12 @@ import { type MatchCriteria, readWebhookCriteria } from '../match/criteria.ts'
 /** Upstream's default. */
 const TIMEOUT_SECONDS = 10
 
+/**
+ * Limit of one answer, which is decoded in one turn of the event loop. A patch that writes the largest object anew that etcd takes, 1.5 MB,
+ * has 2 MB in base64.
+ */
+const ANSWER_BYTES_MAX = 4 << 20
+
 export type ReviewVersion = 'v1' | 'v1beta1'
 
 export type Hook = {
@@ -51,7 +57,11 @@ function readHook(webhook: Fields, { configuration, at, parts }: Place): Hook {
     supportsDryRun: webhook['sideEffects'] === 'None' || webhook['sideEffects'] === 'NoneOnDryRun',
     reviewVersion: versions.find((one) => one === 'v1' || one === 'v1beta1'),
     isReinvoked: webhook['reinvocationPolicy'] === 'IfNeeded',
-    client: () => (client ??= new Webhook(fieldsOf(webhook['clientConfig']), timeoutMs, parts)),
+    client: () =>
+      (client ??= new Webhook(fieldsOf(webhook['clientConfig']), timeoutMs, {
+        ...parts,
+        answerBytesMax: ANSWER_BYTES_MAX,
+      })),
     close: () => client?.close(),
   }
 }
