@@ -10,7 +10,7 @@ import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
-import { inSlices } from '../lib/slices.ts'
+import { inSlices, type Steps } from '../lib/slices.ts'
 import type { Urgency } from './backend.ts'
 import { annotationsOf, type Took } from './annotations.ts'
 import { type AuditEvent, EventPrinter, type Named, type ResponseStatus } from './event.ts'
@@ -68,7 +68,7 @@ export class AuditedRequest implements Audited {
   /** Of the first event, if the request did not wait for it. */
   #receivedStored: Promise<boolean> | undefined
   #named: Named | undefined
-  #printRequest: (() => string | Buffer) | undefined
+  #printRequest: (() => Steps<string>) | undefined
   #requestObject: string | undefined
   #responseBody: Buffer | string | undefined
   #responseObject: string | undefined
@@ -139,11 +139,11 @@ export class AuditedRequest implements Audited {
 
   requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {
     if (metadata !== undefined) this.#named = metadata
-    if (this.wantsRequest) this.#printRequest = print
+    if (this.wantsRequest) this.#printRequest = () => recordedObject(print(), this.#recording.omitsManagedFields)
   }
 
   requestPatch(body: Buffer): void {
-    if (this.wantsRequest) this.#requestObject = recordedPatch(body)
+    if (this.wantsRequest) this.#printRequest = () => recordedPatch(body)
   }
 
   responseObject(json: Buffer | undefined): void {
@@ -188,16 +188,16 @@ export class AuditedRequest implements Audited {
     return Promise.all([first, last]).then(([, isStored]) => isStored)
   }
 
-  /** Prints the objects, in slices if they are to be changed; most requests have none. */
+  /** Prints the objects, in slices; most requests have none. */
   #then(finish: () => ApiResponse | Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
     const [print, body] = [this.#printRequest, this.#responseBody]
     if (print === undefined && body === undefined) return finish()
     return this.#print(print, body).then(finish)
   }
 
-  async #print(print: (() => string | Buffer) | undefined, body: Buffer | string | undefined): Promise<void> {
+  async #print(print: (() => Steps<string>) | undefined, body: Buffer | string | undefined): Promise<void> {
     const { omitsManagedFields } = this.#recording
-    if (print !== undefined) this.#requestObject = await inSlices(recordedObject(print(), omitsManagedFields))
+    if (print !== undefined) this.#requestObject = await inSlices(print())
     if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
   }
 

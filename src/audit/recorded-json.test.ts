@@ -1,14 +1,19 @@
-import { strictEqual } from 'node:assert'
+import { ok, strictEqual } from 'node:assert'
 import { describe, it } from 'node:test'
+import type { Steps } from '../lib/slices.ts'
 import { recordedObject, recordedPatch } from './recorded-json.ts'
 
-function recorded(json: string, omitsManagedFields: boolean): string {
-  const steps = recordedObject(Buffer.from(json), omitsManagedFields)
-  for (;;) {
+function ended(steps: Steps<string>): { readonly text: string; readonly steps: number } {
+  for (let count = 1; ; count++) {
     const { done, value } = steps.next()
-    if (done === true) return value
+    if (done === true) return { text: value, steps: count }
   }
 }
+
+const recorded = (json: string, omitsManagedFields: boolean): string =>
+  ended(recordedObject(Buffer.from(json), omitsManagedFields)).text
+
+const patchOf = (body: string): string => ended(recordedPatch(Buffer.from(body))).text
 
 describe('recorded objects', () => {
   const cases: readonly (readonly [what: string, json: string, expected: string])[] = [
@@ -48,13 +53,30 @@ describe('recorded objects', () => {
 
 describe('recorded patches', () => {
   it('stand on one line', () => {
-    strictEqual(
-      recordedPatch(Buffer.from('[\n  {"op": "add", "value": "a b\\n"}\n]\n')),
-      '[{"op":"add","value":"a b\\n"}]',
-    )
+    strictEqual(patchOf('[\n  {"op": "add", "value": "a b\\n"}\n]\n'), '[{"op":"add","value":"a b\\n"}]')
   })
   it('that are not JSON are strings', () => {
-    strictEqual(recordedPatch(Buffer.from('kind: ConfigMap\n')), '"kind: ConfigMap\\n"')
-    strictEqual(recordedPatch(Buffer.from('{"a":1} {"b":2}')), '"{\\"a\\":1} {\\"b\\":2}"')
+    strictEqual(patchOf('kind: ConfigMap\n'), '"kind: ConfigMap\\n"')
+    strictEqual(patchOf('{"a":1} {"b":2}'), '"{\\"a\\":1} {\\"b\\":2}"')
+    strictEqual(patchOf(''), '""')
+  })
+  it('that are long are printed in many steps', () => {
+    const list = Array.from({ length: 10_000 }, (_, at) => ({
+      op: 'add',
+      path: `/data/k ${at}`,
+      value: ['a "b"', at, {}],
+    }))
+    const { text, steps } = ended(recordedPatch(Buffer.from(` ${JSON.stringify(list, null, 2)}\n`)))
+    strictEqual(text, JSON.stringify(list))
+    ok(steps > 100, `${steps}`)
+  })
+  it('that are long and not JSON are printed in many steps, without dividing a character', () => {
+    for (const before of ['', ' ']) {
+      const body = `${before}${'\u{1f600}'.repeat(100_000)}\n`
+      const { text, steps } = ended(recordedPatch(Buffer.from(body)))
+      strictEqual(text, JSON.stringify(body))
+      ok(steps > 10, `${steps}`)
+    }
+    strictEqual(patchOf(`[${'1 '.repeat(10_000)}]`), `"[${'1 '.repeat(10_000)}]"`)
   })
 })

@@ -9,23 +9,48 @@ export function* recordedObject(json: Buffer | string, omitsManagedFields: boole
   return omitsManagedFields ? yield* withoutManagedFields(text) : text
 }
 
+/** Values that are compacted between two steps. */
+const STEP_VALUES = 256
+/** Characters of a string that are printed between two steps. */
+const STEP_CHARACTERS = 16_384
+
 /** A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string. */
-export function recordedPatch(body: Buffer): string {
+export function* recordedPatch(body: Buffer): Steps<string> {
   const text = body.toString('utf8')
-  return isJson(text) ? compacted(text) : printString(text)
+  try {
+    return yield* compactedInSteps(text)
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    return yield* printStringInSteps(text)
+  }
 }
 
-function isJson(text: string): boolean {
+/** The scanner pauses only between tokens, so each part can be compacted by itself. Fails with a JsonSyntaxError. */
+function* compactedInSteps(text: string): Steps<string> {
   const scanner = new JsonScanner(text)
-  try {
-    scanner.peekType()
-    scanner.skipValue()
-    scanner.end()
-    return true
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return false
-    throw error
+  const open: boolean[] = []
+  let printed = ''
+  for (let isWhole = false; !isWhole; ) {
+    const from = scanner.at
+    isWhole = scanner.skipPart(open, STEP_VALUES)
+    printed += compacted(text.slice(from, scanner.at))
+    yield
   }
+  scanner.end()
+  return printed
+}
+
+function* printStringInSteps(text: string): Steps<string> {
+  let printed = ''
+  for (let from = 0; from < text.length; ) {
+    const end = from + STEP_CHARACTERS
+    // A pair of surrogates is not divided.
+    const part = text.slice(from, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
+    printed += printString(part).slice(1, -1)
+    from += part.length
+    yield
+  }
+  return `"${printed}"`
 }
 
 /** Of an object, of all items of a list, or of the objects in the rows of a table. */
