@@ -84,7 +84,7 @@ const shown = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, value: stri
 })
 const listEnd = (revision: number): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd: true })
 
-function follow() {
+function follow(unreadable?: (key: string) => void) {
   const values = new Map<string, string>()
   const sources: Fed[] = []
   const opened: (() => void)[] = []
@@ -114,6 +114,7 @@ function follow() {
       if (object === undefined) values.delete(key)
       else values.set(key, textOf(object['value']))
     },
+    ...(unreadable === undefined ? {} : { unreadable }),
     known: () => values.keys(),
     log: silent,
   })
@@ -241,5 +242,18 @@ test('a change that could not be taken is listed again', async () => {
   second.feed([shown('ADDED', 'a', '2', 9), listEnd(9)])
   await followed.reach(9)
   assert.deepEqual([...values], [['/r/a', '2']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('what restricts does not count as deleted if it cannot be decoded', async () => {
+  const unreadable: string[] = []
+  const { followed, values, next } = follow((key) => unreadable.push(key))
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'a', '1', 5), shown('ADDED', 'b', 'unreadable', 6), listEnd(7)])
+  await starting
+  source.feed([shown('MODIFIED', 'a', 'unreadable', 8)])
+  await followed.reach(8)
+  assert.deepEqual([[...values], unreadable], [[['/r/a', '1']], ['/r/b', '/r/a']])
   await followed[Symbol.asyncDispose]()
 })

@@ -27,8 +27,10 @@ export type FollowedParts<T> = {
   readonly range: KeyRange
   /** What is reported of an object. */
   readonly read: (item: Item) => T
-  /** Undefined: the object was deleted, or cannot be decoded. */
+  /** Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. */
   readonly set: (key: Key, content: T | undefined) => void
+  /** The object cannot be decoded. For objects that restrict, which must not count as deleted then. */
+  readonly unreadable?: (key: Key) => void
   /** The keys of all objects that were reported. */
   readonly known: () => Iterable<Key>
   readonly log: Log
@@ -180,7 +182,8 @@ export class FollowedResource<T> implements AsyncDisposable {
     // A list is in the order of keys, not of revisions.
     if (this.#unseen === undefined) this.#revision = event.revision
     else this.#unseen.delete(key)
-    this.#parts.set(key, event.type === 'DELETED' ? undefined : this.#read(event.item))
+    if (event.type === 'DELETED') this.#parts.set(key, undefined)
+    else this.#tellContent(event.item)
   }
 
   #tellGone(gone: Iterator<Key>): void {
@@ -203,16 +206,22 @@ export class FollowedResource<T> implements AsyncDisposable {
     return keys
   }
 
-  /** Fails closed: an object that cannot be decoded counts as deleted. */
-  #read(item: Item): T | undefined {
+  #tellContent(item: Item): void {
+    const { name, log, read, set, unreadable } = this.#parts
+    const { key } = item
+    let content: T | undefined
     try {
-      return this.#parts.read(item)
+      content = read(item)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      const { name, log } = this.#parts
-      log('error', `one of ${name} cannot be decoded and is ignored`, { key: item.key, error: error.message })
-      return undefined
+      const outcome = unreadable === undefined ? ' and is ignored' : ''
+      log('error', `one of ${name} cannot be decoded${outcome}`, { key, error: error.message })
+      if (unreadable !== undefined) {
+        unreadable(key)
+        return
+      }
     }
+    set(key, content)
   }
 
   #tellProgress(): void {

@@ -155,3 +155,33 @@ test('field owners of a version that a flag turned off again are shown until the
   assert.equal(after.managedFields, undefined)
   assert.notEqual(after.resourceVersion, before.resourceVersion)
 })
+
+test('a webhook configuration that cannot be decoded stops writes, but no server from starting', async () => {
+  await using first = await startTestServer()
+  await using etcd = new EtcdClient({ endpoints: [first.etcdUrl] })
+  const key = Buffer.from('/registry/validatingwebhookconfigurations/broken')
+  await etcd.kv.put({ key, value: Buffer.from('k8s\0broken') })
+  await using second = await startReplica(first)
+  for (const { url } of [first, second]) {
+    await using client = (clients['HTTP/2'] ?? assert.fail())(url)
+    const create = () =>
+      client.call({
+        method: 'POST',
+        path: '/api/v1/namespaces/default/configmaps?dryRun=All',
+        body: { metadata: { name: 'c' } },
+      })
+    const end = performance.now() + DEADLINE_MS
+    let answer = await create()
+    for (; answer.status === 201 && performance.now() < end; answer = await create()) await sleep(20)
+    assert.equal(answer.status, 403)
+    assert.match(answer.text, /the stored webhook configuration \\"broken\\" cannot be decoded/)
+  }
+  await etcd.kv.deleteRange({ key })
+  await using client = (clients['HTTP/2'] ?? assert.fail())(second.url)
+  const end = performance.now() + DEADLINE_MS
+  const body = { metadata: { name: 'c' } }
+  while ((await client.call({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body })).status !== 201) {
+    assert.ok(performance.now() < end, 'writes are still stopped')
+    await sleep(20)
+  }
+})

@@ -37,11 +37,13 @@ export class FollowedPolicies implements AsyncDisposable {
       ...this.#follow('validatingadmissionpolicies', {
         read: (item) => new Policy(item.peek()),
         set: (name, policy) => index.setPolicy(name, policy),
+        unreadable: (name) => index.setUnreadable('policies', name),
         names: () => index.names('policies'),
       }),
       ...this.#follow('validatingadmissionpolicybindings', {
         read: (item) => readBinding(item.peek()),
         set: (name, binding) => index.setBinding(name, binding),
+        unreadable: (name) => index.setUnreadable('bindings', name),
         names: () => index.names('bindings'),
       }),
     ]
@@ -52,7 +54,7 @@ export class FollowedPolicies implements AsyncDisposable {
     await Promise.all(this.#resources.map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow<T>(resource: PolicyResource, { read, set, names }: Source<T>): FollowedResource<T>[] {
+  #follow<T>(resource: PolicyResource, { read, set, unreadable, names }: Source<T>): FollowedResource<T>[] {
     const { accessOf, log } = this.#parts
     const access = accessOf(resource)
     if (access === undefined) return []
@@ -63,6 +65,7 @@ export class FollowedPolicies implements AsyncDisposable {
       range: keys.range(),
       read,
       set: (key, content) => set(key.slice(keys.prefix.length), content),
+      unreadable: (key) => unreadable(key.slice(keys.prefix.length)),
       *known() {
         for (const name of names()) yield keys.key(undefined, name)
       },
@@ -75,5 +78,6 @@ export class FollowedPolicies implements AsyncDisposable {
 type Source<T> = {
   readonly read: (item: Item) => T
   readonly set: (name: string, content: T | undefined) => void
+  readonly unreadable: (name: string) => void
   readonly names: () => Iterable<string>
 }

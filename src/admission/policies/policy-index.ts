@@ -3,6 +3,7 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
 import { type Candidate, MatchIndex } from '../match/match-index.ts'
+import { Unreadable } from '../match/unreadable.ts'
 import type { Binding, Policy } from './policy.ts'
 
 /** Sorted by name. */
@@ -15,6 +16,10 @@ export type BoundPolicy = {
 export class PolicyIndex {
   readonly #policies = new Map<string, Policy>()
   readonly #bindings = new Map<string, Binding>()
+  readonly #unreadable = {
+    policies: new Unreadable('validating admission policy'),
+    bindings: new Unreadable('validating admission policy binding'),
+  } as const
   readonly #index: MatchIndex<BoundPolicy>
   #isChanged = false
 
@@ -28,6 +33,7 @@ export class PolicyIndex {
 
   /** Undefined: it was deleted. A policy whose spec is the same stays compiled. */
   setPolicy(name: string, policy: Policy | undefined): void {
+    this.#unreadable.policies.delete(name)
     if (policy === undefined) this.#policies.delete(name)
     else if (this.#policies.get(name)?.version !== policy.version) this.#policies.set(name, policy)
     else return
@@ -35,6 +41,7 @@ export class PolicyIndex {
   }
 
   setBinding(name: string, binding: Binding | undefined): void {
+    this.#unreadable.bindings.delete(name)
     const before = this.#bindings.get(name)
     if (before !== undefined) this.#onUnbound(before)
     if (binding === undefined) this.#bindings.delete(name)
@@ -42,12 +49,21 @@ export class PolicyIndex {
     this.#isChanged = true
   }
 
-  names(what: 'policies' | 'bindings'): Iterable<string> {
-    return (what === 'policies' ? this.#policies : this.#bindings).keys()
+  /** It cannot be decoded: its last known state stays in force. */
+  setUnreadable(what: 'policies' | 'bindings', name: string): void {
+    const known = what === 'policies' ? this.#policies : this.#bindings
+    if (!known.has(name)) this.#unreadable[what].add(name)
   }
 
-  /** The policies whose rules match the request, sorted by name. */
+  *names(what: 'policies' | 'bindings'): Generator<string> {
+    yield* (what === 'policies' ? this.#policies : this.#bindings).keys()
+    yield* this.#unreadable[what].names()
+  }
+
+  /** The policies whose rules match the request, sorted by name. Fails with a 403 if not all policies and bindings are known. */
   candidates(attributes: Attributes): readonly Candidate<BoundPolicy>[] {
+    this.#unreadable.policies.refuse(attributes)
+    this.#unreadable.bindings.refuse(attributes)
     if (this.#isChanged) {
       this.#isChanged = false
       this.#index.entries = this.#bound()

@@ -23,7 +23,7 @@ function pluginWith(
   spec: Fields,
   binding: Fields = {},
   convertByWebhook: ConvertByWebhook = async (object) => object,
-): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[] } {
+): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[]; readonly index: PolicyIndex } {
   const counted: unknown[] = []
   const index = new PolicyIndex(registry, () => undefined)
   const objects = new MemoryObjects()
@@ -43,7 +43,7 @@ function pluginWith(
     metrics: { count: (action, check) => void counted.push([action, check]) },
     clock: { monotonicMs: () => 0 },
   })
-  return { ...plugin, objects, counted }
+  return { ...plugin, objects, counted, index }
 }
 
 const configMap = (data: Fields = { a: '1' }) =>
@@ -186,4 +186,17 @@ test('others get their turns between thousands of parameters, and a request that
   context.identify({ name: 'u', uid: '', groups: [] })
   setImmediate(() => client.abort())
   assert.equal(await admit(plugin, { ...configMap(), context }), '503 the request was cancelled')
+})
+
+test('a policy that cannot be decoded stays in force as it was, and stops writes if nothing is known of it', async () => {
+  const plugin = pluginWith({ validations: [{ expression: 'false', message: 'no' }] })
+  plugin.index.setUnreadable('policies', 'p')
+  plugin.index.setUnreadable('bindings', 'b')
+  assert.equal(await admit(plugin, configMap()), denied(` with binding 'b' denied request: no`))
+  plugin.index.setUnreadable('policies', 'q')
+  const why = 'the stored validating admission policy "q" cannot be decoded; repair or delete it'
+  assert.equal(await admit(plugin, configMap()), `403 configmaps "c" is forbidden: ${why}`)
+  const object = anObject('ValidatingAdmissionPolicy', 'q')
+  const repair = attributes({ group: 'admissionregistration.k8s.io', plural: 'validatingadmissionpolicies', object })
+  assert.equal(await admit(plugin, repair), object)
 })

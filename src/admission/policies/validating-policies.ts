@@ -48,8 +48,9 @@ export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin
   return {
     name: 'ValidatingAdmissionPolicy',
     validate: (attributes) => {
+      if (isExemptFromPolicies(attributes)) return undefined
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
-      if (candidates.length === 0 || isExemptFromPolicies(attributes)) return undefined
+      if (candidates.length === 0) return undefined
       const review = new Review(attributes, parts)
       return review.run(candidates.map(({ entry, resource }) => ({ ...entry, resource })))
     },

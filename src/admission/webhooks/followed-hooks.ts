@@ -62,6 +62,7 @@ export class FollowedHooks implements AsyncDisposable {
         range: keys.range(),
         read: (item) => item.peek(),
         set: (key, object) => list.set(key.slice(keys.prefix.length), object),
+        unreadable: (key) => list.setUnreadable(key.slice(keys.prefix.length)),
         *known() {
           for (const name of list.names()) yield keys.key(undefined, name)
         },

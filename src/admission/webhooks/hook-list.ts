@@ -5,6 +5,7 @@ import type { WebhookParts } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
 import type { MatchCriteria } from '../match/criteria.ts'
 import { type Candidate, MatchIndex } from '../match/match-index.ts'
+import { Unreadable } from '../match/unreadable.ts'
 import { type Hook, readHooks } from './hook.ts'
 
 /** `position`: among all webhooks, as audit annotations number them. */
@@ -12,6 +13,7 @@ export type ListedHook = { readonly hook: Hook; readonly position: number; reado
 
 export class HookList {
   readonly #byConfiguration = new Map<string, readonly Hook[]>()
+  readonly #unreadable = new Unreadable('webhook configuration')
   readonly #index: MatchIndex<ListedHook>
   readonly #parts: WebhookParts
   /** Configurations changed since the index was made. */
@@ -22,20 +24,28 @@ export class HookList {
     this.#parts = parts
   }
 
-  /** Undefined: the configuration was deleted, or cannot be decoded. */
+  /** Undefined: the configuration was deleted. */
   set(configuration: string, object: Fields | undefined): void {
+    this.#unreadable.delete(configuration)
     for (const { close } of this.#byConfiguration.get(configuration) ?? []) close()
     if (object === undefined) this.#byConfiguration.delete(configuration)
     else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts))
     this.#isStale = true
   }
 
-  names(): Iterable<string> {
-    return this.#byConfiguration.keys()
+  /** The configuration cannot be decoded: its last known state stays in force. */
+  setUnreadable(configuration: string): void {
+    if (!this.#byConfiguration.has(configuration)) this.#unreadable.add(configuration)
   }
 
-  /** The webhooks whose rules match. */
+  *names(): Generator<string> {
+    yield* this.#byConfiguration.keys()
+    yield* this.#unreadable.names()
+  }
+
+  /** The webhooks whose rules match. Fails with a 403 if not all configurations are known. */
   candidates(attributes: Attributes): readonly Candidate<ListedHook>[] {
+    this.#unreadable.refuse(attributes)
     if (this.#isStale) this.#renew()
     return this.#index.candidates(attributes)
   }
