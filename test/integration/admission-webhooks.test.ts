@@ -162,6 +162,24 @@ test('an eviction is carried out as it was patched', () => {
   })
 })
 
+test('a binding is carried out as it was patched', () => {
+  const pods = '/api/v1/namespaces/default/pods'
+  const bindings = [{ ...rules[0], resources: ['configmaps', 'pods/binding'] }]
+  return hooked(
+    'binds',
+    { answer: patched('/metadata/name', 'other'), type: 'mutating', rules: bindings },
+    async () => {
+      await send('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+      const spec = { containers: [{ name: 'c', image: 'i' }] }
+      assert.equal((await send('POST', pods, { metadata: { name: 'bound' }, spec })).status, 201)
+      const metadata = { name: 'bound', labels: { hook: 'binds' } }
+      const { status, text } = await send('POST', `${pods}/bound/binding`, { metadata, target: { name: 'n' } })
+      assert.equal(status, 400)
+      assert.match(text, /name in URL does not match name in Binding object/)
+    },
+  )
+})
+
 const withBytes = (bytes: number): Answer => respond({ auditAnnotations: { a: 'x'.repeat(bytes) } })
 
 test('an answer is read up to 4 MB', () => {

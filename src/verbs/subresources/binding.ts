@@ -31,9 +31,9 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }
   const given = await readAs(request, expected, { fieldValidation, access })
-  const name = given.metadata.name ?? ''
-  const admitted = { ...request, name: request.name || name }
+  const admitted = { ...request, name: request.name || (given.metadata.name ?? '') }
   const binding = (await admit(admitted, given, { operation: 'CREATE', isDryRun, access, shape })) ?? given
+  const name = binding.metadata.name ?? ''
   if (request.name === '' && name === '') throw badRequest('Name parameter required.')
   if (request.name !== '' && request.name !== name) {
     throw badRequest('name in URL does not match name in Binding object')
