@@ -111,7 +111,8 @@ export class AuditedRequest implements Audited {
 
   /**
    * Stores the first event. What only reads may go on meanwhile, if its response waits for a later event; all else must not be done
-   * before it is recorded: what writes, and what may do anything on another server, such as an exec by GET. Fails if the policy of the backend is that a request which cannot be recorded is not served.
+   * before it is recorded: what writes, and what may do anything on another server, such as an exec by GET. Fails if the
+   * policy of the backend is that a request which cannot be recorded is not served.
    */
   received(context: RequestContext): Promise<void> | undefined {
     this.#context = context
