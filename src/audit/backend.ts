@@ -3,6 +3,9 @@ import type { AuditEvent } from './event.ts'
 /** `soon`: nobody waits for the event itself, since a later one of its request follows, which somebody does wait for. */
 export type Urgency = 'now' | 'soon'
 
+/** How long the server waits for events when it stops. */
+export const FLUSH_MS_MAX = 3_000
+
 /** Where events go. */
 export interface AuditBackend extends AsyncDisposable {
   /** Whether a request must fail if an event of it is not stored. */
@@ -20,6 +23,6 @@ export interface AuditBackend extends AsyncDisposable {
 export interface EventSink {
   /** Resolves to false if they are not all stored; the sink has then counted and logged them. Never rejects. */
   readonly store: (events: readonly AuditEvent[], urgency: Urgency) => Promise<boolean>
-  /** Waits for what is being stored. */
-  readonly close: () => Promise<void>
+  /** Waits for what is being stored; what depends on another server may be given up after this time, and is then lost. */
+  readonly close: (waitMsMax: number) => Promise<void>
 }

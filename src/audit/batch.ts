@@ -3,7 +3,7 @@ import { Bucket } from '../lib/bucket.ts'
 import { Deque } from '../lib/deque.ts'
 import { inTime, sleep, type Time } from '../lib/timers.ts'
 import type { AuditMode } from '../config/audit.ts'
-import type { AuditBackend, EventSink } from './backend.ts'
+import { type AuditBackend, type EventSink, FLUSH_MS_MAX } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 import { truncated } from './truncate.ts'
@@ -21,10 +21,7 @@ export type BatchOptions = {
 }
 
 /** The buffer is bounded by the number of events, as upstream's, and by their characters, since events may be megabytes. */
-const BUFFER_CHARACTERS_MAX = 256 << 20
-
-/** How long the server waits for buffered events when it stops. */
-const FLUSH_MS_MAX = 3_000
+export const BUFFER_CHARACTERS_MAX = 256 << 20
 
 /** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
 type Group = { readonly promise: Promise<boolean>; events: number; characters: number }
@@ -82,7 +79,7 @@ export class BatchBackend implements AuditBackend {
     this.#wake?.()
     const stored = this.#settled()
     await inTime(stored, FLUSH_MS_MAX, { late: () => undefined, timers: this.#options.time })
-    await this.#sink.close()
+    await this.#sink.close(0)
     await stored
   }
 

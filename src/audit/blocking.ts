@@ -1,5 +1,5 @@
 /** The modes `blocking` and `blocking-strict`: each event is stored before its request goes on. */
-import type { AuditBackend, EventSink, Urgency } from './backend.ts'
+import { type AuditBackend, type EventSink, FLUSH_MS_MAX, type Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 import { truncated } from './truncate.ts'
@@ -33,6 +33,6 @@ export class BlockingBackend implements AuditBackend {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#sink.close()
+    return this.#sink.close(FLUSH_MS_MAX)
   }
 }

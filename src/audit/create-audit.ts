@@ -8,7 +8,7 @@ import { systemTimers, type Time } from '../lib/timers.ts'
 import { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { Audit } from './audit.ts'
 import type { AuditBackend, EventSink } from './backend.ts'
-import { BatchBackend } from './batch.ts'
+import { BatchBackend, BUFFER_CHARACTERS_MAX } from './batch.ts'
 import { BlockingBackend } from './blocking.ts'
 import { LogFile } from './log-file.ts'
 import { type Lines, LogSink } from './log-sink.ts'
@@ -75,6 +75,8 @@ const createWebhook = (
     timers: time,
     random,
     reportLost,
+    // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that it would have kept.
+    charactersMax: BUFFER_CHARACTERS_MAX,
   })
 
 async function openLines(

@@ -1,6 +1,6 @@
 /** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
 import type { AuditWebhook } from '../config/audit.ts'
-import type { Timers } from '../lib/timers.ts'
+import { inTime, type Timers } from '../lib/timers.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { retry, webhookBackoff } from '../webhooks/retry.ts'
 import type { EventSink } from './backend.ts'
@@ -11,29 +11,50 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
   readonly timers: Pick<Timers, 'after'>
   readonly random: () => number
   readonly reportLost: ReportLost
+  /** Of all events that are being sent: beyond it further ones are lost. */
+  readonly charactersMax: number
 }
 
+type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
+
 export class WebhookSink implements EventSink {
-  readonly #client: KubeconfigClient
+  readonly #client: Client
   readonly #options: WebhookSinkOptions
   readonly #stopping = new AbortController()
   readonly #sending = new Set<Promise<boolean>>()
+  /** Of the events that are being sent. */
+  #characters = 0
+  #isClosed = false
 
-  constructor(client: KubeconfigClient, options: WebhookSinkOptions) {
+  constructor(client: Client, options: WebhookSinkOptions) {
     this.#client = client
     this.#options = options
   }
 
   store(events: readonly AuditEvent[]): Promise<boolean> {
-    const sending = this.#send(events).finally(() => this.#sending.delete(sending))
+    const { charactersMax, reportLost } = this.#options
+    if (this.#isClosed || this.#characters > charactersMax) {
+      const slow = 'the webhook is too slow: too many events are being sent'
+      reportLost('webhook', events, this.#isClosed ? 'audit backend shut down' : slow)
+      return Promise.resolve(false)
+    }
+    const characters = events.reduce((sum, { json }) => sum + json.length, 0)
+    this.#characters += characters
+    const sending = this.#send(events).finally(() => {
+      this.#sending.delete(sending)
+      this.#characters -= characters
+    })
     this.#sending.add(sending)
     return sending
   }
 
-  /** What is still being sent is lost. */
-  async close(): Promise<void> {
+  /** What is still being sent after this time is lost. */
+  async close(waitMsMax: number): Promise<void> {
+    this.#isClosed = true
+    const sent = Promise.all(this.#sending)
+    await inTime(sent, waitMsMax, { late: () => [], timers: this.#options.timers })
     this.#stopping.abort()
-    await Promise.all(this.#sending)
+    await sent
     this.#client[Symbol.dispose]()
   }
 
