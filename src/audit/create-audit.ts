@@ -49,6 +49,9 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
 
 type Parts = { readonly time: Time; readonly random: () => number; readonly reportLost: ReportLost }
 
+/** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
+const BATCH_BYTES_MAX = 10 << 20
+
 type BackendOptions = Pick<AuditLog, 'truncate'> & { readonly mode: AuditMode; readonly batchesMax: number }
 
 function createBackend(
@@ -56,7 +59,7 @@ function createBackend(
   { mode, truncate, batchesMax }: BackendOptions,
   { time, reportLost }: Parts,
 ): AuditBackend {
-  const { eventBytesMax, batchBytesMax } = truncate ?? { eventBytesMax: Infinity, batchBytesMax: Infinity }
+  const { eventBytesMax, batchBytesMax } = truncate ?? { eventBytesMax: Infinity, batchBytesMax: BATCH_BYTES_MAX }
   if (mode.kind === 'batch') {
     return new BatchBackend(sink, { mode, batchesMax, eventBytesMax, batchBytesMax, time, reportLost })
   }
