@@ -4,14 +4,14 @@
  */
 import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
-import { Admission } from './admission/admission.ts'
+import { Admission, admissionGroup } from './admission/admission.ts'
 import type { Objects } from './admission/objects.ts'
 import { createPlugins, type PluginParts } from './admission/plugins.ts'
-import { FollowedPolicies, policyGroup } from './admission/policies/followed-policies.ts'
+import { FollowedPolicies } from './admission/policies/followed-policies.ts'
 import type { PolicyMetrics } from './admission/policies/metrics.ts'
 import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
-import { configurationGroup, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
+import { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { HookParts } from './admission/webhooks/parts.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
@@ -40,7 +40,7 @@ import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
-import { flowGroup, FollowedSchemas, type FollowedSchemasParts } from './flow/followed-schemas.ts'
+import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
 import { createGate } from './gate/gate.ts'
@@ -72,7 +72,7 @@ import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
-import type { GetService, WebhookParts } from './webhooks/call.ts'
+import type { GetService } from './webhooks/call.ts'
 import { ReceivedAnswers } from './webhooks/received.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
@@ -144,30 +144,25 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
-  const flows = createFlows({
-    registry,
-    accessOf: (resource) => access.of(resource),
-    log,
-    dispatched: parts.metrics.dispatched,
-  })
-  const roles = createRoles({ registry, accessOf: (resource) => access.of(resource), log })
+  const accessOf = (resource: Resource): Access => access.of(resource)
+  /** Of the resources of a group, by their plural; undefined: the resource is not served. */
+  const accessIn =
+    (group: string) =>
+    (plural: string): Access | undefined => {
+      const resource = registry.find({ group, version: 'v1', plural })
+      return resource && accessOf(resource)
+    }
+  const { dispatched } = parts.metrics
+  const flows = new FollowedSchemas({ accessOf: accessIn(flowGroup), log, dispatched })
+  const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
   const policyIndex = new PolicyIndex(registry, ({ policyName, name }) => parts.policyMetrics.forget(policyName, name))
-  const policies = createPolicies(policyIndex, { registry, accessOf: (resource) => access.of(resource), log })
-  const nodes = createNodeGraph(config, {
-    registry,
-    accessOf: (resource) => access.of(resource),
-    log,
-    clock,
-    seconds: parts.authorizationMetrics.graphSeconds,
-  })
+  const policies = new FollowedPolicies({ index: policyIndex, accessOf: accessIn(admissionGroup), log })
+  const seconds = parts.authorizationMetrics.graphSeconds
+  const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
-  const hooks = createHooks(
-    { registry, accessOf: (resource) => access.of(resource), log },
-    {
-      getService: (namespace, name) => getService(namespace, name),
-      received,
-    },
-  )
+  const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
+  const calls = { getService, received }
+  const hooks = new FollowedHooks({ registry, accessOf: accessIn(admissionGroup), calls, log })
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
@@ -186,9 +181,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const { authorize, rightsOf } = authorizers.chain
   const ownHandle: HandleAs = (request, user) => handle(request, user)
-  const accessOf = (resource: Resource): Access => access.of(resource)
   const objects = createOwnObjects(registry, accessOf)
-  const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
   const expressions: ExpressionParts = {
     convertByWebhook: async (object, from, to) => {
       const [converted] = (await accessOf(from).convertTo?.([object], { from, to })) ?? []
@@ -385,57 +378,10 @@ function createAdmission(
   return new Admission([paramAccess, ...plugins.filter(({ name }) => admission.isOn(name))])
 }
 
-type FollowingParts = { readonly registry: Registry; readonly accessOf: AccessOf; readonly log: Log }
-
-function createRoles({ registry, accessOf, log }: FollowingParts): FollowedRoles {
-  return new FollowedRoles({
-    accessOf: (plural) => {
-      const resource = registry.find({ group: rbacGroup, version: 'v1', plural })
-      return resource && accessOf(resource)
-    },
-    log,
-  })
-}
-
-function createHooks({ registry, accessOf, log }: FollowingParts, calls: WebhookParts): FollowedHooks {
-  return new FollowedHooks({
-    registry,
-    accessOf: (plural) => {
-      const resource = registry.find({ group: configurationGroup, version: 'v1', plural })
-      return resource && accessOf(resource)
-    },
-    calls,
-    log,
-  })
-}
-
-type FlowParts = FollowingParts & Pick<FollowedSchemasParts, 'dispatched'>
-
-function createFlows({ registry, accessOf, ...more }: FlowParts): FollowedSchemas {
-  return new FollowedSchemas({
-    accessOf: (plural) => {
-      const resource = registry.find({ group: flowGroup, version: 'v1', plural })
-      return resource && accessOf(resource)
-    },
-    ...more,
-  })
-}
-
-function createPolicies(index: PolicyIndex, { registry, accessOf, log }: FollowingParts): FollowedPolicies {
-  return new FollowedPolicies({
-    index,
-    accessOf: (plural) => {
-      const resource = registry.find({ group: policyGroup, version: 'v1', plural })
-      return resource && accessOf(resource)
-    },
-    log,
-  })
-}
-
 /** Versions of resources that the graph follows, of which any will do. */
 const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
 
-type GraphParts = FollowingParts & Pick<FollowedGraphParts, 'clock' | 'seconds'>
+type GraphParts = Omit<FollowedGraphParts, 'accessOf'> & { readonly registry: Registry; readonly accessOf: AccessOf }
 
 function createNodeGraph({ authorization }: Config, parts: GraphParts): FollowedGraph | undefined {
   const { registry, accessOf, ...more } = parts

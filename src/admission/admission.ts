@@ -9,6 +9,9 @@ import { type Resource, type ResourceRequest, viewOf } from '../registry/resourc
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { deleteOptions, type GivenOptions, writeOptions } from './operation-options.ts'
 
+/** The API group of webhook configurations and policies. */
+export const admissionGroup = 'admissionregistration.k8s.io'
+
 /** What a plugin may know of a request. The user and the warnings are in the context. */
 export type Attributes = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'

@@ -1,21 +1,18 @@
 /** The classifier, kept current by watches of the cache. */
-import { FollowedResource } from '../cache/followed-resource.ts'
-import type { Item } from '../cache/item.ts'
-import type { ObjectReader } from '../cache/reader.ts'
+import { type FollowedAccess, followByName, type NamedObjects } from '../cache/follow-by-name.ts'
+import type { FollowedResource } from '../cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
 import type { Counter } from '../lib/metrics.ts'
-import type { ResourceKeys } from '../storage/keys.ts'
 import { Classifier } from './classifier.ts'
 import { readSchema } from './flow-schema.ts'
 
 export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 
 export type FlowResource = 'flowschemas' | 'prioritylevelconfigurations'
-export type FlowAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
 export type FollowedSchemasParts = {
   /** Undefined: the resource is not served. */
-  readonly accessOf: (resource: FlowResource) => FlowAccess | undefined
+  readonly accessOf: (resource: FlowResource) => FollowedAccess | undefined
   readonly log: Log
   /** Requests that were begun, by schema and level. */
   readonly dispatched: Counter
@@ -54,28 +51,8 @@ export class FollowedSchemas implements AsyncDisposable {
     await Promise.all(this.#resources.map((one) => one[Symbol.asyncDispose]()))
   }
 
-  #follow<T>(resource: FlowResource, { read, set, names }: Source<T>): FollowedResource<T>[] {
+  #follow<T>(resource: FlowResource, objects: NamedObjects<T>): FollowedResource<T>[] {
     const { accessOf, log } = this.#parts
-    const access = accessOf(resource)
-    if (access === undefined) return []
-    const { keys, reader } = access
-    const followed = new FollowedResource<T>({
-      name: `${resource}.${flowGroup}`,
-      reader,
-      range: keys.range(),
-      read,
-      set: (key, content) => set(key.slice(keys.prefix.length), content),
-      *known() {
-        for (const name of names()) yield keys.key(undefined, name)
-      },
-      log,
-    })
-    return [followed]
+    return followByName({ name: `${resource}.${flowGroup}`, access: accessOf(resource), log }, objects)
   }
-}
-
-type Source<T> = {
-  readonly read: (item: Item) => T
-  readonly set: (name: string, content: T | undefined) => void
-  readonly names: () => Iterable<string>
 }

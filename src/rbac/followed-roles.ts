@@ -5,8 +5,8 @@
  */
 import { ApiError } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
+import type { FollowedAccess } from '../cache/follow-by-name.ts'
 import { FollowedResource } from '../cache/followed-resource.ts'
-import type { ObjectReader } from '../cache/reader.ts'
 import type { Log } from '../lib/log.ts'
 import { ownText, SharedLists } from '../lib/shared-lists.ts'
 import type { Time } from '../lib/timers.ts'
@@ -26,11 +26,9 @@ const kinds: { readonly [resource in RoleResource]: string } = {
   rolebindings: 'RoleBinding',
 }
 
-export type RoleAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
-
 export type FollowedRolesParts = {
   /** Undefined: the resource is not served. */
-  readonly accessOf: (resource: RoleResource) => RoleAccess | undefined
+  readonly accessOf: (resource: RoleResource) => FollowedAccess | undefined
   readonly log: Log
   readonly time?: Time
 }
@@ -91,7 +89,7 @@ export class FollowedRoles implements AsyncDisposable {
     await Promise.all([...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow(resource: RoleResource, { keys, reader }: RoleAccess): FollowedResource<Fields> {
+  #follow(resource: RoleResource, { keys, reader }: FollowedAccess): FollowedResource<Fields> {
     const { log, time } = this.#parts
     const what = resource.endsWith('bindings') ? 'bindings' : 'roles'
     return new FollowedResource({

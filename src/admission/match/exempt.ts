@@ -1,7 +1,5 @@
 /** What admission by webhooks and policies leaves alone: its own configurations, so that nobody locks himself out for good. */
-import type { Attributes } from '../admission.ts'
-
-const group = 'admissionregistration.k8s.io'
+import { admissionGroup, type Attributes } from '../admission.ts'
 
 const policies: ReadonlySet<string> = new Set([
   'validatingadmissionpolicies',
@@ -22,7 +20,8 @@ const reviews: ReadonlySet<string> = new Set([
 ])
 
 export const isExemptFromPolicies = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
-  (resource.group === group && policies.has(resource.plural)) || reviews.has(`${resource.plural}.${resource.group}`)
+  (resource.group === admissionGroup && policies.has(resource.plural)) ||
+  reviews.has(`${resource.plural}.${resource.group}`)
 
 export const isExemptFromWebhooks = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
-  resource.group === group && (policies.has(resource.plural) || webhooks.has(resource.plural))
+  resource.group === admissionGroup && (policies.has(resource.plural) || webhooks.has(resource.plural))

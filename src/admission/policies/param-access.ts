@@ -9,7 +9,7 @@ import { forbiddenField } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { mastersGroup, type User } from '../../api/user.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { Attributes, Plugin } from '../admission.ts'
+import { admissionGroup, type Attributes, type Plugin } from '../admission.ts'
 import type { AskAuthorizer } from '../ask-authorizer.ts'
 import type { Objects, ResourceId } from '../objects.ts'
 
@@ -18,8 +18,6 @@ export type ParamAccessParts = {
   readonly authorize: AskAuthorizer
   readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
 }
-
-const group = 'admissionregistration.k8s.io'
 
 /** The policies of each resource of bindings. */
 const policiesOf: ReadonlyMap<string, string> = new Map([
@@ -31,7 +29,7 @@ export function createParamAccess(parts: ParamAccessParts): Plugin {
   const plurals = [...policiesOf.keys(), ...policiesOf.values()]
   return {
     name: 'ParamAccess',
-    resources: new Set(plurals.map((plural) => `${plural}.${group}`)),
+    resources: new Set(plurals.map((plural) => `${plural}.${admissionGroup}`)),
     validate: (attributes) => {
       const { object, subresource, context } = attributes
       if (object === undefined || subresource !== '' || context.user.groups.includes(mastersGroup)) return undefined
@@ -61,7 +59,11 @@ async function checkBinding(attributes: Attributes, spec: Fields, parts: ParamAc
   const { resource, context } = attributes
   const { user } = context
   const policyName = textOf(spec['policyName'])
-  const id: ResourceId = { group, version: resource.version, plural: policiesOf.get(resource.plural) ?? '' }
+  const id: ResourceId = {
+    group: admissionGroup,
+    version: resource.version,
+    plural: policiesOf.get(resource.plural) ?? '',
+  }
   const policy = await parts.objects.get(id, { namespace: '', name: policyName }, 'latest')
   const paramKind = fieldsOf(policy?.['spec'])['paramKind']
   const target = targetOf(paramKind, parts)

@@ -1,23 +1,19 @@
 /** The configurations of webhooks, kept current by watches of the cache. */
-import { FollowedResource } from '../../cache/followed-resource.ts'
-import type { ObjectReader } from '../../cache/reader.ts'
+import { type FollowedAccess, followByName } from '../../cache/follow-by-name.ts'
+import type { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Registry } from '../../registry/registry.ts'
-import type { ResourceKeys } from '../../storage/keys.ts'
 import type { WebhookParts } from '../../webhooks/call.ts'
+import { admissionGroup } from '../admission.ts'
 import { HookList } from './hook-list.ts'
 
-export const configurationGroup = 'admissionregistration.k8s.io'
-
 export type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations'
-
-type ConfigurationAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
 
 export type FollowedHooksParts = {
   readonly registry: Pick<Registry, 'inGroup' | 'changes'>
   /** Undefined: the resource is not served. */
-  readonly accessOf: (resource: ConfigurationResource) => ConfigurationAccess | undefined
+  readonly accessOf: (resource: ConfigurationResource) => FollowedAccess | undefined
   readonly calls: WebhookParts
   readonly log: Log
 }
@@ -52,22 +48,14 @@ export class FollowedHooks implements AsyncDisposable {
 
   #follow(resource: ConfigurationResource, list: HookList): FollowedResource<Fields>[] {
     const { accessOf, log } = this.#parts
-    const access = accessOf(resource)
-    if (access === undefined) return []
-    const { keys, reader } = access
-    return [
-      new FollowedResource<Fields>({
-        name: `${resource}.${configurationGroup}`,
-        reader,
-        range: keys.range(),
+    return followByName<Fields>(
+      { name: `${resource}.${admissionGroup}`, access: accessOf(resource), log },
+      {
         read: (item) => item.peek(),
-        set: (key, object) => list.set(key.slice(keys.prefix.length), object),
-        unreadable: (key) => list.setUnreadable(key.slice(keys.prefix.length)),
-        *known() {
-          for (const name of list.names()) yield keys.key(undefined, name)
-        },
-        log,
-      }),
-    ]
+        set: (name, object) => list.set(name, object),
+        unreadable: (name) => list.setUnreadable(name),
+        names: () => list.names(),
+      },
+    )
   }
 }

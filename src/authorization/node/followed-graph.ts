@@ -2,9 +2,9 @@
  * The graph of nodes, kept current by watches of the cache. It may be a moment behind what is stored, as upstream's is: a kubelet that was
  * told of a pod by this server finds what the pod refers to.
  */
+import type { FollowedAccess } from '../../cache/follow-by-name.ts'
 import { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Item } from '../../cache/item.ts'
-import type { ObjectReader } from '../../cache/reader.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Histogram } from '../../lib/metrics.ts'
@@ -14,11 +14,9 @@ import type { ResourceKeys } from '../../storage/keys.ts'
 import { NodeGraph } from './graph.ts'
 import { type Place, readNodeName, readPod, readVolume } from './read-objects.ts'
 
-type GraphAccess = { readonly keys: ResourceKeys; readonly reader: Pick<ObjectReader, 'list' | 'watch'> }
-
 export type FollowedGraphParts = {
   /** In any version that is served; undefined: the resource is not served. */
-  readonly accessOf: (group: string, plural: string) => GraphAccess | undefined
+  readonly accessOf: (group: string, plural: string) => FollowedAccess | undefined
   readonly log: Log
   /** How long changes take, by their names. */
   readonly seconds: Histogram
