@@ -25,10 +25,14 @@ test('nobody waits any more when the client has gone or the time is up', async (
   assert.equal(gone.context.signal, signal)
   gone.client.abort()
   assert.ok(signal.aborted)
+  gone.context.timeOut()
+  assert.equal(gone.context.hasTimedOut, false)
 
   const late = contextFor(5)
   await new Promise((resolve) => late.context.signal.addEventListener('abort', resolve))
   assert.equal(late.context.signal.reason.name, 'TimeoutError')
+  late.context.timeOut()
+  assert.ok(late.context.hasTimedOut)
 })
 
 test('a watch has the signal of its client, and no deadline', () => {

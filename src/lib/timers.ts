@@ -99,25 +99,39 @@ export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = syst
   return promise
 }
 
+export type OwnInTime<T> = InTime<T> & {
+  /** The work has been told that its time is up, by a timer of its own: what it says now may only be that it was told. */
+  readonly isLate?: () => boolean
+}
+
 /** As `inTime`, for work that nobody else waits for, such as the answer to one request: it needs no list of those who wait. */
-export function ownInTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
+export function ownInTime<T>(
+  work: Promise<T>,
+  msMax: number,
+  { late, isLate = never, timers = systemTimers }: OwnInTime<T>,
+): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const timer = timers.after(Math.max(0, Math.ceil(msMax)), () => {
+  const onLate = (): void => {
     try {
       resolve(late())
     } catch (error) {
       reject(error)
     }
-  })
+  }
+  const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
   work.then(
     (result) => {
       timer.close()
-      resolve(result)
+      if (isLate()) onLate()
+      else resolve(result)
     },
     (error: unknown) => {
       timer.close()
-      reject(error)
+      if (isLate()) onLate()
+      else reject(error)
     },
   )
   return promise
 }
+
+const never = (): boolean => false
