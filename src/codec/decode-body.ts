@@ -272,11 +272,13 @@ export type Decoded =
   | { readonly object: KubeObject; readonly strictFaults: readonly string[] }
   | { readonly fault: string }
 
+export type PatchedBy = 'patch' | 'apply' | 'webhook'
+
 /**
  * Decodes the result of a patch. If the patch changed the kind, the object is decoded as one of that kind first, as upstream does.
  * Without an apiVersion nothing can be decoded, and the object is empty.
  */
-export function decodePatched(text: string, expected: Expected, { isApplied = false } = {}): Decoded {
+export function decodePatched(text: string, expected: Expected, by: PatchedBy = 'patch'): Decoded {
   const { kind, shape } = expected
   const scanner = new JsonScanner(text)
   const type = scanner.peekType()
@@ -312,10 +314,11 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   const { object, strictFaults } = pruned(named, read, shape)
-  const refusal = isApplied ? undefined : shape.refuse?.(object)
+  const refusal = by === 'apply' ? undefined : shape.refuse?.(object)
   if (refusal !== undefined) return { fault: refusal }
-  if (!isApplied || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
-  return { object: shape.custom.setAppliedDefaults({ ...object, metadata: named.metadata }), strictFaults }
+  if (by === 'patch' || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
+  const kept = by === 'apply' ? { ...object, metadata: named.metadata } : object
+  return { object: shape.custom.setDefaultsAroundNulls(kept), strictFaults }
 }
 
 /** Without an apiVersion, upstream looks for the kind among its internal types. */

@@ -405,8 +405,8 @@ class Decoder {
 
   #describe(shown: string, goName: string): Wrong {
     const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
-    const field = `${this.#struct?.name ?? ''}.${names.join('.')}`
-    return { shown, goName, text: `json: cannot unmarshal ${shown} into Go struct field ${field} of type ${goName}` }
+    const place = this.#struct === undefined ? 'value' : `struct field ${this.#struct.name}.${names.join('.')}`
+    return { shown, goName, text: `json: cannot unmarshal ${shown} into Go ${place} of type ${goName}` }
   }
 
   #strict(what: 'unknown' | 'duplicate', key: string): void {

@@ -4,6 +4,7 @@ import { type Fields, isFields, type Json } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../api/json-scanner.ts'
+import { compactedBytes } from './compacted-bytes.ts'
 
 /** The type of a value, as error messages name it. */
 export function jsonTypeOf(value: Json): JsonType {
@@ -26,10 +27,14 @@ export function readRaw(scanner: JsonScanner): string {
 /** Compacts a JSON text as `readRaw` does. */
 export function compacted(text: string): string {
   if (!/[\s<>&\u2028\u2029]/.test(text)) return text
+  if (text.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(text)).toString()
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
     token.startsWith('"') ? token.replace(escaped, (character) => escapes[character] ?? character) : '',
   )
 }
+
+/** Longer texts are compacted byte by byte: a callback for each of millions of characters, or of tokens, holds up the event loop. */
+const LONG_CHARACTERS = 16 * 1024
 
 const needsEscape = /[<>&\u2028\u2029\ud800-\udfff]/
 const escaped = /[<>&\u2028\u2029]/g
@@ -43,6 +48,9 @@ const escapes: { readonly [character: string]: string } = {
 
 /** Texts that need no escapes. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
+
+/** Whether the text between quotes is its JSON. */
+export const isPlainString = (text: string): boolean => plain.test(text)
 
 export function printString(text: string): string {
   if (plain.test(text)) return `"${text}"`

@@ -11,7 +11,15 @@ import { customStruct } from '../registry/custom/custom-schema.ts'
 import { typeOf } from '../registry/types.ts'
 import { readStructural } from '../schema/structural/read-structural.ts'
 import { jsonToYaml } from './yaml-print.ts'
-import { decodeStored, encodeStored, isOutdated, printWire, UnreadableError, wireOfStored } from './object.ts'
+import {
+  decodeStored,
+  encodeStored,
+  isOutdated,
+  objectText,
+  printWire,
+  UnreadableError,
+  wireOfStored,
+} from './object.ts'
 
 const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
 const replicaSet = plainSchema(typeOf('apps/v1', 'ReplicaSet'))
@@ -189,4 +197,11 @@ test('any ConfigMap survives being stored', () => {
       assert.deepEqual(encodeStored(read, configMap), stored)
     }),
   )
+})
+
+test('an object without metadata and other fields is JSON, too', () => {
+  const options: KubeObject = { kind: 'PodProxyOptions', apiVersion: 'v1', metadata: {} }
+  const struct = typeOf('core/v1', 'PodProxyOptions')
+  assert.equal(objectText(options, struct), '{"kind":"PodProxyOptions","apiVersion":"v1"}')
+  assert.equal(objectText({ ...options, path: '/' }, struct), '{"kind":"PodProxyOptions","apiVersion":"v1","path":"/"}')
 })

@@ -97,8 +97,12 @@ export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffe
 }
 
 /** JSON without a newline. */
-export const objectText = (object: KubeObject, struct: Struct): string =>
-  struct.open !== undefined ? printOpen(object, struct).text : `${printHead(object)}${printBody(object, struct)}}`
+export function objectText(object: KubeObject, struct: Struct): string {
+  if (struct.open !== undefined) return printOpen(object, struct).text
+  const body = printBody(object, struct)
+  // The options of a CONNECT have no metadata, and may have no field at all.
+  return body === '' ? `${printHead(object).slice(0, -1)}}` : `${printHead(object)}${body}}`
+}
 
 /** The stored form has no resourceVersion: the database keeps it as the revision. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {

@@ -3,6 +3,8 @@
  * addition to a field. (prom-client looks its labels up at every call, and cannot print `le` last.)
  */
 
+import { Quantiles } from './quantiles.ts'
+
 /** The stability level of a metric, which is part of its help text. */
 export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
 
@@ -25,7 +27,7 @@ abstract class Metric<Series> {
     this.options = options
   }
 
-  abstract readonly type: 'counter' | 'gauge' | 'histogram'
+  abstract readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   protected abstract create(): Series
   protected abstract lines(series: Series, labels: string): string
 
@@ -118,6 +120,13 @@ export class Distribution {
     this.sum += value
     this.count++
   }
+
+  /** Counts values that are all the same and not above the first bound. */
+  observeLow(value: number, times: number): void {
+    this.counts[0] = (this.counts[0] ?? 0) + times
+    this.sum += value * times
+    this.count += times
+  }
 }
 
 export class Histogram extends Metric<Distribution> {
@@ -147,6 +156,35 @@ export class Histogram extends Metric<Distribution> {
   }
 }
 
+/** The quantiles that Go's client prints by default. */
+const quantiles = [0.5, 0.9, 0.99] as const
+
+export type SummaryOptions = MetricOptions & { readonly spanMs: number; readonly monotonicMs: () => number }
+
+export class Summary extends Metric<Quantiles> {
+  override readonly type = 'summary'
+  readonly #spanMs: number
+  readonly #monotonicMs: () => number
+
+  constructor({ spanMs, monotonicMs, ...options }: SummaryOptions) {
+    super(options)
+    this.#spanMs = spanMs
+    this.#monotonicMs = monotonicMs
+  }
+
+  protected override create(): Quantiles {
+    return new Quantiles(this.#spanMs, this.#monotonicMs)
+  }
+
+  protected override lines(series: Quantiles, labels: string): string {
+    const { name } = this.options
+    const before = labels === '' ? '' : `${labels},`
+    const read = series.read(quantiles)
+    const shown = quantiles.map((quantile, at) => line(name, `${before}quantile="${quantile}"`, read[at] ?? Number.NaN))
+    return shown.join('') + line(`${name}_sum`, labels, series.sum) + line(`${name}_count`, labels, series.count)
+  }
+}
+
 /** All metrics of one endpoint. `onPrint` callbacks run before each scrape, for values that are only read then. */
 export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
@@ -162,6 +200,10 @@ export class Metrics {
 
   histogram(options: MetricOptions, bounds: readonly number[]): Histogram {
     return this.#add(new Histogram(options, bounds))
+  }
+
+  summary(options: SummaryOptions): Summary {
+    return this.#add(new Summary(options))
   }
 
   onPrint(update: () => void): void {

@@ -2,9 +2,10 @@
  * Certificate signing requests (PKCS #10, RFC 2986): the subject, and whether the sender has the private key. Node parses certificates
  * only.
  */
+import { isAscii, isUtf8 } from 'node:buffer'
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { DerError, DerReader } from './der-reader.ts'
-import { decodePem } from './pem.ts'
+import { DerError, DerReader, type DerValue } from './der-reader.ts'
+import { decodePem, type PemBlock } from './pem.ts'
 
 export type CertificateRequest = { readonly organizations: readonly string[]; readonly commonName: string }
 
@@ -41,9 +42,49 @@ const md5WithRsa = '2a864886f70d010104'
 
 /** Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError. */
 export function readPemRequest(base64: string): CertificateRequest {
-  const [block] = decodePem(Buffer.from(base64, 'base64').toString('latin1'))
+  const block = onlyBlock(base64)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
   return readRequest(block.bytes)
+}
+
+/** Of several blocks, the signer might read another one than this server, which decides whether the subject is allowed. */
+function onlyBlock(base64: string): PemBlock | undefined {
+  const text = Buffer.from(base64, 'base64').toString('latin1')
+  const [, ...begun] = text.split('-----BEGIN ')
+  return begun.length === 1 ? decodePem(text)[0] : undefined
+}
+
+const extensionRequestId = '2a864886f70d01090e'
+const alternativeNamesId = '551d11'
+
+/** Whether a request asks for names or addresses besides its subject; true also if that cannot be told. */
+export function asksForNames(base64: string): boolean {
+  const block = onlyBlock(base64)
+  try {
+    return block === undefined || hasAlternativeNames(block.bytes)
+  } catch (error) {
+    if (error instanceof DerError) return true
+    throw error
+  }
+}
+
+function hasAlternativeNames(der: Buffer): boolean {
+  const info = new DerReader(der).sequence('certificateRequest').sequence('tbsCertificateRequest')
+  // Version, subject, public key; the attributes may be absent.
+  for (let before = 0; before < 3; before++) info.any()
+  if (info.isAtEnd) return false
+  for (const attributes = new DerReader(info.any().content); !attributes.isAtEnd; ) {
+    const attribute = attributes.sequence('Attribute')
+    const id = attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
+    if (id !== extensionRequestId) continue
+    for (const values = new DerReader(attribute.any().content); !values.isAtEnd; ) {
+      for (const extensions = values.sequence('Extensions'); !extensions.isAtEnd; ) {
+        const extension = extensions.sequence('Extension').expect(OBJECT_ID, 'ObjectIdentifier')
+        if (extension.content.toString('hex') === alternativeNamesId) return true
+      }
+    }
+  }
+  return false
 }
 
 /** Fails with a RequestError, also if the signature was not made with the request's key. */
@@ -97,15 +138,30 @@ function checkSignature(signed: Buffer, signature: Buffer, { publicKey, algorith
 const commonNameId = '550403'
 const organizationId = '55040a'
 
+/** The types of text that all readers take for the same text. What other types mean, and whether they count, is read differently by signers. */
+const textTags: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
+  [0x0c, isUtf8],
+  [0x13, isAscii],
+  [0x16, isAscii],
+])
+
 function readSubject(content: Buffer): CertificateRequest {
-  const parts: { readonly id: string; readonly text: string }[] = []
+  const organizations: string[] = []
+  let commonName = ''
   for (const sets = new DerReader(content); !sets.isAtEnd; ) {
     for (const set = new DerReader(sets.any().content); !set.isAtEnd; ) {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
-      parts.push({ id, text: part.any().content.toString('utf8') })
+      const value = part.any()
+      if (id === organizationId) organizations.push(textIn(value))
+      // Of several, the last one counts, as for Go.
+      else if (id === commonNameId) commonName = textIn(value)
     }
   }
-  const textsOf = (wanted: string): string[] => parts.filter(({ id }) => id === wanted).map(({ text }) => text)
-  return { organizations: textsOf(organizationId), commonName: textsOf(commonNameId).at(-1) ?? '' }
+  return { organizations, commonName }
+}
+
+function textIn({ tag, content }: DerValue): string {
+  if (textTags.get(tag)?.(content) === true) return content.toString('utf8')
+  throw new RequestError('the names of a subject must be of type UTF8String, PrintableString or IA5String')
 }

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ByteText } from './byte-text.ts'
+
+test('a text is its pieces in UTF-8, however short its memory was', () => {
+  const piece = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 1020, maxLength: 1030 }))
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 64 }), fc.array(piece), (bytes, pieces) => {
+      const text = new ByteText(bytes)
+      for (const [at, one] of pieces.entries()) {
+        if (at % 2 === 0) text.text(one)
+        else text.append(Buffer.from(one))
+      }
+      assert.deepEqual(text.bytes, Buffer.from(pieces.join('')))
+    }),
+  )
+})
+
+test('digits have leading zeros', () => {
+  const text = new ByteText(1)
+  text.digits(42, 6)
+  text.digits(1_234_567, 6)
+  assert.equal(text.bytes.toString(), '000042234567')
+})
+
+test('parts are copied, from the same text, too, and what is cut off is another use', () => {
+  const text = new ByteText(4)
+  text.text('abcd')
+  text.copy(text, 1, 3)
+  const other = new ByteText(1)
+  other.copy(text, 3, 6)
+  assert.deepEqual([text.bytes.toString(), other.bytes.toString(), text.uses], ['abcdbc', 'dbc', 0])
+  text.cut(2)
+  assert.deepEqual([text.bytes.toString(), text.uses], ['ab', 1])
+  text.clear()
+  assert.deepEqual([text.length, text.uses], [0, 2])
+})

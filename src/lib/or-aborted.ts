@@ -1,0 +1,16 @@
+/** The promise, or a failure as soon as the signal is aborted, whatever becomes of the promise then. `why`: by default the signal's reason. */
+export async function orAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  why: () => unknown = () => signal?.reason,
+): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(why())
+  signal?.addEventListener('abort', onAbort)
+  if (signal?.aborted === true) onAbort()
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
