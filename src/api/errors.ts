@@ -3,7 +3,7 @@
  * where kube-apiserver answers so.
  */
 import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
-import { type Fields, isFields, itemsOf, type Json, type KubeObject, numberOf, textOf } from './object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, numberOf, textOf } from './object.ts'
 import { quote } from './quote.ts'
 
 export type Reason =
@@ -36,11 +36,19 @@ export type StatusDetails = {
   readonly retryAfterSeconds?: number
 }
 
+/** Of a list. A new continue token is offered by the 410 for an expired one alone; the others come from webhooks. */
+export type StatusMetadata = {
+  readonly selfLink?: string
+  readonly resourceVersion?: string
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
 /** The Status object, its fields in the order in which they are serialized. */
 export type Status = {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
-  readonly metadata: { readonly continue?: string }
+  readonly metadata: StatusMetadata
   readonly status: 'Success' | 'Failure'
   readonly message?: string
   readonly reason?: Reason
@@ -48,15 +56,14 @@ export type Status = {
   readonly code?: number
 }
 
-type Extra = { readonly details?: StatusDetails; readonly continue?: string; readonly cause?: unknown }
+type Extra = { readonly details?: StatusDetails; readonly metadata?: StatusMetadata; readonly cause?: unknown }
 
 export class ApiError extends Error {
   readonly code: number
   /** Absent in the few errors that kube-apiserver itself gives no reason. */
   readonly reason: Reason | undefined
   readonly details: StatusDetails | undefined
-  /** A new continue token; only the 410 for an expired one may offer it. */
-  readonly continue: string | undefined
+  readonly metadata: StatusMetadata
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
     super(message, { cause: extra.cause })
@@ -64,7 +71,7 @@ export class ApiError extends Error {
     this.code = code
     this.reason = reason
     this.details = extra.details
-    this.continue = extra.continue
+    this.metadata = extra.metadata ?? {}
   }
 }
 
@@ -85,7 +92,7 @@ export function toStatus(error: ApiError): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: error.continue === undefined ? {} : { continue: error.continue },
+    metadata: error.metadata,
     status: 'Failure',
     message: error.message,
     ...(error.reason === undefined ? {} : { reason: error.reason }),
@@ -157,6 +164,15 @@ export function deniedByPolicy({ message, details }: ApiError, reason: string, c
   const [code, known] = policyReasons.get(reason) ?? invalidByPolicy
   return new ApiError(code, known, message, { details: { ...details, causes: [{ message: cause }] } })
 }
+
+/** Mutating policies fail: the first fault has the message and the reason, and each is a cause. The code is always that of Forbidden. */
+export function failedByPolicies({ details }: ApiError, faults: readonly PolicyFault[]): ApiError {
+  const [first] = faults
+  const causes = faults.map(({ message }) => ({ message }))
+  return new ApiError(403, first?.reason ?? 'Forbidden', first?.message ?? '', { details: { ...details, causes } })
+}
+
+export type PolicyFault = { readonly message: string; readonly reason: 'Forbidden' | 'Invalid' }
 
 const invalidByPolicy = [422, 'Invalid'] as const
 const policyReasons: ReadonlyMap<string, readonly [number, Reason]> = new Map([
@@ -296,11 +312,15 @@ export function tooManyMembers(max: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
+/** `continue`: a new token, from which a list can go on. */
 export function expired(
   message: string,
-  extra: { readonly continue?: string; readonly cause?: unknown } = {},
+  { continue: token, cause }: { readonly continue?: string; readonly cause?: unknown } = {},
 ): ApiError {
-  return new ApiError(410, 'Expired', message, extra)
+  return new ApiError(410, 'Expired', message, {
+    cause,
+    ...(token === undefined ? {} : { metadata: { continue: token } }),
+  })
 }
 
 /** `current` is the server's latest resource version; with `retries` the client is asked to retry after a second. */
@@ -344,6 +364,11 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
+/** A limit of an admission plugin is reached. As upstream, the answer does not say when to try again. */
+export function limitReached(why: string): ApiError {
+  return new ApiError(429, 'TooManyRequests', `Too many requests: ${why}`)
+}
+
 /** The audit log could not store the first event of the request. */
 export function auditFailed(uri: string): TextError {
   return new TextError(500, `Internal Server Error: ${escapeHtml(quote(uri))}: failed to store audit event\n`)
@@ -379,16 +404,25 @@ export function internalError(message: string, cause?: unknown): ApiError {
  * The Status with which an admission webhook refused a request: its reason and details are passed on as they are, and its code if that is
  * one of an error. A code that HTTP does not know could not be sent.
  */
-export function passedOn({ code, reason, details }: Fields, message: string): ApiError {
+export function passedOn({ code, reason, details, metadata }: Fields, message: string): ApiError {
   const given = numberOf(code)
   const said = textOf(reason)
   const known = isReason(said) ? said : undefined
-  const extra = isFields(details) ? { details: passedDetails(details) } : {}
+  const extra = {
+    ...(isFields(details) ? { details: passedDetails(details) } : {}),
+    metadata: passedMetadata(fieldsOf(metadata)),
+  }
   return new ApiError(given >= 400 && given <= 599 ? given : 400, known, message, extra)
 }
 
 /** A webhook may give any reason. */
 const isReason = (text: string): text is Reason => text !== ''
+
+function passedMetadata({ selfLink, resourceVersion, continue: token, remainingItemCount }: Fields): StatusMetadata {
+  const texts = { selfLink, resourceVersion, continue: token }
+  const given = Object.fromEntries(Object.entries(texts).flatMap(([key, value]) => textEntry(key, value)))
+  return typeof remainingItemCount === 'number' ? { ...given, remainingItemCount } : given
+}
 
 function passedDetails({ name, group, kind, uid, causes, retryAfterSeconds }: Fields): StatusDetails {
   const texts = { name, group, kind, uid }

@@ -7,8 +7,12 @@ export type User = {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-/** The server itself: the user of its own controllers. */
-export const systemUser: User = { name: 'system:apiserver', uid: '', groups: ['system:masters'] }
+/** The server itself: the user of its own controllers. Webhooks and audit events see it, with the groups in this order. */
+export const systemUser: User = {
+  name: 'system:apiserver',
+  uid: '',
+  groups: ['system:authenticated', 'system:masters'],
+}
 
 export const mastersGroup = 'system:masters'
 export const authenticatedGroup = 'system:authenticated'

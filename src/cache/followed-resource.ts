@@ -7,6 +7,7 @@ import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf } from '../api/object.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import type { Log } from '../lib/log.ts'
+import { orAborted } from '../lib/or-aborted.ts'
 import { Slices } from '../lib/slices.ts'
 import { sleep, systemTime, type Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -96,7 +97,7 @@ export class FollowedResource<T> implements AsyncDisposable {
       // Before the check: progress during the check counts.
       const { promise } = this.#progress
       if (this.#stopping.signal.aborted || (await isDone())) return
-      await orAborted(promise, signal)
+      await orCancelled(promise, signal)
     }
   }
 
@@ -231,20 +232,11 @@ export class FollowedResource<T> implements AsyncDisposable {
 }
 
 /** Fails with 'cancelled' if the signal is aborted first. */
-async function orAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => {
+const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
+  orAborted(promise, signal, () => {
     const options = { cause: signal?.reason, ambiguous: true }
-    reject(new StorageError('cancelled', 'the caller went away before the change was in force', options))
-  }
-  signal?.addEventListener('abort', onAbort)
-  if (signal?.aborted === true) onAbort()
-  try {
-    await Promise.race([promise, aborted])
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-  }
-}
+    return new StorageError('cancelled', 'the caller went away before the change was in force', options)
+  })
 
 const metadata = '"metadata":'
 

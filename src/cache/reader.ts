@@ -102,7 +102,8 @@ export class Reader {
   }
 
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
-    const state = this.#shown(await this.#state(at))
+    const wanted = this.#state(at)
+    const state = this.#shown(wanted === 'current' ? wanted : await wanted)
     if (state !== undefined) return { revision: state.revision, item: state.tree.get(key) }
     const { revision, items } = await this.#fromStore(rangeOfKey(key), at, {})
     return { revision, item: items[0] }
@@ -183,30 +184,36 @@ export class Reader {
   }
 
   /**
-   * Waits for the requested state. The current one is taken by `#shown`, in the same turn as it is used, since it would move on during an
-   * await. 'store': memory cannot answer, the database may.
+   * Waits for the requested state, unless anything in memory will do. The current one is taken by `#shown`, in the same turn as it is used,
+   * since it would move on during an await. 'store': memory cannot answer, the database may.
    */
-  async #state(at: At): Promise<'current' | 'store' | State> {
-    try {
-      const state = await this.#awaitState(at)
-      return this.#resource.isClosed() ? 'store' : state
-    } catch (error) {
-      // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
-      if (this.#resource.isClosed()) return 'store'
-      throw error
-    }
+  #state(at: At): 'current' | Promise<'current' | 'store' | State> {
+    return at === 'any' && this.#resource.isFilled ? 'current' : this.#awaitState(at)
   }
 
   async #awaitState(at: At): Promise<'current' | 'store' | State> {
     const resource = this.#resource
-    const isFresh = await resource.ensure()
-    if (at === 'latest') {
-      if (!isFresh && !(await resource.reach(await this.#parts.feed.prove(), REACH_MS))) return 'store'
-    } else if (at !== 'any' && 'atLeast' in at) {
-      if (!(await resource.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, resource.revision)
-    } else if (at !== 'any') {
-      return this.#stateAt(at.exactly)
+    try {
+      const state = await this.#reachState(at)
+      return resource.isClosed() ? 'store' : state
+    } catch (error) {
+      // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
+      if (resource.isClosed()) return 'store'
+      throw error
     }
+  }
+
+  async #reachState(at: At): Promise<'current' | 'store' | State> {
+    const resource = this.#resource
+    const isFresh = resource.isFilled ? false : await resource.ensure()
+    if (at === 'any') return 'current'
+    if (at === 'latest') {
+      if (isFresh) return 'current'
+      const revision = await this.#parts.feed.prove()
+      return resource.revision >= revision || (await resource.reach(revision, REACH_MS)) ? 'current' : 'store'
+    }
+    if ('exactly' in at) return this.#stateAt(at.exactly)
+    if (!(await resource.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, resource.revision)
     return 'current'
   }
 

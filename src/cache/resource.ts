@@ -115,6 +115,11 @@ export class CachedResource {
     return this.#phase.phase
   }
 
+  /** Whether there are objects to serve, without waiting. */
+  get isFilled(): boolean {
+    return this.#phase.phase === 'live' || this.#phase.phase === 'behind'
+  }
+
   get tree(): Tree {
     return this.#contents.tree
   }
@@ -153,7 +158,7 @@ export class CachedResource {
   /** The objects that can be served without waiting. */
   known(): Tree | undefined {
     this.#usedAtMs = this.#parts.time.monotonicMs()
-    return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.tree : undefined
+    return this.isFilled ? this.tree : undefined
   }
 
   /**

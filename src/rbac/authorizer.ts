@@ -6,7 +6,7 @@ import { aggregate } from '../api/aggregate.ts'
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
-import type { Binding, Subject } from './binding.ts'
+import type { Binding } from './binding.ts'
 import { Role } from './role.ts'
 import type { RoleIndex } from './role-index.ts'
 import { questionOf, type Rule } from './rule.ts'
@@ -20,10 +20,10 @@ const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
 
 export function authorizeByRoles(index: RoleIndex, user: User, attributes: AccessAttributes): AccessDecision {
   const question = questionOf(attributes)
-  let reason = ''
+  let allowed: AccessDecision | undefined
   let errors: ResolutionErrors | undefined
   const namespace = attributes.kind === 'path' ? '' : attributes.namespace
-  const isAllowed = index.visit(user, namespace, (binding, subject) => {
+  index.visit(user, namespace, (binding, subject) => {
     const { role } = binding
     if (!(role instanceof Role) || role.rules === undefined) {
       errors ??= new ResolutionErrors()
@@ -31,10 +31,10 @@ export function authorizeByRoles(index: RoleIndex, user: User, attributes: Acces
       return false
     }
     if (!role.covers(question)) return false
-    reason = allowedBy(binding, role, subject)
+    allowed = index.allowed.of(binding, role, subject)
     return true
   })
-  if (isAllowed) return { verdict: 'allow', reason }
+  if (allowed !== undefined) return allowed
   return errors === undefined ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${errors.text()}` }
 }
 
@@ -89,13 +89,6 @@ class ResolutionErrors {
   text(): string {
     return aggregate(this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`])
   }
-}
-
-function allowedBy({ name, namespace }: Binding, role: Role, subject: Subject): string {
-  const binding =
-    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
-  const to = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace}` : subject.name
-  return `RBAC: allowed by ${binding} of ${role.kind} ${quote(role.name)} to ${subject.kind} ${quote(to)}`
 }
 
 function unresolved({ role }: Binding, names: 'singular' | 'plural'): string {

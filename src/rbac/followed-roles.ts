@@ -3,15 +3,14 @@
  * has it (`followed`), so that the next request of the client is decided on what it wrote. The escalation check waits for the
  * latest state first, through whichever server it was written (`latest`).
  */
-import { ApiError } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import type { FollowedAccess } from '../cache/follow-by-name.ts'
 import { FollowedResource } from '../cache/followed-resource.ts'
+import { followedStore } from '../cache/followed-store.ts'
 import type { Log } from '../lib/log.ts'
 import { ownText, SharedLists } from '../lib/shared-lists.ts'
 import type { Time } from '../lib/timers.ts'
-import type { Key, Revision } from '../storage/engine.ts'
-import { isCode } from '../storage/errors.ts'
+import type { Key } from '../storage/engine.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
@@ -59,30 +58,7 @@ export class FollowedRoles implements AsyncDisposable {
 
   /** A store for a resource whose writes return when the index has them. */
   followed(resource: RoleResource, store: ObjectStore): ObjectStore {
-    const write = <T>(change: Change<T>): Promise<T> => followedWrite(this.#resources.get(resource), change)
-    return {
-      get: (key, options) => store.get(key, options),
-      create: (key, value, options) =>
-        write({
-          run: () => store.create(key, value, options),
-          revisionOf: (revision) => revision,
-          signal: options?.signal,
-        }),
-      update: (key, options, decide) =>
-        write({
-          run: () => store.update(key, options, decide),
-          // Without an object there is no revision of the resource.
-          revisionOf: ({ outcome, revision, previous }) =>
-            outcome === 'unchanged' && previous === undefined ? undefined : revision,
-          signal: options.signal,
-        }),
-      deleteUnreadable: (key, decode, options) =>
-        write({
-          run: () => store.deleteUnreadable(key, decode, options),
-          revisionOf: () => 0,
-          signal: options?.signal,
-        }),
-    }
+    return followedStore(store, () => this.#resources.get(resource))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -118,32 +94,3 @@ export class FollowedRoles implements AsyncDisposable {
     else this.index.setBinding(place, object && keptBinding(object, place.namespace, this.#shared))
   }
 }
-
-type Change<T> = {
-  readonly run: () => Promise<T>
-  /** The revision of the change; undefined: nothing was changed. */
-  readonly revisionOf: (result: T) => Revision | undefined
-  readonly signal: AbortSignal | undefined
-}
-
-async function followedWrite<T>(
-  followed: FollowedResource<Fields> | undefined,
-  { run, revisionOf, signal }: Change<T>,
-): Promise<T> {
-  if (followed === undefined) return run()
-  const before = followed.revision
-  try {
-    const result = await run()
-    const revision = revisionOf(result)
-    // A revision that is not above the one before the write is not new: nothing had to be written, or etcd was restored from a backup.
-    if (revision !== undefined) await (revision > before ? followed.reach(revision, signal) : followed.latest(signal))
-    return result
-  } catch (error) {
-    // The object exists already, or is gone already: perhaps by a write of this client that timed out.
-    if (isOutdatedWrite(error)) await followed.latest(signal).catch(() => undefined)
-    throw error
-  }
-}
-
-const isOutdatedWrite = (error: unknown): boolean =>
-  isCode(error, 'exists') || isCode(error, 'missing') || (error instanceof ApiError && error.reason === 'NotFound')

@@ -3,6 +3,7 @@
  * does not depend on the number of bindings in the cluster. FollowedRoles keeps the index current; all methods are synchronous.
  */
 import type { User } from '../api/user.ts'
+import { AllowDecisions } from './allow-decisions.ts'
 import { type Binding, type Subject, SubjectList } from './binding.ts'
 import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
@@ -25,6 +26,7 @@ export type Bound = { readonly binding: Binding; readonly subject: Subject }
 type Bindings = Map<string, Binding | Set<Binding>>
 
 export class RoleIndex {
+  readonly allowed = new AllowDecisions()
   /** By `namespace/name`: neither may contain a slash. */
   readonly #roles = new Map<string, Role>()
   readonly #bindings = new Map<string, Binding>()

@@ -1,0 +1,14 @@
+/** Facts about headers that are read again and again: all requests of an HTTP/2 connection with the same headers share one frozen object. */
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Remembers the result for headers that cannot change, for as long as they exist. */
+export function ofSharedHeaders<T>(read: (headers: IncomingHttpHeaders) => T): (headers: IncomingHttpHeaders) => T {
+  const known = new WeakMap<IncomingHttpHeaders, { readonly result: T }>()
+  return (headers) => {
+    const found = known.get(headers)
+    if (found !== undefined) return found.result
+    const result = read(headers)
+    if (Object.isFrozen(headers)) known.set(headers, { result })
+    return result
+  }
+}
