@@ -1,5 +1,9 @@
-/** Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`: it was not sent, as too many are under way. */
-export type CallFailure = 'answered' | 'timeout' | 'canceled' | 'reset' | 'refused' | 'busy' | 'other'
+/**
+ * Why a call had no usable answer. `answered`: the server did, with the status of an error. `busy`: it was not sent, or its answer not
+ * read, as too many are under way. `too-large`: an answer of this length is not read. The last two are limits of ours, which must open
+ * nothing.
+ */
+export type CallFailure = 'answered' | 'timeout' | 'canceled' | 'reset' | 'refused' | 'busy' | 'too-large' | 'other'
 
 type Origin = {
   readonly answer?: { readonly status: number; readonly retryAfterSec: number }

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -130,4 +131,58 @@ test('an answer without end fails its call, and nothing of it stays', async () =
   await assert.rejects(hook.webhook.post('{}', signal), /^WebhookError: Post .*: the response is too large$/)
   await sleep(50)
   assert.equal(hook.received.bytes, 0)
+})
+
+test('a call shows the credentials for its host, and a renewed certificate is shown on a new connection', async () => {
+  const own = createSelfSigned('first', [], Date.now())
+  const renewed = createSelfSigned('second', [], Date.now())
+  const seen: unknown[] = []
+  const options = { cert, key, requestCert: true, rejectUnauthorized: false }
+  const server = createTlsServer(options, ({ socket, headers }, response) => {
+    const shown = socket instanceof TLSSocket ? socket.getPeerCertificate().subject.CN : undefined
+    seen.push([shown, headers.authorization])
+    response.end('{}')
+  })
+  const port = await listening(server)
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const asked: unknown[] = []
+  let pair = own
+  const webhook = new Webhook(
+    { url: `https://localhost:${port}/`, caBundle: Buffer.from(cert).toString('base64') },
+    5_000,
+    {
+      ...partsOf(() => undefined),
+      credentialsFor: (host, at) => {
+        asked.push([host, at])
+        return {
+          headers: async () => ({ authorization: 'Bearer t' }),
+          certificate: async () => ({ cert: pair.certificatePem, key: pair.keyPem }),
+        }
+      },
+    },
+  )
+  await webhook.post('{}', signal)
+  await webhook.post('{}', signal)
+  pair = renewed
+  await webhook.post('{}', signal)
+  assert.deepEqual(asked, [['localhost', port]])
+  assert.deepEqual(
+    seen,
+    ['first', 'first', 'second'].map((name) => [name, 'Bearer t']),
+  )
+})
+
+test('credentials are looked up by the host as it is written', () => {
+  const asked: string[] = []
+  const credentialsFor = (host: string, port: number): undefined => void asked.push(`${host} ${port}`)
+  const parts = { ...partsOf(() => undefined), credentialsFor }
+  for (const url of ['https://Hook.Example.com/x', 'https://hook.example.com:8443', 'https://[::1]/']) {
+    const webhook = new Webhook({ url }, 1_000, parts)
+    webhook.close()
+  }
+  assert.deepEqual(asked, ['Hook.Example.com 443', 'hook.example.com 8443', '::1 443'])
 })

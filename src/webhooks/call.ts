@@ -1,33 +1,58 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
-import { Agent } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
+import { Connections } from './connections.ts'
+import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'
+import { BusyError, CallLimit, type CallLimits } from './call-limit.ts'
 import type { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
-import { type Answer, reasonOf, send } from './send.ts'
+import { type Answer, reasonOf, TooLargeError } from './send.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
-/** Concurrent calls of one webhook; further ones wait. */
-const SOCKETS_MAX = 16
+/**
+ * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that is raised, no call waits for those of
+ * others.
+ */
+const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
 
 /** A call failed; the message is upstream's. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Of an answer that was an error; undefined: there was none. */
   readonly status: number | undefined
+  /** Which limit of this server ended the call: it says nothing about the webhook. Undefined: none. */
+  readonly limit: OwnLimit | undefined
 
   constructor(message: string, { cause, status }: { readonly cause?: unknown; readonly status?: number } = {}) {
     super(message, { cause })
     this.status = status
+    this.limit = limitOf(cause)
   }
+}
+
+/** `busy`: of all calls together, so that it may pass the next time. `answer`: the answer is too large. */
+export type OwnLimit = 'busy' | 'answer'
+
+function limitOf(cause: unknown): OwnLimit | undefined {
+  if (cause instanceof BusyError) return 'busy'
+  if (!(cause instanceof TooLargeError)) return undefined
+  return cause.why === 'answer' ? 'answer' : 'busy'
 }
 
 /** The current Service; undefined if it does not exist. */
 export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
 
+/** How this server shows a webhook who it is. May be renewed: it is asked for with each call. */
+export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certificate'>
+
+/** By the host and port that a configuration names; for a Service the host is `name.namespace.svc`. Undefined: it calls without any. */
+export type CredentialsFor = (host: string, port: number) => ClientCredentials | undefined
+
 export type WebhookParts = {
   readonly getService: GetService
+  /** Undefined: no webhook gets any. */
+  readonly credentialsFor?: CredentialsFor | undefined
   /** Shared by all webhooks. */
   readonly received: ReceivedAnswers
   /** Undefined: the limit of `received`. */
@@ -44,10 +69,13 @@ export class Webhook {
   readonly #getService: GetService
   readonly #received: ReceivedAnswers
   readonly #answerBytesMax: number | undefined
-  readonly #agent: Agent
+  readonly #limit = new CallLimit(LIMITS)
+  readonly #credentials: ClientCredentials | undefined
+  readonly #connections: Connections
 
   /** `clientConfig`: has a url, or a service of the cluster. */
-  constructor(clientConfig: Fields, timeoutMs: number, { getService, received, answerBytesMax }: WebhookParts) {
+  constructor(clientConfig: Fields, timeoutMs: number, parts: WebhookParts) {
+    const { getService, credentialsFor, received, answerBytesMax } = parts
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
@@ -59,13 +87,16 @@ export class Webhook {
     this.#received = received
     this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
-    const ca = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
-    this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
+    const anchors = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
+    this.#connections = new Connections({ anchors, timeoutMs })
+    const named = this.#service === undefined ? hostAsWritten(textOf(clientConfig['url']), url) : url.hostname
+    this.#credentials = credentialsFor?.(withoutBrackets(named), this.#service?.port ?? portOf(url))
   }
 
   /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
   async post(body: string, signal: AbortSignal, timeoutMs: number = this.#timeoutMs): Promise<string> {
-    const answer = await this.#send(body, signal, `${this.#path}${Math.ceil(timeoutMs / 1000)}s`)
+    const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
+    const answer = await this.#inTurn(() => this.#send(body, signal, path), signal, path)
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why, { status })
@@ -75,23 +106,31 @@ export class Webhook {
 
   /** Closes connections as soon as they are unused: calls that are under way go on. */
   close(): void {
-    this.#agent.maxFreeSockets = 0
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+    this.#connections.close()
+  }
+
+  async #inTurn(call: () => Promise<Answer>, signal: AbortSignal, path: string): Promise<Answer> {
+    try {
+      return await this.#limit.run(call, signal)
+    } catch (error) {
+      throw error instanceof BusyError ? this.#failure(path, error.message, error) : error
+    }
   }
 
   async #send(body: string, signal: AbortSignal, path: string): Promise<Answer> {
     const { headers, ...place } = await this.#target(path)
     try {
-      return await send({
-        agent: this.#agent,
-        isTls: true,
+      const shown = await this.#credentials?.headers()
+      const call = {
         target: { ...place, path },
-        headers: { 'user-agent': 'kube-apiserver-admission', ...headers },
+        authority: this.#origin.slice('https://'.length),
+        headers: { 'user-agent': 'kube-apiserver-admission', ...shown, ...headers },
         body,
         signal,
         received: this.#received,
         answerBytesMax: this.#answerBytesMax,
-      })
+      }
+      return await this.#connections.send(call, await this.#credentials?.certificate())
     } catch (error) {
       throw this.#failure(path, error instanceof Error ? reasonOf(error) : String(error), error)
     }
@@ -99,9 +138,9 @@ export class Webhook {
 
   /** A Service is called at its cluster IP, with its DNS name for TLS. */
   async #target(path: string): Promise<Target> {
-    const { hostname, port } = new URL(this.#origin)
-    const named = hostname.replace(/^\[|\]$/g, '')
-    if (this.#service === undefined) return { host: named, port: Number(port) || 443, headers: {} }
+    const url = new URL(this.#origin)
+    const { hostname } = url
+    if (this.#service === undefined) return { host: withoutBrackets(hostname), port: portOf(url), headers: {} }
     const { namespace, name } = this.#service
     const address = addressOf(await this.#find(namespace, name, path), this.#service)
     if (typeof address === 'string') throw this.#failure(path, address)
@@ -120,6 +159,17 @@ export class Webhook {
     return new WebhookError(`Post ${quote(this.#origin + path)}: ${why}`, { cause })
   }
 }
+
+/** A URL has its host in lower case. Users of a kubeconfig are looked up, as upstream does it, by the host as it was written. */
+function hostAsWritten(text: string, { hostname }: URL): string {
+  const at = text.toLowerCase().indexOf(hostname)
+  return at < 0 ? hostname : text.slice(at, at + hostname.length)
+}
+
+const portOf = ({ port }: URL): number => Number(port) || 443
+
+/** An IPv6 address is in brackets in a URL. */
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
 type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
 

@@ -323,5 +323,7 @@ test('an answer without end fails its call', async () => {
     write()
   })
   using calls = clientOf(hook.url)
-  assert.match((await failureOf(calls.post('{}'))).message, /: the response is too large$/)
+  const { failure, message } = await failureOf(calls.post('{}'))
+  assert.equal(failure, 'too-large')
+  assert.match(message, /: the response is too large$/)
 })

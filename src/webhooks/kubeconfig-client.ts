@@ -10,7 +10,7 @@ import { CallError, type CallFailure } from './call-error.ts'
 import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
 import { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
-import { type Answer, type FailedCall, reasonOf, send } from './send.ts'
+import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './send.ts'
 
 /** Concurrent calls of one client; further ones wait, within their own time. */
 const SOCKETS_MAX = 64
@@ -186,7 +186,9 @@ const whyOf: Partial<Record<CallFailure, string>> = {
   busy: 'too many calls are under way',
 }
 
-function failureOf({ code }: FailedCall): CallFailure {
+function failureOf(error: FailedCall): CallFailure {
+  if (error instanceof TooLargeError) return error.why === 'answer' ? 'too-large' : 'busy'
+  const { code } = error
   if (code === 'ECONNRESET') return 'reset'
   return code === 'ECONNREFUSED' ? 'refused' : 'other'
 }

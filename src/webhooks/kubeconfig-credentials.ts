@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 // Does not fail with escapes that are not UTF-8, as Go's does not.
 import { unescape } from 'node:querystring'
-import type { Impersonation, Kubeconfig } from '../config/files/kubeconfig.ts'
+import type { Impersonation, KubeconfigUser } from '../config/files/kubeconfig.ts'
 import type { Clock } from '../lib/clock.ts'
 
 /** A file that is older is read again, as client-go does with token files. */
@@ -11,12 +11,15 @@ const REREAD_MS = 60_000
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
+/** `server`: its URL may have a user and a password. */
+type Shown = KubeconfigUser & { readonly server?: string }
+
 export class KubeconfigCredentials {
-  readonly #kubeconfig: Kubeconfig
+  readonly #kubeconfig: Shown
   readonly #token: Renewed<string> | undefined
   readonly #pair: Renewed<KeyPair> | undefined
 
-  constructor(kubeconfig: Kubeconfig, clock: Clock) {
+  constructor(kubeconfig: Shown, clock: Clock) {
     this.#kubeconfig = kubeconfig
     const { credentials, clientCertificate } = kubeconfig
     if (credentials.kind === 'token' && credentials.path !== null) {
@@ -52,7 +55,7 @@ export class KubeconfigCredentials {
       case 'basic':
         return basic(credentials.username, credentials.password)
       case 'none': {
-        const { username, password } = new URL(server)
+        const { username = '', password = '' } = server === undefined ? {} : new URL(server)
         return username === '' && password === '' ? '' : basic(unescape(username), unescape(password))
       }
     }
@@ -75,7 +78,7 @@ function impersonationHeaders({ name, uid, groups, extra }: Impersonation): Head
 /** Characters that a header's name cannot have are percent-encoded. */
 const escapeKey = (key: string): string => key.replace(/[^!#$&'*+.^_`|~\w-]+/g, (text) => encodeURIComponent(text))
 
-type KeyPair = { readonly cert: string; readonly key: string }
+export type KeyPair = { readonly cert: string; readonly key: string }
 type PairPaths = { readonly certificatePath: string; readonly keyPath: string }
 
 /** Fails between two writes of who renews them, when they do not belong together. */

@@ -8,14 +8,14 @@ const piece = (length: number): Buffer => Buffer.alloc(length, 'x')
 test('when all together are too long the longest is given up, and the others go on', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
-  const begin = (name: string) => all.begin(() => givenUp.push(name))
+  const begin = (name: string) => all.begin((why) => givenUp.push(`${name}: ${why}`))
   const [long, other, short] = [begin('long'), begin('other'), begin('short')]
   long.append(piece(90))
   other.append(piece(80))
   short.append(piece(20))
   assert.equal(all.bytes, 190)
   short.append(piece(20))
-  assert.deepEqual(givenUp, ['long'])
+  assert.deepEqual(givenUp, ['long: all'])
   long.append(piece(90))
   assert.equal(all.bytes, 120, 'what comes after that is not kept')
   assert.equal(short.take().length, 40)
@@ -26,12 +26,12 @@ test('when all together are too long the longest is given up, and the others go 
 test('one may have a limit of its own', () => {
   const all = new ReceivedAnswers(limits)
   const givenUp: string[] = []
-  const low = all.begin(() => givenUp.push('low'), 50)
+  const low = all.begin((why) => givenUp.push(`low: ${why}`), 50)
   const other = all.begin(() => givenUp.push('other'))
   for (const answer of [low, other]) answer.append(piece(50))
   assert.deepEqual(givenUp, [])
   for (const answer of [low, other]) answer.append(piece(1))
-  assert.deepEqual([givenUp, all.bytes], [['low'], 51])
+  assert.deepEqual([givenUp, all.bytes], [['low: answer'], 51])
   other.close()
 })
 

@@ -12,6 +12,9 @@ const ANSWER_BYTES_MAX = 16 << 20
 /** Limit of all answers together; the buffers that they are collected in may be twice as large. */
 const BYTES_MAX = 64 << 20
 
+/** `answer`: it is too large by itself. `all`: it is the longest of all answers, which are too large together. */
+export type TooLarge = 'answer' | 'all'
+
 export type ReceivedLimits = { readonly answerBytesMax: number; readonly bytesMax: number }
 
 export class ReceivedAnswers {
@@ -29,7 +32,7 @@ export class ReceivedAnswers {
   }
 
   /** `giveUp`: fails the call. `bytesMax`: a lower limit of this answer. The caller must take the answer or close it. */
-  begin(giveUp: () => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
+  begin(giveUp: (why: TooLarge) => void, bytesMax = this.#limits.answerBytesMax): ReceivedAnswer {
     const answer = new ReceivedAnswer(this, giveUp, bytesMax)
     this.#open.add(answer)
     return answer
@@ -38,8 +41,8 @@ export class ReceivedAnswers {
   /** Called by an answer that has so many bytes more. */
   grew(answer: ReceivedAnswer, bytes: number): void {
     this.#bytes += bytes
-    if (answer.length > answer.bytesMax) answer.giveUp()
-    while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp()
+    if (answer.length > answer.bytesMax) answer.giveUp('answer')
+    while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp('all')
   }
 
   /** Called by an answer that holds nothing any longer. */
@@ -51,12 +54,12 @@ export class ReceivedAnswers {
 class ReceivedAnswer {
   readonly bytesMax: number
   readonly #all: ReceivedAnswers
-  readonly #giveUp: () => void
+  readonly #giveUp: (why: TooLarge) => void
   readonly #collected = new GrowingBuffer()
   #length = 0
   #isOpen = true
 
-  constructor(all: ReceivedAnswers, giveUp: () => void, bytesMax: number) {
+  constructor(all: ReceivedAnswers, giveUp: (why: TooLarge) => void, bytesMax: number) {
     this.#all = all
     this.#giveUp = giveUp
     this.bytesMax = bytesMax
@@ -85,9 +88,9 @@ class ReceivedAnswer {
     this.#collected.take()
   }
 
-  giveUp(): void {
+  giveUp(why: TooLarge): void {
     this.close()
-    this.#giveUp()
+    this.#giveUp(why)
   }
 }
 

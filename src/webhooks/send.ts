@@ -1,7 +1,8 @@
 /** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
 import { type Agent, request as requestPlain } from 'node:http'
-import { type Agent as TlsAgent, request as requestTls, type RequestOptions } from 'node:https'
-import type { ReceivedAnswers } from './received.ts'
+import { type Agent as TlsAgent, request as requestTls } from 'node:https'
+import { type CertificateError, certificateReasonOf } from './certificate-reason.ts'
+import type { ReceivedAnswers, TooLarge } from './received.ts'
 
 export type Answer = {
   readonly status: number
@@ -12,10 +13,13 @@ export type Answer = {
   readonly retryAfterSec: number
 }
 
+/** `servername`: for TLS, if it is not the host. */
+type Target = { readonly host: string; readonly port: number; readonly path: string; readonly servername?: string }
+
 export type Call = {
   readonly agent: Agent | TlsAgent
   readonly isTls: boolean
-  readonly target: Pick<RequestOptions, 'host' | 'port' | 'path' | 'servername'>
+  readonly target: Target
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** Undefined: the call is a GET; else it is a POST. */
   readonly body: string | undefined
@@ -26,12 +30,24 @@ export type Call = {
 }
 
 /** Why there is no answer: an error of a socket, of TLS or of a signal. */
-export type FailedCall = Error & {
-  readonly code?: string
-  readonly address?: string
-  readonly port?: number
-  /** That could not be resolved. */
-  readonly hostname?: string
+export type FailedCall = Error &
+  CertificateError & {
+    readonly code?: string
+    readonly address?: string
+    readonly port?: number
+    /** That could not be resolved. */
+    readonly hostname?: string
+  }
+
+/** A limit of ours ended the call: the webhook may have answered anything. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError'
+  readonly why: TooLarge
+
+  constructor(why: TooLarge) {
+    super(why === 'answer' ? 'the response is too large' : 'too many large responses are being received')
+    this.why = why
+  }
 }
 
 /**
@@ -61,52 +77,58 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
       { ...target, method: body === undefined ? 'GET' : 'POST', agent, signal, headers: all },
       (response) => {
         isAnswered = true
-        const collected = received.begin(() => sent.destroy(new Error('the response is too large')), answerBytesMax)
+        const collected = received.begin((why) => sent.destroy(new TooLargeError(why)), answerBytesMax)
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
         response.on('error', fail)
         response.on('end', () => {
           const { statusCode: status = 0, headers: answered } = response
-          const type = answered['content-type'] ?? ''
-          const retryAfterSec = /^\d{1,9}$/.test(answered['retry-after'] ?? '') ? Number(answered['retry-after']) : 0
-          resolve({ status, type, text: collected.take().toString('utf8'), retryAfterSec })
+          const { 'content-type': type = '', 'retry-after': retryAfter = '' } = answered
+          resolve(answerOf({ status, type, retryAfter }, collected.take()))
         })
       },
     )
     sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
     sent.on('error', fail)
     // Node tells of it only when there is a connection, so the call would wait for those before it.
-    signal.addEventListener('abort', () => {
+    const onAbort = (): void => {
       if (sent.socket === null) reject(new DOMException('the call was aborted', 'AbortError'))
-    })
+    }
+    signal.addEventListener('abort', onAbort)
+    // It holds the body, and a signal with a timeout lives until then.
+    sent.once('close', () => signal.removeEventListener('abort', onAbort))
     sent.end(body)
   })
 }
 
+type Head = { readonly status: number; readonly type: string; readonly retryAfter: string }
+
+export const answerOf = ({ status, type, retryAfter }: Head, body: Buffer): Answer => ({
+  status,
+  type,
+  text: body.toString('utf8'),
+  retryAfterSec: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0,
+})
+
+type BodyHeaders = { readonly accept: string; readonly 'content-type': string; readonly 'content-length': string }
+
 const acceptHeader = { accept: 'application/json, */*' }
-const bodyHeaders = (body: string) => ({
+export const bodyHeaders = (body: string): BodyHeaders => ({
   ...acceptHeader,
   'content-type': 'application/json',
   'content-length': `${Buffer.byteLength(body)}`,
 })
 
-/** A reused connection was lost before there was an answer. */
-class LostConnection extends Error {}
+/** A reused connection was lost before there was an answer: the call is to be sent again. */
+export class LostConnection extends Error {}
 
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
-
-const untrusted: ReadonlySet<string> = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-])
 
 /** Why a call failed, with the messages of Go's client. */
 export function reasonOf(error: FailedCall): string {
   const { code = '', name, address, port } = error
-  if (untrusted.has(code)) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+  const refused = certificateReasonOf(error)
+  if (refused !== undefined) return refused
   if (name === 'AbortError') return 'context deadline exceeded'
   if (code === 'ECONNREFUSED' && address !== undefined) {
     return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`

@@ -1,0 +1,72 @@
+/**
+ * How many calls of one webhook are under way at a time. Further ones wait for their turn, in the order in which they came. A call that had
+ * to wait and then ran out of time is `busy`: others used up its time, so nothing is known about the webhook.
+ */
+export class BusyError extends Error {
+  override readonly name = 'BusyError'
+
+  constructor() {
+    super('too many calls are under way')
+  }
+}
+
+export type CallLimits = {
+  readonly callsMax: number
+  /** Calls that wait; further ones fail at once. */
+  readonly waitingMax: number
+}
+
+export class CallLimit {
+  readonly #limits: CallLimits
+  /** In the order in which they came. */
+  readonly #waiting = new Set<() => void>()
+  #calls = 0
+
+  constructor(limits: CallLimits) {
+    this.#limits = limits
+  }
+
+  /** Fails with a BusyError if the signal is aborted before its turn, or during a call that had to wait. */
+  async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const mustWait = this.#calls >= this.#limits.callsMax
+    if (mustWait) await this.#turn(signal)
+    else this.#calls++
+    try {
+      return await call()
+    } catch (error) {
+      throw mustWait && signal.aborted ? new BusyError() : error
+    } finally {
+      this.#next()
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted || this.#waiting.size >= this.#limits.waitingMax) {
+        reject(new BusyError())
+        return
+      }
+      const begin = (): void => {
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = (): void => {
+        this.#waiting.delete(begin)
+        reject(new BusyError())
+      }
+      this.#waiting.add(begin)
+      signal.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+
+  /** A call that has ended leaves its place to the first that waits. */
+  #next(): void {
+    const [first] = this.#waiting
+    if (first === undefined) {
+      this.#calls--
+      return
+    }
+    this.#waiting.delete(first)
+    first()
+  }
+}

@@ -1,0 +1,204 @@
+/** One HTTP/2 connection to a webhook, on which many calls are under way at a time. */
+import type { TLSSocket } from 'node:tls'
+import { ClientConnection } from '../http2/client-connection.ts'
+import { HeaderMemory } from '../http2/header-memory.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import { Turn } from '../http2/output.ts'
+import { CODE } from '../http2/protocol.ts'
+import { Blocks } from '../lib/blocks.ts'
+import { type Answer, answerOf, bodyHeaders, type Call, LostConnection, TooLargeError } from './send.ts'
+
+/** An answer of some KB comes without waiting for us to open its window. */
+const STREAM_WINDOW_BYTES = 1 << 20
+const CONNECTION_WINDOW_BYTES = 16 << 20
+/** An answer has a handful of short headers. */
+const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
+/** If the peer does not say how many it takes. */
+const STREAMS_MAX = 100
+
+/** The peer has this long to read our last frames. */
+const CLOSE_MS = 2_000
+
+export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & { readonly authority: string; readonly body: string }
+
+export class Http2Session {
+  readonly #socket: TLSSocket
+  readonly #connection: ClientConnection
+  readonly #idleMs: number
+  #streamsMax = STREAMS_MAX
+  #streams = 0
+  /** Counts signs of life of the peer. */
+  #heard = 0
+  #isAnswered = false
+  #isClosed = false
+  #failure: Error | undefined
+  #idle: NodeJS.Timeout | undefined
+  #closing: NodeJS.Timeout | undefined
+  readonly #settings = Promise.withResolvers<void>()
+
+  /** `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. */
+  constructor(socket: TLSSocket, idleMs: number) {
+    this.#socket = socket
+    this.#idleMs = idleMs
+    // Who does not wait for it learns of the failure by a call.
+    this.#settings.promise.catch(() => undefined)
+    socket.on('error', (error) => {
+      this.#failure ??= error
+    })
+    socket.on('close', () => {
+      this.close()
+      clearTimeout(this.#closing)
+    })
+    this.#connection = new ClientConnection({
+      socket,
+      owner: {
+        onSettings: (streamsMax) => {
+          this.#heard++
+          if (streamsMax !== Number.POSITIVE_INFINITY) this.#streamsMax = streamsMax
+          this.#settings.resolve()
+        },
+        onPong: () => undefined,
+        onGoaway: () => this.close(),
+        onFault: (error) => {
+          this.#failure ??= error
+        },
+      },
+      limits: HEADER_LIMITS,
+      streamWindow: STREAM_WINDOW_BYTES,
+      connectionWindow: CONNECTION_WINDOW_BYTES,
+      encoder: new HpackEncoder(),
+      blocks: new Blocks(),
+      turn: new Turn(),
+      headerMemory: new HeaderMemory(),
+    })
+    this.#waitIdle()
+  }
+
+  /** No call can be made any more. */
+  get isSpent(): boolean {
+    return this.#isClosed || this.#connection.isSpent
+  }
+
+  /** Fulfilled when the peer has said how many streams it takes. Fails with a FailedCall, an AbortError if it says nothing in time. */
+  get ready(): Promise<void> {
+    return this.#settings.promise
+  }
+
+  /** It takes at least one call. */
+  get takesStreams(): boolean {
+    return this.#streamsMax > 0
+  }
+
+  /** Reserves a stream for `send`. False: none is free now. */
+  acquire(): boolean {
+    if (this.isSpent || this.#streams >= this.#streamsMax) return false
+    this.#streams++
+    clearTimeout(this.#idle)
+    return true
+  }
+
+  /** Closes the connection when calls that are under way have ended. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    this.#settings.reject(this.#failure ?? hungUp())
+    this.#connection.close()
+    if (this.#streams === 0) this.#destroyLater()
+  }
+
+  /** A stream has to be acquired for it. Fails with a FailedCall, or with a LostConnection if the call is to be sent again. */
+  send(call: Http2Call): Promise<Answer> {
+    return this.#send(call).finally(() => {
+      this.#streams--
+      if (this.#streams > 0) return
+      if (this.#isClosed) this.#destroyLater()
+      else this.#waitIdle()
+    })
+  }
+
+  /** Nothing more is expected: a peer that does not read, or goes on sending, must not keep the connection open. */
+  #destroyLater(): void {
+    this.#closing ??= setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
+    this.#socket.destroySoon()
+  }
+
+  #send(call: Http2Call): Promise<Answer> {
+    const { signal, received, answerBytesMax } = call
+    if (signal.aborted) return Promise.reject(new DOMException('the call was aborted', 'AbortError'))
+    if (this.isSpent) return Promise.reject(new LostConnection())
+    return new Promise((resolve, reject) => {
+      const heard = this.#heard
+      let head: Head | undefined
+      let isDone = false
+      const fail = (error: Error): void => {
+        reject(error)
+        stream.cancel(CODE.CANCEL)
+      }
+      const collected = received.begin((why) => fail(new TooLargeError(why)), answerBytesMax)
+      const onAbort = (): void => {
+        // The peer has not sent anything since the call began: it may be gone.
+        if (this.#heard === heard) this.close()
+        fail(new DOMException('the call was aborted', 'AbortError'))
+      }
+      const listener = {
+        onHead: (fields: readonly Field[]) => {
+          this.#heard++
+          head = headOf(fields)
+        },
+        onData: (chunk: Buffer) => {
+          this.#heard++
+          collected.append(chunk)
+        },
+        onTrailers: () => undefined,
+        onClose: (code: number) => {
+          isDone = true
+          signal.removeEventListener('abort', onAbort)
+          // A reset may say NO_ERROR, too, and an answer in YAML may be valid without its rest.
+          if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
+            this.#isAnswered = true
+            resolve(answerOf(head, collected.take()))
+            return
+          }
+          collected.close()
+          reject(this.#lost(code, head !== undefined))
+        },
+      }
+      const stream = this.#connection.request(headersOf(call), listener)
+      if (isDone) return
+      signal.addEventListener('abort', onAbort)
+      stream.end([Buffer.from(call.body, 'utf8')])
+    })
+  }
+
+  /** The peer may have closed a connection just when it was used again. */
+  #lost(code: number, hasHead: boolean): Error {
+    if (code === CODE.REFUSED_STREAM) return new LostConnection()
+    if (this.#isClosed && this.#isAnswered && !hasHead) return new LostConnection()
+    return this.#failure ?? (this.#socket.destroyed ? hungUp() : new Error(`the stream was reset with code ${code}`))
+  }
+
+  #waitIdle(): void {
+    this.#idle = setTimeout(() => {
+      this.#settings.reject(new DOMException('no SETTINGS in time', 'AbortError'))
+      this.close()
+    }, this.#idleMs).unref()
+  }
+}
+
+const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+
+type Field = { readonly name: string; readonly value: string }
+type Head = Parameters<typeof answerOf>[0]
+
+function headOf(fields: readonly Field[]): Head {
+  const value = (name: string): string => fields.find((field) => field.name === name)?.value ?? ''
+  return { status: Number(value(':status')), type: value('content-type'), retryAfter: value('retry-after') }
+}
+
+function headersOf({ authority, target, headers, body }: Http2Call): string[] {
+  const all = { ...bodyHeaders(body), ...headers }
+  const fields = Object.entries(all).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).flatMap((one) => [name, one]),
+  )
+  return [':method', 'POST', ':scheme', 'https', ':authority', authority, ':path', target.path, ...fields]
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { getEventListeners, once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ReceivedAnswers } from './received.ts'
+import { send } from './send.ts'
+
+test('nothing of a call that ended is kept by its signal', async () => {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end('{}')))
+  const agent = new Agent({ keepAlive: true })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const { signal } = new AbortController()
+    const target = { host: '127.0.0.1', port: address.port, path: '/' }
+    const call = { agent, isTls: false, target, headers: {}, body: '{}', signal, received: new ReceivedAnswers() }
+    for (let calls = 0; calls < 3; calls++) assert.equal((await send(call)).text, '{}')
+    await assert.rejects(send({ ...call, target: { ...target, port: 1 } }), { code: 'ECONNREFUSED' })
+    // The request closes after its answer has ended.
+    await sleep(100)
+    assert.deepEqual(getEventListeners(signal, 'abort'), [])
+  } finally {
+    agent.destroy()
+    server.close()
+  }
+})
