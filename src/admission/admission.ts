@@ -7,6 +7,11 @@ import { type ApiError, forbidden } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Metrics } from '../lib/metrics.ts'
+import type { Operation } from './handled-operations.ts'
+import { MeasuredStep, Stopwatch } from './measured-step.ts'
+import { AdmissionMetrics } from './metrics.ts'
 import { deleteOptions, type GivenOptions, writeOptions } from './operation-options.ts'
 
 /** The API group of webhook configurations and policies. */
@@ -14,7 +19,7 @@ export const admissionGroup = 'admissionregistration.k8s.io'
 
 /** What a plugin may know of a request. The user and the warnings are in the context. */
 export type Attributes = {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly operation: Operation
   readonly resource: Resource
   readonly subresource: string
   /** Empty for cluster-scoped resources. */
@@ -104,61 +109,123 @@ export function targetOf({ resource, subresource }: Attributes): string {
 
 const nameOf = ({ group, plural }: Resource): string => (group === '' ? plural : `${plural}.${group}`)
 
-/** The 403 of a plugin: `pods "p" is forbidden: …`. A name that is still to be generated is replaced by its generateName. */
-export function refusal({ resource, name, object }: Attributes, why: string): ApiError {
+/** The name in a refusal. One that is still to be generated is replaced by its generateName. */
+export function shownName({ name, object }: Attributes): string {
   const { name: given = '', generateName = '' } = object?.metadata ?? {}
-  return forbidden(resource, name || given || generateName || 'Unknown', why)
+  return name || given || generateName || 'Unknown'
 }
 
-/** The plugins that handle a resource, by step, in their order. */
+/** The 403 of a plugin: `pods "p" is forbidden: …`. */
+export function refusal(attributes: Attributes, why: string): ApiError {
+  return forbidden(attributes.resource, shownName(attributes), why)
+}
+
+/** The plugins that act on a resource in an operation, by step, in their order. */
 type Chain = {
-  readonly mutators: readonly NonNullable<Plugin['mutate']>[]
-  readonly validators: readonly NonNullable<Plugin['validate']>[]
+  readonly mutating: MeasuredStep<NonNullable<Plugin['mutate']>>
+  readonly validating: MeasuredStep<NonNullable<Plugin['validate']>>
+}
+
+export type AdmissionOptions = {
+  /** The names of all plugins that are on, in their order; absent: those that are given. */
+  readonly running?: readonly string[]
+  readonly metrics?: AdmissionMetrics
+  readonly monotonicMs?: () => number
 }
 
 export class Admission {
   readonly #plugins: readonly Plugin[]
+  readonly #running: readonly string[]
+  readonly #metrics: AdmissionMetrics
+  readonly #monotonicMs: () => number
   /** Most plugins handle one kind: writes of other kinds do not pay for them. */
-  readonly #chains = new WeakMap<Resource, Chain>()
+  readonly #chains = new WeakMap<Resource, Partial<Record<Operation, Chain>>>()
 
-  constructor(plugins: readonly Plugin[]) {
+  constructor(plugins: readonly Plugin[], options: AdmissionOptions = {}) {
+    const { running, metrics, monotonicMs = systemClock.monotonicMs } = options
     this.#plugins = plugins
+    this.#running = running ?? plugins.map(({ name }) => name)
+    this.#metrics = metrics ?? new AdmissionMetrics(new Metrics(), monotonicMs)
+    this.#monotonicMs = monotonicMs
   }
 
   async mutate(attributes: Attributes): Promise<KubeObject | undefined> {
     const rounds = new Rounds()
-    const object = await this.#mutateOnce(attributes, rounds)
-    if (!rounds.needsSecond) return object
-    rounds.isSecond = true
-    return this.#mutateOnce({ ...attributes, object }, rounds)
-  }
-
-  async #mutateOnce(attributes: Attributes, rounds: Rounds): Promise<KubeObject | undefined> {
-    let { object } = attributes
-    for (const mutate of this.#chainOf(attributes.resource).mutators) {
-      const mutated = mutate(object === attributes.object ? attributes : { ...attributes, object }, rounds)
-      object = mutated instanceof Promise ? await mutated : mutated
+    const step = this.#chainOf(attributes).mutating
+    const watch = new Stopwatch(this.#monotonicMs)
+    let object = await mutateOnce(attributes, step, { rounds, watch })
+    if (rounds.needsSecond) {
+      rounds.isSecond = true
+      object = await mutateOnce({ ...attributes, object }, step, { rounds, watch })
     }
+    step.passed(watch)
     return object
   }
 
   async validate(attributes: Attributes): Promise<void> {
-    for (const validate of this.#chainOf(attributes.resource).validators) {
-      const validated = validate(attributes)
-      if (validated instanceof Promise) await validated
+    const step = this.#chainOf(attributes).validating
+    const watch = new Stopwatch(this.#monotonicMs)
+    for (const plugin of step.acting) {
+      try {
+        const validated = plugin.run(attributes)
+        if (validated instanceof Promise) await validated
+      } catch (error) {
+        step.rejected(plugin, watch)
+        throw error
+      }
+      const seconds = watch.lap()
+      plugin.series?.observe(seconds)
     }
+    step.roundPassed()
+    step.passed(watch)
   }
 
-  #chainOf(resource: Resource): Chain {
+  #chainOf({ resource, operation }: Attributes): Chain {
     const known = this.#chains.get(resource)
-    if (known !== undefined) return known
-    const name = nameOf(resource)
-    const concerned = this.#plugins.filter(({ resources }) => resources?.has(name) ?? true)
-    const chain = {
-      mutators: concerned.flatMap(({ mutate }) => mutate ?? []),
-      validators: concerned.flatMap(({ validate }) => validate ?? []),
-    }
-    this.#chains.set(resource, chain)
+    const found = known?.[operation]
+    if (found !== undefined) return found
+    const chain = this.#createChain(resource, operation)
+    if (known === undefined) this.#chains.set(resource, { [operation]: chain })
+    else known[operation] = chain
     return chain
   }
+
+  #createChain(resource: Resource, operation: Operation): Chain {
+    const target = nameOf(resource)
+    const concerned = this.#plugins.filter(({ resources }) => resources?.has(target) ?? true)
+    const parts = { operation, running: this.#running, metrics: this.#metrics }
+    return {
+      mutating: new MeasuredStep({
+        ...parts,
+        type: 'admit',
+        acting: concerned.flatMap(({ name, mutate }) => (mutate === undefined ? [] : { name, run: mutate })),
+      }),
+      validating: new MeasuredStep({
+        ...parts,
+        type: 'validate',
+        acting: concerned.flatMap(({ name, validate }) => (validate === undefined ? [] : { name, run: validate })),
+      }),
+    }
+  }
+}
+
+async function mutateOnce(
+  attributes: Attributes,
+  step: Chain['mutating'],
+  { rounds, watch }: { readonly rounds: Rounds; readonly watch: Stopwatch },
+): Promise<KubeObject | undefined> {
+  let { object } = attributes
+  for (const plugin of step.acting) {
+    try {
+      const mutated = plugin.run(object === attributes.object ? attributes : { ...attributes, object }, rounds)
+      object = mutated instanceof Promise ? await mutated : mutated
+    } catch (error) {
+      step.rejected(plugin, watch)
+      throw error
+    }
+    const seconds = watch.lap()
+    plugin.series?.observe(seconds)
+  }
+  step.roundPassed()
+  return object
 }

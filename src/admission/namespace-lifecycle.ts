@@ -5,7 +5,8 @@
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Attributes, Plugin } from './admission.ts'
+import { type Attributes, type Plugin, shownName } from './admission.ts'
+import { isOfNamespaces } from './match/namespaces.ts'
 import type { Maybe } from './objects.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
@@ -47,22 +48,21 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
     attributes: Attributes,
     known: Maybe<KubeObject | undefined>,
   ): Promise<KubeObject | undefined> => {
-    const { operation, resource, namespace, name, object } = attributes
+    const { operation, resource, namespace, object } = attributes
     let found = await known
     if (found === undefined || (!isTerminating(found) && isDoubted(namespace))) {
       found = await readNamespace(namespace, 'latest')
     }
     if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
     if (operation === 'UPDATE' || !isTerminating(found)) return object
-    const shownName = name === '' ? (object?.metadata.generateName ?? '') : name
-    throw namespaceTerminating(resource, shownName, namespace)
+    throw namespaceTerminating(resource, shownName(attributes), namespace)
   }
 
   return {
     name: 'NamespaceLifecycle',
     mutate: (attributes) => {
       const { operation, resource, namespace, object } = attributes
-      const isNamespace = resource.kind === 'Namespace' && resource.group === ''
+      const isNamespace = isOfNamespaces(attributes)
       if (isNamespace) checkOwn(attributes)
       // An access review must not reveal whether the namespace exists to a user who may not see it.
       const isReview = resource.group === 'authorization.k8s.io'

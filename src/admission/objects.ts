@@ -1,4 +1,5 @@
 /** How plugins read other objects: from the cache and, before they refuse something because of them, in their latest state. */
+import type { Requirement } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
 
 type At = 'any' | 'latest'
@@ -15,6 +16,12 @@ export type Objects = {
   readonly get: (resource: ResourceId, place: NamespacedName, at: At) => Maybe<KubeObject | undefined>
   /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
+  /** The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is decoded when it is asked for. */
+  readonly select: (
+    resource: ResourceId,
+    namespace: string,
+    requirements: readonly Requirement[],
+  ) => Promise<readonly (() => KubeObject)[]>
   /**
    * Stores the status that `decide` computes from the current object; undefined changes nothing. `decide` is called again after a conflict.
    * Resolves to the resourceVersion that the object has then; undefined if there is no such object.

@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects, pod, specOf } from '../../test/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
+import { alwaysAdmit } from './always-admit.ts'
+import { alwaysDeny } from './always-deny.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { denyServiceExternalIps } from './deny-service-external-ips.ts'
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
@@ -119,4 +123,45 @@ test('other objects pass all of them', async () => {
   for (const plugin of [taintNodesByCondition, defaultTolerationSeconds, storageObjectInUseProtection]) {
     assert.equal(await admit(plugin, write), object)
   }
+})
+
+test('AlwaysAdmit changes nothing, AlwaysDeny lets nothing pass', async () => {
+  const object = pod()
+  for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
+    const write = attributes({ plural: 'pods', operation, object })
+    assert.equal(await admit(alwaysAdmit, write), object)
+    assert.equal(
+      await admit(alwaysDeny, write),
+      '403 pods "p" is forbidden: admission control is denying all modifications',
+    )
+  }
+})
+
+const place = (...keys: string[]) => {
+  const requiredDuringSchedulingIgnoredDuringExecution = keys.map((topologyKey) => ({ topologyKey }))
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution } }
+  return admit(limitPodHardAntiAffinityTopology, attributes({ plural: 'pods', object: pod({ affinity }) }))
+}
+
+test('LimitPodHardAntiAffinityTopology: required anti-affinity is by node', async () => {
+  assert.equal(typeof (await place('kubernetes.io/hostname')), 'object')
+  assert.equal(
+    await place('kubernetes.io/hostname', 'rack', 'zone'),
+    '403 pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey rack but only key kubernetes.io/hostname is allowed',
+  )
+})
+
+const service = (...externalIPs: string[]) => anObject('Service', 's', { spec: { externalIPs } })
+
+test('DenyServiceExternalIPs: those that a service had may stay', async () => {
+  const write = (before: string[], after: string[]) =>
+    admit(
+      denyServiceExternalIps,
+      attributes({ plural: 'services', operation: 'UPDATE', object: service(...after), oldObject: service(...before) }),
+    )
+  assert.equal(typeof (await write(['a', 'b'], ['b'])), 'object')
+  assert.equal(typeof (await write([], [])), 'object')
+  const refused = '403 services "s" is forbidden: Use of external IPs is denied by admission control'
+  assert.equal(await write(['a'], ['a', 'b']), refused)
+  assert.equal(await admit(denyServiceExternalIps, attributes({ plural: 'services', object: service('a') })), refused)
 })

@@ -1,7 +1,13 @@
-/** The built-in plugins, in upstream's order, which no flag can change. */
+/** The built-in plugins, in upstream's order, in which they run (config/admission-plugins.ts). */
 import type { Gates } from '../api/gates.ts'
+import type { AdmissionConfig } from '../config/admission.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { systemTime } from '../lib/timers.ts'
 import type { Plugin } from './admission.ts'
+import { alwaysAdmit } from './always-admit.ts'
+import { alwaysDeny } from './always-deny.ts'
+import { alwaysPullImages } from './always-pull-images.ts'
 import type { AskAuthorizer } from './ask-authorizer.ts'
 import {
   certificateSubjectRestriction,
@@ -12,14 +18,24 @@ import {
 } from './certificates.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { denyServiceExternalIps } from './deny-service-external-ips.ts'
+import { createEventRateLimit } from './event-rate-limit.ts'
+import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
+import { createImagePolicyWebhook, type ImagePolicyParts } from './image-policy-webhook.ts'
 import { createLimitRanger } from './limit-ranger.ts'
+import { type CreateNamespace, createNamespaceAutoProvision } from './namespace-auto-provision.ts'
+import { createNamespaceExists } from './namespace-exists.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import { createNodeRestriction } from './node-restriction.ts'
 import type { Objects, ResourceId } from './objects.ts'
 import { createOwnerReferencesPermission, type OwnerParts } from './owner-references-permission.ts'
+import { createPodNodeSelector } from './pod-node-selector.ts'
+import { createPodTolerationRestriction } from './pod-toleration-restriction.ts'
 import { createPodTopologyLabels } from './pod-topology-labels.ts'
-import { createPodSecurity, noExemptions } from './pod-security.ts'
+import { createPodSecurity } from './pod-security.ts'
+import type { PodSecurityMetrics } from './pod-security/metrics.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { resourceQuotas } from './resource-quota/ledger.ts'
@@ -28,8 +44,10 @@ import { createServiceAccount } from './service-account.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+import { createMutatingPolicies, type MutatingPoliciesParts } from './policies/mutating-policies.ts'
+import type { PolicyParts } from './policies/policy-request.ts'
 import { createValidatingPolicies, type ValidatingPoliciesParts } from './policies/validating-policies.ts'
-import { unenforcedPlugins } from './unenforced.ts'
+import { unenforcedMutatingPolicies } from './unenforced.ts'
 import type { FollowedHooks } from './webhooks/followed-hooks.ts'
 import { createMutatingWebhooks } from './webhooks/mutating.ts'
 import type { HookParts } from './webhooks/parts.ts'
@@ -41,34 +59,73 @@ export type PluginParts = {
   /** The random suffix of a generated name. */
   readonly nameSuffix: () => string
   readonly authorize: AskAuthorizer
+  readonly createNamespace: CreateNamespace
   readonly resourcesOf: OwnerParts['resourcesOf']
   readonly gates: Gates
-  readonly policies: Omit<ValidatingPoliciesParts, 'objects' | 'resourcesOf' | 'clock'>
+  readonly policies: Omit<PolicyParts, 'objects' | 'resourcesOf' | 'clock'> & {
+    readonly validating: ValidatingPoliciesParts['index']
+    readonly mutating: MutatingPoliciesParts['index']
+    readonly metrics: ValidatingPoliciesParts['metrics']
+  }
   readonly hooks: Pick<FollowedHooks, 'mutating' | 'validating'>
   readonly hookParts: HookParts
+  readonly configured: AdmissionConfig
+  readonly podSecurityMetrics: PodSecurityMetrics
+  /** Undefined: the plugin ImagePolicyWebhook does not run. */
+  readonly imageReviewer: ImagePolicyParts['client'] | undefined
+  readonly random: () => number
+  readonly log: Log
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
 export function createPlugins(parts: PluginParts): readonly Plugin[] {
-  const { objects, clock, nameSuffix, authorize, resourcesOf, gates, policies, hooks, hookParts } = parts
+  const {
+    objects,
+    clock,
+    nameSuffix,
+    authorize,
+    resourcesOf,
+    gates,
+    policies,
+    hooks,
+    hookParts,
+    configured,
+    podSecurityMetrics,
+  } = parts
   const namespaces = core('namespaces')
+  const policyParts = { ...policies, objects, resourcesOf, clock }
   const mayDo: MayDo = async (context, action) => {
     const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
     return (await authorize(context.user, asked, context)).verdict === 'allow'
   }
   return [
+    alwaysAdmit,
+    createNamespaceAutoProvision(objects, parts.createNamespace),
     createNamespaceLifecycle({
       readNamespace: (name, at) => objects.get(namespaces, { namespace: '', name }, at),
       clock,
     }),
+    createNamespaceExists(objects),
+    limitPodHardAntiAffinityTopology,
     createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock), gates),
     createServiceAccount({ objects, nameSuffix }),
     createNodeRestriction({ objects, authorize, gates }),
     taintNodesByCondition,
-    createPodSecurity(objects, noExemptions, gates),
+    alwaysPullImages,
+    ...imagePolicyPlugins(parts),
+    createPodSecurity({
+      objects,
+      configuration: configured.podSecurity,
+      gates,
+      metrics: podSecurityMetrics,
+    }),
+    createPodNodeSelector(objects, configured.podNodeSelectors),
     createPriority(objects),
     defaultTolerationSeconds,
+    createPodTolerationRestriction({ objects, configuration: configured.podTolerations, gates }),
+    createEventRateLimit(configured.eventLimits, clock),
+    extendedResourceToleration,
     createDefaultStorageClass(objects),
     createStorageObjectInUseProtection(gates),
     createOwnerReferencesPermission({ authorize, resourcesOf }),
@@ -79,11 +136,25 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
     createClusterTrustBundleAttest(mayDo),
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
+    denyServiceExternalIps,
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
-    ...unenforcedPlugins,
+    gates.isOn('MutatingAdmissionPolicy')
+      ? createMutatingPolicies({ ...policyParts, index: policies.mutating })
+      : unenforcedMutatingPolicies,
     createMutatingWebhooks(hooks.mutating, hookParts),
-    createValidatingPolicies({ ...policies, objects, resourcesOf, clock }),
+    createValidatingPolicies({ ...policyParts, index: policies.validating }),
     createValidatingWebhooks(hooks.validating, hookParts),
-    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),
+    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), {
+      gates,
+      clock,
+      limitedResources: configured.limitedResources,
+    }),
+    alwaysDeny,
   ]
+}
+
+function imagePolicyPlugins({ configured, imageReviewer: client, random, log }: PluginParts): readonly Plugin[] {
+  const { imagePolicyWebhook: configuration } = configured
+  if (configuration === null || client === undefined) return []
+  return [createImagePolicyWebhook({ configuration, client, time: systemTime, random, log })]
 }

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects } from '../../test/harness/admission.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
+import { defaultGates } from '../api/gates.ts'
+import { defaultPodSecurity, type PodSecurityConfiguration } from '../config/files/pod-security.ts'
+import { Metrics } from '../lib/metrics.ts'
 import type { Attributes } from './admission.ts'
-import { createPodSecurity, type Exemptions, noExemptions } from './pod-security.ts'
+import { createPodSecurity } from './pod-security.ts'
+import { PodSecurityMetrics } from './pod-security/metrics.ts'
 
 const labelled = (labels: Fields): Fields =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [`pod-security.kubernetes.io/${name}`, value]))
@@ -20,10 +24,24 @@ const strict = (podContext: Fields = {}, containerContext: Fields = {}) =>
 
 type Told = { readonly refusal: string; readonly warnings: readonly string[] }
 
-async function told(labels: Fields, write: Attributes, exemptions: Exemptions = noExemptions): Promise<Told> {
+const metrics = new Metrics()
+
+const pluginOf = (objects: MemoryObjects, configuration: Partial<PodSecurityConfiguration> = {}) =>
+  createPodSecurity({
+    objects,
+    configuration: { ...defaultPodSecurity, ...configuration },
+    gates: defaultGates,
+    metrics: new PodSecurityMetrics(metrics),
+  })
+
+async function told(
+  labels: Fields,
+  write: Attributes,
+  configuration: Partial<PodSecurityConfiguration> = {},
+): Promise<Told> {
   const objects = new MemoryObjects()
   objects.put('namespaces', '', namespace(labels))
-  const admitted = await admit(createPodSecurity(objects, exemptions), write)
+  const admitted = await admit(pluginOf(objects, configuration), write)
   return { refusal: typeof admitted === 'string' ? admitted : '', warnings: write.context.warnings }
 }
 
@@ -155,12 +173,15 @@ test('an update counts where containers or images change', async () => {
 
 test('exempt users, namespaces and runtime classes are left alone', async () => {
   const pod = podOf({ hostPID: true, runtimeClassName: 'r' })
-  for (const exempt of [
-    { usernames: new Set(['u']) },
-    { namespaces: new Set(['n']) },
-    { runtimeClasses: new Set(['r']) },
-  ]) {
-    assert.equal((await told({ enforce: 'baseline' }, create(pod), { ...noExemptions, ...exempt })).refusal, '')
+  for (const exempt of [{ usernames: ['u'] }, { namespaces: ['n'] }, { runtimeClasses: ['r'] }]) {
+    assert.equal(
+      (
+        await told({ enforce: 'baseline' }, create(pod), {
+          exemptions: { ...defaultPodSecurity.exemptions, ...exempt },
+        })
+      ).refusal,
+      '',
+    )
   }
 })
 
@@ -196,7 +217,7 @@ test('a stricter level names the pods that do not meet it', async () => {
   const change = async (before: Fields, after: Fields): Promise<readonly string[]> => {
     const [object, oldObject] = [namespace(after), namespace(before)]
     const write = attributes({ plural: 'namespaces', operation: 'UPDATE', object, oldObject })
-    assert.equal(await admit(createPodSecurity(objects), write), object)
+    assert.equal(await admit(pluginOf(objects), write), object)
     return write.context.warnings
   }
   assert.deepEqual(await change({}, { enforce: 'baseline' }), [
@@ -205,4 +226,51 @@ test('a stricter level names the pods that do not meet it', async () => {
   ])
   assert.deepEqual(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [])
   assert.deepEqual(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [])
+})
+
+test('defaults of the configuration count where there is no label', async () => {
+  const defaults = {
+    enforce: { level: 'baseline', version: 20 },
+    audit: { level: 'privileged', version: 'latest' },
+    warn: { level: 'baseline', version: 'latest' },
+  } as const
+  const [bad, plain] = [podOf({ hostPID: true }), podOf({})]
+  assert.match((await told({}, create(bad), { defaults })).refusal, /violates PodSecurity "baseline:v1.20"/)
+  assert.equal((await told({ enforce: 'privileged' }, create(bad), { defaults })).refusal, '')
+  assert.match((await told({ enforce: 'restricted' }, create(plain), { defaults })).refusal, /"restricted:v1.20"/)
+  const { warnings } = await told({ enforce: 'privileged', 'warn-version': 'v1.0' }, create(bad), { defaults })
+  assert.deepEqual(warnings, ['would violate PodSecurity "baseline:v1.0": host namespaces (hostPID=true)'])
+})
+
+test('a refusal is annotated with what is audited', async () => {
+  const write = create(podOf({ hostPID: true }))
+  await told({ enforce: 'baseline', audit: 'baseline' }, write)
+  assert.deepEqual(
+    [...(write.context.ownAnnotations ?? [])],
+    [
+      ['pod-security.kubernetes.io/enforce-policy', 'baseline:latest'],
+      [
+        'pod-security.kubernetes.io/audit-violations',
+        'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)',
+      ],
+    ],
+  )
+})
+
+test('labels of an exempt namespace are told to have no effect', async () => {
+  const configuration = { exemptions: { ...defaultPodSecurity.exemptions, namespaces: ['n'] } }
+  const write = attributes({ plural: 'namespaces', object: namespace({ enforce: 'baseline', 'warn-version': 'v1.0' }) })
+  const { warnings } = await told({}, write, configuration)
+  assert.deepEqual(warnings, [
+    'namespace "n" is exempt from Pod Security, and the policy (enforce=baseline:latest, warn=baseline:v1.0) will be ignored',
+  ])
+})
+
+test('evaluations and exemptions are counted', async () => {
+  const configuration = { exemptions: { ...defaultPodSecurity.exemptions, usernames: ['u'] } }
+  await told({ enforce: 'baseline' }, create(podOf({})), configuration)
+  await told({ enforce: 'baseline', 'enforce-version': 'v1.99' }, create(podOf({})))
+  const text = metrics.print()
+  assert.match(text, /pod_security_exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/)
+  assert.match(text, /decision="allow",mode="enforce",policy_level="baseline",policy_version="future"/)
 })

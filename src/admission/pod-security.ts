@@ -2,23 +2,18 @@
  * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which levels only cause warnings or audit
  * annotations. Only pods are refused; for a workload the writer is warned that its pods would be.
  */
-import { defaultGates, type Gates } from '../api/gates.ts'
-import { fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import { describeFaults } from '../api/aggregate.ts'
+import type { Gates } from '../api/gates.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import { isPrivileged, type LevelVersion, printLevel, privilegedPolicy } from '../api/pod-security-level.ts'
+import type { PodSecurityConfiguration } from '../config/files/pod-security.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
 import { printViolations, violations } from './pod-security/evaluate.ts'
+import type { PodSecurityMetrics } from './pod-security/metrics.ts'
 import { checkNamespace } from './pod-security/namespace.ts'
-import { type PodView, viewPod } from './pod-security/pod-view.ts'
-import { policyOf, prefix, printLevel } from './pod-security/policy.ts'
-
-/** Users, namespaces and runtime classes that are exempt. */
-export type Exemptions = {
-  readonly usernames: ReadonlySet<string>
-  readonly namespaces: ReadonlySet<string>
-  readonly runtimeClasses: ReadonlySet<string>
-}
-
-export const noExemptions: Exemptions = { usernames: new Set(), namespaces: new Set(), runtimeClasses: new Set() }
+import { type PodView, type Violation, viewPod } from './pod-security/pod-view.ts'
+import { policyOf, prefix } from './pod-security/policy.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
@@ -36,61 +31,99 @@ const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> =
   ['cronjobs.batch', ({ spec }) => fieldsOf(fieldsOf(fieldsOf(spec)['jobTemplate'])['spec'])['template']],
 ])
 
-export function createPodSecurity(
-  objects: Pick<Objects, 'get' | 'list'>,
-  exemptions: Exemptions = noExemptions,
-  gates: Gates = defaultGates,
-): Plugin {
-  const evaluate = async (attributes: Attributes, pod: PodView, enforces: boolean): Promise<void> => {
-    const { namespace, context } = attributes
-    if (isLeftAlone(attributes, pod, exemptions)) return
+export type PodSecurityParts = {
+  readonly objects: Pick<Objects, 'get' | 'list'>
+  readonly configuration: PodSecurityConfiguration
+  readonly gates: Gates
+  readonly metrics: PodSecurityMetrics
+}
+
+export function createPodSecurity({ objects, configuration, gates, metrics }: PodSecurityParts): Plugin {
+  const { defaults, exemptions } = configuration
+  const exempt = (attributes: Attributes, why: string): void => {
+    attributes.context.annotate(`${prefix}exempt`, why)
+    metrics.countExemption(attributes)
+  }
+
+  const readPolicy = async ({ namespace }: Attributes): Promise<ReturnType<typeof policyOf>> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
-    const { enforce, audit, warn } = policyOf(found?.metadata.labels).policy
+    return policyOf(found?.metadata.labels, defaults)
+  }
+
+  /** `enforces`: a template is not refused, only its pods are. */
+  const evaluate = (attributes: Attributes, pod: PodView, { policy, faults, enforces }: Evaluation): void => {
+    const { context } = attributes
+    if (exemptions.runtimeClasses.includes(textOf(pod.spec['runtimeClassName']))) {
+      return exempt(attributes, 'runtimeClass')
+    }
+    if (faults.length > 0) {
+      context.annotate(`${prefix}error`, `Failed to parse policy: ${describeFaults(faults)}`)
+      metrics.countError(attributes)
+    }
+    const { enforce, audit, warn } = policy
+    const refused = enforces ? violations(pod, enforce) : []
     if (enforces) {
       context.annotate(`${prefix}enforce-policy`, printLevel(enforce))
-      const forbidden = violations(pod, enforce)
-      if (forbidden.length > 0)
-        throw refusal(attributes, `violates PodSecurity "${printLevel(enforce)}": ${printViolations(forbidden)}`)
+      metrics.countEvaluation(attributes, 'enforce', enforce, refused.length === 0)
     }
     const audited = violations(pod, audit)
-    const told = `would violate PodSecurity "${printLevel(audit)}": ${printViolations(audited)}`
-    if (audited.length > 0) context.annotate(`${prefix}audit-violations`, told)
+    if (audited.length > 0) {
+      context.annotate(`${prefix}audit-violations`, wouldViolate(audit, audited))
+      metrics.countEvaluation(attributes, 'audit', audit, false)
+    }
+    if (refused.length > 0) {
+      throw refusal(attributes, `violates PodSecurity "${printLevel(enforce)}": ${printViolations(refused)}`)
+    }
     const warned = violations(pod, warn)
-    if (warned.length > 0) context.warn(`would violate PodSecurity "${printLevel(warn)}": ${printViolations(warned)}`)
+    if (warned.length === 0) return
+    context.warn(wouldViolate(warn, warned))
+    metrics.countEvaluation(attributes, 'warn', warn, false)
+  }
+
+  const checkTemplate = async (attributes: Attributes, template: Fields): Promise<void> => {
+    const { policy, faults } = await readPolicy(attributes)
+    if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
+    evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), { policy, faults, enforces: false })
+  }
+
+  const checkPod = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
+    const { policy, faults } = await readPolicy(attributes)
+    if (faults.length === 0 && isPrivileged(policy)) {
+      attributes.context.annotate(`${prefix}enforce-policy`, printLevel(privilegedPolicy.enforce))
+      metrics.countEvaluation(attributes, 'enforce', policy.enforce, true)
+      return
+    }
+    const { oldObject } = attributes
+    if (oldObject !== undefined && !isChanged(pod, oldObject)) return
+    evaluate(attributes, viewPod(pod.metadata, pod['spec'], gates), { policy, faults, enforces: true })
   }
 
   return {
     name: 'PodSecurity',
     resources: new Set(['namespaces', 'pods', ...templates.keys()]),
-    validate: async (attributes) => {
-      const { operation, object, oldObject } = attributes
-      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+    validate: (attributes) => {
+      const { operation, object, namespace, context } = attributes
+      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined
       const target = targetOf(attributes)
-      if (target === 'namespaces') {
-        const isExempt = exemptions.namespaces.has(object.metadata.name ?? '')
-        return checkNamespace(attributes, object, { objects, isExempt, gates })
-      }
-      const template = templates.get(target)?.(object)
-      if (isFields(template)) return evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), false)
-      if (!podTargets.has(target) || (oldObject !== undefined && !isChanged(object, oldObject))) return
-      return evaluate(attributes, viewPod(object.metadata, object['spec'], gates), true)
+      if (target === 'namespaces') return checkNamespace(attributes, object, { objects, configuration, gates })
+      const template = templates.get(target)
+      if (template === undefined && !podTargets.has(target)) return undefined
+      if (exemptions.namespaces.includes(namespace)) return exempt(attributes, 'namespace')
+      if (exemptions.usernames.includes(context.user.name)) return exempt(attributes, 'user')
+      if (template === undefined) return checkPod(attributes, object)
+      const given = template(object)
+      return isFields(given) ? checkTemplate(attributes, given) : undefined
     },
   }
 }
 
+type Evaluation = ReturnType<typeof policyOf> & { readonly enforces: boolean }
+
+const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string =>
+  `would violate PodSecurity "${printLevel(level)}": ${printViolations(found)}`
+
 /** Other subresources of a pod do not affect its security. */
 const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
-
-function isLeftAlone({ namespace, context }: Attributes, { spec }: PodView, exemptions: Exemptions): boolean {
-  const { usernames, namespaces: exempted, runtimeClasses } = exemptions
-  const runtimeClass = textOf(spec['runtimeClassName'])
-  if (!usernames.has(context.user.name) && !exempted.has(namespace) && !runtimeClasses.has(runtimeClass)) return false
-  context.annotate(
-    `${prefix}exempt`,
-    exempted.has(namespace) ? 'namespace' : usernames.has(context.user.name) ? 'user' : 'runtimeClass',
-  )
-  return true
-}
 
 /** Only containers, images, and annotations that preceded fields are compared: nothing else that matters here can change. */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
-import type { Attributes } from './admission.ts'
+import type { Attributes, Plugin } from './admission.ts'
 import { createResourceQuota } from './resource-quota.ts'
 
 const zero = (hard: Fields): Fields => Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
@@ -11,7 +11,7 @@ const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Field
   anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
 
 const now = '2026-01-01T00:00:10Z'
-const surroundings = { gates: defaultGates, clock: { wallMs: () => Date.parse(now) } }
+const surroundings = { gates: defaultGates, clock: { wallMs: () => Date.parse(now) }, limitedResources: [] }
 
 /** A namespace with these quotas. */
 class World {
@@ -280,4 +280,40 @@ test('a quota whose use is not known allows nothing that it limits', async () =>
 test('events are not counted', async () => {
   const world = new World(quota('q', { 'count/events': '0' }))
   assert.equal(await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })), 'fine')
+})
+
+const toldBy = async (plugin: Plugin): Promise<string> => {
+  const admitted = await admit(plugin, configMap())
+  return typeof admitted === 'string' ? admitted : 'fine'
+}
+
+const anything = { group: '', plural: '', matchContains: [], matchScopes: [] }
+
+test('limited resources need a quota that covers them', async () => {
+  const limitedResources = [{ ...anything, plural: 'configmaps', matchContains: ['configmaps'] }]
+  const world = new World()
+  const limited = createResourceQuota(world.objects, world.quotas, { ...surroundings, limitedResources })
+  const refused = '403 configmaps "c" is forbidden: insufficient quota to consume: configmaps,count/configmaps'
+  assert.equal(await admit(limited, configMap()), refused)
+  assert.notEqual(typeof (await admit(limited, service({}))), 'string')
+  world.objects.put('resourcequotas', 'n', quota('q', { configmaps: '1' }))
+  assert.match(await toldBy(limited), /insufficient quota to consume: count\/configmaps$/)
+  world.objects.put('resourcequotas', 'n', quota('r', { 'count/configmaps': '1' }))
+  assert.notEqual(typeof (await admit(limited, configMap())), 'string')
+  assert.match(await toldBy(limited), /exceeded quota: q/)
+})
+
+const ofClass = (priorityClassName: string) => attributes({ plural: 'pods', object: pod({ priorityClassName }) })
+
+test('limited scopes need a quota with that scope', async () => {
+  const matchScopes = [
+    { name: 'PriorityClass', operator: 'In', values: ['a', 'b'] },
+    { name: 'PriorityClass', operator: 'Unknown', values: [] },
+  ]
+  const world = new World(quota('q', { pods: '0' }, { scopes: ['BestEffort'] }))
+  const limitedResources = [{ ...anything, plural: 'services', matchScopes }]
+  const limited = createResourceQuota(world.objects, world.quotas, { ...surroundings, limitedResources })
+  const refused = '500 insufficient quota to match these scopes: [{PriorityClass In [a b]}]'
+  assert.equal(await admit(limited, ofClass('a')), refused)
+  assert.notEqual(typeof (await admit(limited, ofClass('c'))), 'string')
 })

@@ -5,23 +5,34 @@
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { LimitedResource } from '../config/files/resource-quota.ts'
 import type { Plugin } from './admission.ts'
 import type { Maybe, Objects } from './objects.ts'
 import type { Charge } from './resource-quota/charge.ts'
 import { Evaluators } from './resource-quota/evaluators.ts'
+import { LimitedResources } from './resource-quota/limited.ts'
 import { Ledger } from './resource-quota/ledger.ts'
+
+type QuotaParts = {
+  readonly gates: Gates
+  readonly clock: Pick<Clock, 'wallMs'>
+  readonly limitedResources: readonly LimitedResource[]
+}
 
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
-  { gates, clock }: { readonly gates: Gates; readonly clock: Pick<Clock, 'wallMs'> },
+  { gates, clock, limitedResources }: QuotaParts,
 ): Plugin {
   const evaluators = new Evaluators(gates, clock)
-  const ledger = new Ledger(objects)
-  const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
+  const limited = new LimitedResources(limitedResources)
+  const ledger = new Ledger(objects, (quotas, charge) => limited.uncoveredOf(quotas, charge))
+  const settle = (charge: Charge): Promise<void> => {
     const { namespace, isDryRun } = charge.attributes
-    if ((await quotas).length === 0) return
-    await (isDryRun ? ledger.check(namespace, charge) : ledger.charge(namespace, charge))
+    return isDryRun ? ledger.check(namespace, charge) : ledger.charge(namespace, charge)
+  }
+  const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
+    if ((await quotas).length > 0) await settle(charge)
   }
   return {
     name: 'ResourceQuota',
@@ -30,10 +41,12 @@ export function createResourceQuota(
       if (object === undefined || namespace === '') return undefined
       const evaluator = evaluators.of(attributes)
       if (evaluator === undefined || !evaluator.isCharged(attributes)) return undefined
+      const charge = { attributes, evaluator, object }
+      if (limited.concern(attributes)) return settle(charge)
       const quotas = readQuotas(namespace)
       // Most namespaces have no quota, which is known without waiting.
       const hasNone = !(quotas instanceof Promise) && quotas.length === 0
-      return hasNone ? undefined : chargeQuotas(quotas, { attributes, evaluator, object })
+      return hasNone ? undefined : chargeQuotas(quotas, charge)
     },
   }
 }

@@ -25,9 +25,12 @@ test('the overhead of the class is that of the pod', async () => {
   const without = refused('pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
   assert.equal(await create({}, { ...run, overhead: { cpu: '2' } }), without)
   assert.equal(await create({}, { overhead: { cpu: '2' } }), without)
+  assert.equal(await create({}, { overhead: {} }), without)
+  assert.deepEqual(specOf(await create(fixed, { ...run, overhead: {} })), { ...run, overhead: { cpu: '100m' } })
 })
 
 test('a class must be there', async () => {
+  assert.equal(await create({}, { runtimeClassName: '' }), '500 resource name may not be empty')
   assert.equal(await create({}, { runtimeClassName: 'x' }), refused('pod rejected: RuntimeClass "x" not found'))
   assert.equal(
     typeof (await admit(

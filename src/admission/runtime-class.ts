@@ -1,4 +1,5 @@
 /** Copies the overhead and the scheduling constraints of a new pod's RuntimeClass into the pod. */
+import { unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
@@ -10,8 +11,11 @@ const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimecl
 export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
   /** Undefined if the pod names no class. */
   const classOf = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject | undefined> => {
-    const name = textOf(fieldsOf(pod['spec'])['runtimeClassName'])
-    if (name === '') return undefined
+    const { runtimeClassName } = fieldsOf(pod['spec'])
+    if (runtimeClassName === undefined) return undefined
+    const name = textOf(runtimeClassName)
+    // Upstream's client refuses to ask for it.
+    if (name === '') throw unclassified('resource name may not be empty')
     const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
     if (found === undefined) throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`)
     return found
@@ -26,19 +30,22 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
       const runtimeClass = await classOf(attributes, object)
       if (runtimeClass === undefined) return object
       const spec = fieldsOf(object['spec'])
-      const scheduling = scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
+      const scheduling =
+        runtimeClass['scheduling'] === undefined
+          ? {}
+          : scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
       return { ...object, spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling } }
     },
     validate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isNewPod(attributes)) return
-      const given = readResourceList(fieldsOf(object['spec'])['overhead'])
+      const given = fieldsOf(object['spec'])['overhead']
       const podFixed = overheadOf(await classOf(attributes, object))
       if (podFixed === undefined) {
-        if (given.size === 0) return
+        if (given === undefined) return
         throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
       }
-      if (!isSameList(given, readResourceList(podFixed))) throw refusal(attributes, overheadDiffers)
+      if (!isSameList(readResourceList(given), readResourceList(podFixed))) throw refusal(attributes, overheadDiffers)
     },
   }
 }
@@ -57,8 +64,8 @@ function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
 function overhead(attributes: Attributes, spec: Fields, runtimeClass: KubeObject): Fields {
   const podFixed = overheadOf(runtimeClass)
   if (podFixed === undefined) return {}
-  const given = spec['overhead']
-  if (given !== undefined && !isSameList(readResourceList(given), readResourceList(podFixed))) {
+  const given = readResourceList(spec['overhead'])
+  if (given.size > 0 && !isSameList(given, readResourceList(podFixed))) {
     throw refusal(attributes, overheadDiffers)
   }
   return { overhead: podFixed }
@@ -72,11 +79,10 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
     const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
     throw refusal(attributes, `conflict: ${why}`)
   }
-  const tolerations = itemsOf(scheduling['tolerations'])
+  // What the pod itself has too much of goes, too.
+  const tolerations = mergeTolerations([...itemsOf(spec['tolerations']), ...itemsOf(scheduling['tolerations'])])
   return {
     ...(Object.keys(wanted).length === 0 ? {} : { nodeSelector: { ...own, ...wanted } }),
-    ...(tolerations.length === 0
-      ? {}
-      : { tolerations: mergeTolerations([...itemsOf(spec['tolerations']), ...tolerations]) }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
   }
 }

@@ -68,6 +68,31 @@ test('an account must be there', async () => {
   assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
 })
 
+test('a default account that comes a moment later is waited for, no other one is', async () => {
+  const objects = new MemoryObjects()
+  let waits = 0
+  const wait = async () => {
+    waits++
+    if (waits < 9) return
+    for (const name of ['default', 'other'])
+      objects.put('serviceaccounts', 'n', anObject('ServiceAccount', name, quiet))
+  }
+  const plugin = createServiceAccount({ objects, nameSuffix: () => 'a', wait })
+  const pod = (spec: Fields) => admit(plugin, attributes({ plural: 'pods', object: anObject('Pod', 'p', { spec }) }))
+  const missing = 'error looking up service account n/other: serviceaccount "other" not found'
+  assert.equal(await pod({ serviceAccountName: 'other' }), refused(missing))
+  assert.equal(waits, 0)
+  assert.deepEqual(specOf(await pod({})), named)
+  assert.equal(waits, 9)
+})
+
+test('containers are not added to a pod without an account', async () => {
+  const plugin = createServiceAccount({ objects: new MemoryObjects(), nameSuffix: () => 'a' })
+  const later = { plural: 'pods', subresource: 'ephemeralcontainers', operation: 'UPDATE' } as const
+  const answer = await admit(plugin, attributes({ ...later, object: anObject('Pod', 'p', { spec: {} }) }))
+  assert.equal(answer, refused('no service account specified for pod n/p'))
+})
+
 test('secrets to pull images with come from the account, unless the pod names its own', async () => {
   const account = { ...quiet, imagePullSecrets: [{ name: 's' }] }
   assert.deepEqual(await create(account, {}), { ...named, imagePullSecrets: [{ name: 's' }] })
@@ -77,7 +102,12 @@ test('secrets to pull images with come from the account, unless the pod names it
 
 const volumes = (secretName: string) => ({ volumes: [{ name: 'v', secret: { secretName } }] })
 
-test('an account may limit secrets to its own', async () => {
+test('an account may limit secrets to its own, by all that Go reads as true', async () => {
+  for (const value of ['1', 't', 'T', 'True', 'TRUE', 'yes', 'tRUE', '']) {
+    const limits = { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } }
+    const isRefused = typeof (await create({ ...quiet, metadata: limits }, volumes('x'))) === 'string'
+    assert.equal(isRefused, !['yes', 'tRUE', ''].includes(value), value)
+  }
   const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
   const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
   assert.deepEqual(await create(account, volumes('mine')), { ...named, ...volumes('mine') })
@@ -114,7 +144,7 @@ test('no list of containers and no way to refer to a secret is left out', async 
 
 test('a mirror pod stays as it is, and names neither accounts nor secrets', async () => {
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
-  const spec = { containers: [{ name: 'c' }] }
+  const spec = { containers: [{ name: 'c' }], nodeSelector: { secret: 'x' }, imagePullSecrets: [] }
   assert.deepEqual(await create({}, spec, metadata), spec)
   assert.equal(await create({}, named, metadata), refused('a mirror pod may not reference service accounts'))
   const secret = { volumes: [{ name: 'v', secret: { secretName: 's' } }] }

@@ -12,23 +12,28 @@ const defaultName = 'default'
 /** Marks the mirror of a static pod, which a kubelet runs by itself: its spec must stay as it is. */
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
-/** A controller creates the default account of a new namespace: the first pods may come a moment earlier. */
-const LOOKUPS = 3
+/** A controller creates the default account of a new namespace: the first pods may come a moment earlier. Upstream's. */
+const DEFAULT_LOOKUPS = 10
 const LOOKUP_MS = 150
 
 export type ServiceAccountParts = {
   readonly objects: Pick<Objects, 'get'>
   /** The random suffix of a volume's name. */
   readonly nameSuffix: () => string
+  /** Fails if the request ends before. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-export function createServiceAccount({ objects, nameSuffix }: ServiceAccountParts): Plugin {
+const sleepFor = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal })
+
+export function createServiceAccount({ objects, nameSuffix, wait = sleepFor }: ServiceAccountParts): Plugin {
   const accountOf = async (attributes: Attributes, name: string): Promise<KubeObject> => {
-    const { namespace } = attributes
+    const { namespace, context } = attributes
+    const lookups = name === defaultName ? DEFAULT_LOOKUPS : 1
     const cached = await objects.get(serviceAccounts, { namespace, name }, 'any')
     if (cached !== undefined) return cached
-    for (let lookup = 0; lookup < LOOKUPS; lookup++) {
-      if (lookup > 0) await sleep(LOOKUP_MS)
+    for (let lookup = 0; lookup < lookups; lookup++) {
+      if (lookup > 0) await wait(LOOKUP_MS, context.signal)
       const found = await objects.get(serviceAccounts, { namespace, name }, 'latest')
       if (found !== undefined) return found
     }
@@ -43,9 +48,7 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
       if (fault !== undefined) throw refusal(attributes, fault)
     }
     if (isMirror(pod)) return refuse(mirrorPodFault(spec))
-    const name = textOf(spec['serviceAccountName'])
-    if (name === '') refuse(`no service account specified for pod ${attributes.namespace}/${attributes.name}`)
-    refuse(secretFault(spec, await accountOf(attributes, name)))
+    refuse(secretFault(spec, await accountOf(attributes, nameIn(attributes, spec))))
   }
 
   const mutateNew = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject> => {
@@ -74,12 +77,18 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
       if (isNewPod(attributes)) await check(attributes, object)
       if (targetOf(attributes) !== 'pods/ephemeralcontainers') return
       const spec = fieldsOf(object['spec'])
-      const name = textOf(spec['serviceAccountName'])
-      const fault = name === '' ? undefined : ephemeralFault(spec, await accountOf(attributes, name))
+      const fault = ephemeralFault(spec, await accountOf(attributes, nameIn(attributes, spec)))
       // Upstream returns this error without a reason.
       if (fault !== undefined) throw unclassified(fault)
     },
   }
+}
+
+/** Fails if the pod names no account. */
+function nameIn(attributes: Attributes, spec: Fields): string {
+  const name = textOf(spec['serviceAccountName'])
+  if (name !== '') return name
+  throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${attributes.name}`)
 }
 
 const isNewPod = (attributes: Attributes): boolean =>

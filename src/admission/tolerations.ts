@@ -23,6 +23,20 @@ export function mergeTolerations(tolerations: readonly Fields[]): readonly Field
     .map(({ fields }) => fields)
 }
 
+/** Whether each toleration is covered by one of the whitelist, or equal to one. */
+export function areCovered(tolerations: readonly Fields[], whitelist: readonly Fields[]): boolean {
+  const covers = new Covers()
+  const ids = new Set<string>()
+  for (const one of whitelist.map(tolerationOf)) {
+    ids.add(one.id)
+    if (operators.has(one.operator)) covers.add(one)
+  }
+  return tolerations.map(tolerationOf).every((one) => ids.has(one.id) || covers.has(one))
+}
+
+/** One with another operator covers nothing. An absent one means Equal. */
+const operators: ReadonlySet<string> = new Set(['', 'Equal', 'Exists'])
+
 type Toleration = {
   readonly fields: Fields
   /** The same for equal tolerations. */

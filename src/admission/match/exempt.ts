@@ -19,9 +19,12 @@ const reviews: ReadonlySet<string> = new Set([
   'subjectaccessreviews.authorization.k8s.io',
 ])
 
-export const isExemptFromPolicies = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
-  (resource.group === admissionGroup && policies.has(resource.plural)) ||
+/** Asks who somebody is or what he may do. Nothing of it is stored. */
+export const isReview = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   reviews.has(`${resource.plural}.${resource.group}`)
+
+export const isExemptFromPolicies = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
+  (resource.group === admissionGroup && policies.has(resource.plural)) || isReview({ resource })
 
 export const isExemptFromWebhooks = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   resource.group === admissionGroup && (policies.has(resource.plural) || webhooks.has(resource.plural))

@@ -13,7 +13,17 @@ export type Candidate<T> = { readonly entry: T; readonly resource: Resource }
 type Served = Pick<Registry, 'inGroup' | 'changes'>
 
 /** `groupResource/operation` of one resource to what concerns it. */
-type Known<T> = Map<string, readonly Candidate<T>[]>
+type Known<T> = Map<string, Found<T>>
+
+/** `candidates`: whatever the name of the object. `names`: which some rules are about; `byName`: what is left for these, and for all others. */
+type Found<T> = {
+  readonly candidates: readonly Candidate<T>[]
+  readonly names: ReadonlySet<string>
+  readonly byName: Map<string | undefined, readonly Candidate<T>[]>
+}
+
+/** Names whose candidates are remembered, of one resource and operation. */
+const NAMES_MAX = 100
 
 export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
   readonly #registry: Served
@@ -45,33 +55,46 @@ export class MatchIndex<T extends { readonly criteria: MatchCriteria }> {
     }
     const { resource, subresource, operation } = attributes
     let known = this.#known.get(resource)
-    if (known === undefined) this.#known.set(resource, (known = new Map<string, readonly Candidate<T>[]>()))
+    if (known === undefined) this.#known.set(resource, (known = new Map<string, Found<T>>()))
     const key = subresource === '' ? operation : `${operation}/${subresource}`
-    let candidates = known.get(key)
-    if (candidates === undefined) known.set(key, (candidates = this.#find(attributes)))
-    return candidates.length === 0 ? candidates : this.#named(candidates, attributes)
+    let found = known.get(key)
+    if (found === undefined) known.set(key, (found = this.#find(attributes)))
+    return found.names.size === 0 ? found.candidates : this.#named(found, attributes)
   }
 
-  #find(attributes: Attributes): readonly Candidate<T>[] {
+  #find(attributes: Attributes): Found<T> {
     const equivalents = equivalentsOf(this.#registry, attributes)
-    return this.#entries.flatMap((entry) => {
+    const candidates = this.#entries.flatMap((entry) => {
       const resource = matchRules(withoutNames(entry.criteria), { target: attributes, equivalents })
       return resource === undefined ? [] : [{ entry, resource }]
     })
+    return { candidates, names: namesIn(candidates), byName: new Map() }
   }
 
-  /** Rules that are about some names are looked at for each request. */
-  #named(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
-    if (!candidates.some(({ entry }) => entry.criteria.hasNames)) return candidates
+  #named({ candidates, names, byName }: Found<T>, attributes: Attributes): readonly Candidate<T>[] {
+    const key = names.has(attributes.name) ? attributes.name : undefined
+    const known = byName.get(key)
+    if (known !== undefined) return known
     const equivalents = equivalentsOf(this.#registry, attributes)
-    return candidates.flatMap((candidate) => {
+    const left = candidates.flatMap((candidate) => {
       const { criteria } = candidate.entry
       if (!criteria.hasNames) return [candidate]
       const resource = matchRules(criteria, { target: attributes, equivalents })
       return resource === undefined ? [] : [{ ...candidate, resource }]
     })
+    if (byName.size >= NAMES_MAX) byName.clear()
+    byName.set(key, left)
+    return left
   }
 }
+
+/** All names that rules are about. */
+const namesIn = (candidates: readonly Candidate<{ readonly criteria: MatchCriteria }>[]): ReadonlySet<string> =>
+  new Set(
+    candidates.flatMap(({ entry: { criteria } }) =>
+      [...(criteria.rules ?? []), ...criteria.excluded].flatMap(({ names }) => [...(names ?? [])]),
+    ),
+  )
 
 const none: readonly never[] = []
 

@@ -1,6 +1,7 @@
 /** Configurations of admission that cannot be decoded, and of which no earlier state is known: nobody can tell what they would refuse. */
 import { quote } from '../../api/quote.ts'
 import { type Attributes, refusal } from '../admission.ts'
+import { isReview } from './exempt.ts'
 
 export class Unreadable {
   readonly #kind: string
@@ -23,10 +24,13 @@ export class Unreadable {
     return this.#names
   }
 
-  /** Fails with a 403 if there is one. To be called for requests that are not exempt from such configurations. */
+  /**
+   * Fails with a 403 if there is one. To be called for requests that are not exempt from such configurations. Reviews go on: without
+   * them nobody could be authenticated or authorized to repair it.
+   */
   refuse(attributes: Attributes): void {
     const [name] = this.#names
-    if (name === undefined) return
+    if (name === undefined || isReview(attributes)) return
     throw refusal(attributes, `the stored ${this.#kind} ${quote(name)} cannot be decoded; repair or delete it`)
   }
 }

@@ -1,7 +1,7 @@
 /** The controls of each level in each version, and the violations of a pod. */
+import type { LevelVersion, PodSecurityVersion } from '../../api/pod-security-level.ts'
 import * as baseline from './baseline.ts'
 import type { Control, PodView, Violation } from './pod-view.ts'
-import type { LevelVersion, PolicyVersion } from './policy.ts'
 import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
@@ -48,7 +48,7 @@ export function violations(pod: PodView, { level, version }: LevelVersion): read
   return [...usual, ...strict].flatMap(([, control]) => control(pod) ?? [])
 }
 
-function controlsAt(rows: readonly Row[], version: PolicyVersion): ReadonlyMap<string, Control> {
+function controlsAt(rows: readonly Row[], version: PodSecurityVersion): ReadonlyMap<string, Control> {
   const controls = new Map<string, Control>()
   for (const [name, fromMinor, control] of rows) {
     if (version === 'latest' || fromMinor <= version) controls.set(name, control)

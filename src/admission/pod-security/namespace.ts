@@ -1,33 +1,58 @@
 /** Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter level. */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { fieldsOf, type KubeObject, type ObjectMeta, textOf } from '../../api/object.ts'
+import {
+  isPrivileged,
+  isSameLevel,
+  isStricter,
+  type LevelVersion,
+  type PodSecurityPolicy,
+  printLevel,
+} from '../../api/pod-security-level.ts'
+import { quote } from '../../api/quote.ts'
+import type { PodSecurityConfiguration } from '../../config/files/pod-security.ts'
 import type { Attributes } from '../admission.ts'
 import type { Objects } from '../objects.ts'
 import { violations } from './evaluate.ts'
 import { viewPod } from './pod-view.ts'
-import { isSameLevel, isStricter, type LevelVersion, policyOf, printLevel } from './policy.ts'
+import { policyOf, prefix } from './policy.ts'
 
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
 /** Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not delayed. */
 const PODS_MAX = 3000
 
-type Options = { readonly objects: Pick<Objects, 'list'>; readonly isExempt: boolean; readonly gates: Gates }
+type Options = {
+  readonly objects: Pick<Objects, 'list'>
+  readonly configuration: PodSecurityConfiguration
+  readonly gates: Gates
+}
 
 /** Fails with Invalid; warns about existing pods that a stricter level would refuse. */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
-  { objects, isExempt, gates }: Options,
+  { objects, configuration, gates }: Options,
 ): Promise<void> {
   const name = namespace.metadata.name ?? ''
-  const { policy, faults } = policyOf(namespace.metadata.labels)
-  const before = oldObject && policyOf(oldObject.metadata.labels)
+  const { defaults, exemptions } = configuration
+  const { labels } = namespace.metadata
+  const { policy, faults } = policyOf(labels, defaults)
+  const before = oldObject && policyOf(oldObject.metadata.labels, defaults)
   const isKnown = JSON.stringify(faults) === JSON.stringify(before?.faults ?? [])
   if (faults.length > 0 && !isKnown) throw invalid({ group: '', kind: 'Namespace' }, name, faults)
-  if (before === undefined || isExempt || !isTightened(policy.enforce, before.policy.enforce)) return
-  const found = await objects.list(pods, name, 'any')
+  if (before !== undefined && !isTightened(policy.enforce, before.policy.enforce)) return
+  if (exemptions.namespaces.includes(name)) {
+    const warning = exemptWarning(name, { policy, defaults, labels })
+    if (warning !== undefined) context.warn(warning)
+    return
+  }
+  if (before === undefined) return
+  const all = await objects.list(pods, name, 'any')
+  const found = all.filter(
+    ({ spec }) => !exemptions.runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName'])),
+  )
   for (const warning of warnings(name, found, { level: policy.enforce, gates })) context.warn(warning)
 }
 
@@ -35,6 +60,29 @@ function isTightened(level: LevelVersion, before: LevelVersion): boolean {
   if (isSameLevel(level, before) || level.level === 'privileged') return false
   return level.version !== before.version || isStricter(level.level, before.level)
 }
+
+type Labelled = {
+  readonly policy: PodSecurityPolicy
+  readonly defaults: PodSecurityPolicy
+  readonly labels: ObjectMeta['labels']
+}
+
+/** Labels of an exempt namespace have no effect, which is told unless they say nothing that would matter. */
+function exemptWarning(name: string, { policy, defaults, labels = {} }: Labelled): string | undefined {
+  const modes = ['enforce', 'audit', 'warn'] as const
+  const isDefault = modes.every((mode) => isEquivalent(policy[mode], defaults[mode]))
+  if (isPrivileged(policy) || isDefault) return undefined
+  const isLabelled = (mode: string): boolean =>
+    labels[`${prefix}${mode}`] !== undefined || labels[`${prefix}${mode}-version`] !== undefined
+  const parts = modes
+    .filter((mode) => policy[mode].level !== 'privileged' && isLabelled(mode))
+    .map((mode) => `${mode}=${printLevel(policy[mode])}`)
+  return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${parts.join(', ')}) will be ignored`
+}
+
+/** The version of the level privileged does not matter. */
+const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
+  isSameLevel(one, other) || (one.level === 'privileged' && other.level === 'privileged')
 
 /** Pods with the same violations are reported together. */
 function warnings(

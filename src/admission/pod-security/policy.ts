@@ -1,32 +1,26 @@
-/** Levels, their versions, and the labels of a namespace that select them (KEP-2579). */
+/** The labels of a namespace that select its levels and their versions (KEP-2579). */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { ObjectMeta } from '../../api/object.ts'
-
-/** From the least to the most strict. */
-const levels = ['privileged', 'baseline', 'restricted'] as const
-
-type Level = (typeof levels)[number]
-
-/** The minor version; `latest` has all controls. */
-export type PolicyVersion = number | 'latest'
-
-export type LevelVersion = { readonly level: Level; readonly version: PolicyVersion }
-
-/** The levels below which pods are refused, recorded in the audit log, and warned about. */
-export type Policy = { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion }
+import {
+  isStricter,
+  levelRule,
+  type LevelVersion,
+  parseLevel,
+  parseVersion,
+  type PodSecurityLevel,
+  type PodSecurityPolicy,
+  privilegedPolicy,
+  versionRule,
+} from '../../api/pod-security-level.ts'
 
 export const prefix = 'pod-security.kubernetes.io/'
 
-export const printLevel = ({ level, version }: LevelVersion): string =>
-  `${level}:${version === 'latest' ? version : `v1.${version}`}`
-
-export const isStricter = (level: Level, than: Level): boolean => levels.indexOf(level) > levels.indexOf(than)
-
-export const isSameLevel = (one: LevelVersion, other: LevelVersion): boolean =>
-  one.level === other.level && one.version === other.version
-
-export function policyOf(labels: ObjectMeta['labels'] = {}): {
-  readonly policy: Policy
+/** `defaults`: what counts where there is no label. */
+export function policyOf(
+  labels: ObjectMeta['labels'] = {},
+  defaults: PodSecurityPolicy = privilegedPolicy,
+): {
+  readonly policy: PodSecurityPolicy
   readonly faults: readonly FieldFault[]
 } {
   const faults: FieldFault[] = []
@@ -38,16 +32,17 @@ export function policyOf(labels: ObjectMeta['labels'] = {}): {
     faults.push(invalidValue(`metadata.labels[${prefix}${name}]`, text, rule))
     return { state: 'invalid' }
   }
-  const mode = (name: string, whenInvalid: Level): Mode => {
-    const level = read(name, parseLevel, `must be one of ${levels.join(', ')}`)
-    const version = read(`${name}-version`, parseVersion, 'must be "latest" or "v1.x"')
+  const mode = (name: keyof PodSecurityPolicy, whenInvalid: PodSecurityLevel): Mode => {
+    const byDefault = defaults[name]
+    const level = read(name, parseLevel, levelRule)
+    const version = read(`${name}-version`, parseVersion, versionRule)
     return {
       hasLevel: level.state !== 'absent',
       isLevelGiven: level.state === 'given',
-      hasVersion: version.state === 'given',
+      hasVersion: version.state !== 'absent',
       value: {
-        level: level.state === 'given' ? level.value : level.state === 'absent' ? 'privileged' : whenInvalid,
-        version: version.state === 'given' ? version.value : 'latest',
+        level: level.state === 'given' ? level.value : level.state === 'absent' ? byDefault.level : whenInvalid,
+        version: version.state === 'given' ? version.value : version.state === 'absent' ? byDefault.version : 'latest',
       },
     }
   }
@@ -72,13 +67,5 @@ type Mode = {
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
   const isImplied = !warn.hasLevel && enforce.isLevelGiven && isStricter(enforce.value.level, warn.value.level)
   if (!isImplied) return warn.value
-  return { level: enforce.value.level, version: enforce.hasVersion ? enforce.value.version : warn.value.version }
-}
-
-const parseLevel = (text: string): Level | undefined => levels.find((level) => level === text)
-
-function parseVersion(text: string): PolicyVersion | undefined {
-  if (text === 'latest') return text
-  const [, minor] = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(text) ?? []
-  return minor === undefined ? undefined : Number(minor)
+  return { level: enforce.value.level, version: warn.hasVersion ? warn.value.version : enforce.value.version }
 }

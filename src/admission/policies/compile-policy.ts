@@ -1,15 +1,8 @@
-/** The CEL expressions of a validating policy, compiled once. An expression with a fault fails whenever it is evaluated. */
-import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
-import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../cel/admission.ts'
-import { compileInTurns, type Program } from '../../cel/compile.ts'
+/** The expressions of a validating policy. */
+import { type Fields, itemsOf, textOf } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import type { Type } from '../../cel/types.ts'
-
-export type Expression = { readonly text: string } & (
-  | { readonly program: Program; readonly fault?: undefined }
-  | { readonly program?: undefined; readonly fault: string }
-)
+import { compileAll, compileConditional, type Conditional, type Expression } from './compile-expressions.ts'
 
 export type Validation = {
   readonly expression: Expression
@@ -19,10 +12,7 @@ export type Validation = {
   readonly reason: string
 }
 
-export type CompiledPolicy = {
-  readonly conditions: readonly Expression[]
-  /** By name, in the order of their declarations: each may use those before it. */
-  readonly variables: ReadonlyMap<string, Expression>
+export type CompiledPolicy = Conditional & {
   readonly validations: readonly Validation[]
   readonly auditAnnotations: readonly { readonly key: string; readonly expression: Expression }[]
 }
@@ -31,24 +21,12 @@ export type CompiledPolicy = {
 const defaultReason = 'Invalid'
 
 export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy> {
-  const declared = new PolicyVariables()
-  const hasParams = isParameterized(spec)
-  const variables = new Map<string, Expression>()
-  const names: AdmissionNames = { hasParams, hasAuthorizer: true, variables: declared.type }
-  for (const { name, expression } of itemsOf(spec['variables'])) {
-    const { compiled, type } = yield* compileOne(textOf(expression), names, slice)
-    declared.declare(textOf(name), type)
-    variables.set(textOf(name), compiled)
-  }
-  const compileAll = function* (list: string, field: string, given: AdmissionNames): Turns<Expression[]> {
-    const all: Expression[] = []
-    for (const one of itemsOf(spec[list])) all.push((yield* compileOne(textOf(one[field]), given, slice)).compiled)
-    return all
-  }
-  const conditions = yield* compileAll('matchConditions', 'expression', { ...names, variables: undefined })
-  const expressions = yield* compileAll('validations', 'expression', names)
-  const messages = yield* compileAll('validations', 'messageExpression', { ...names, hasAuthorizer: false })
-  const values = yield* compileAll('auditAnnotations', 'valueExpression', names)
+  const { conditions, variables, names } = yield* compileConditional(spec, slice)
+  const texts = (list: string, field: string): string[] => itemsOf(spec[list]).map((one) => textOf(one[field]))
+  const expressions = yield* compileAll(texts('validations', 'expression'), names, slice)
+  const messageNames = { ...names, hasAuthorizer: false }
+  const messages = yield* compileAll(texts('validations', 'messageExpression'), messageNames, slice)
+  const values = yield* compileAll(texts('auditAnnotations', 'valueExpression'), names, slice)
   return {
     conditions,
     variables,
@@ -67,18 +45,4 @@ export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy
       return expression === undefined ? [] : { key: textOf(key), expression }
     }),
   }
-}
-
-/** Whether its expressions may use `params`. */
-export const isParameterized = (spec: Fields): boolean => Object.keys(fieldsOf(spec['paramKind'])).length > 0
-
-/** Stored expressions may use all that this version has. */
-function* compileOne(
-  text: string,
-  names: AdmissionNames,
-  slice: Slice,
-): Turns<{ readonly compiled: Expression; readonly type: Type | undefined }> {
-  const compiled = yield* compileInTurns(text, admissionEnvironment('1.33', names), slice)
-  if ('program' in compiled) return { compiled: { text, program: compiled.program }, type: compiled.type }
-  return { compiled: { text, fault: compiled.fault }, type: 'type' in compiled ? compiled.type : undefined }
 }

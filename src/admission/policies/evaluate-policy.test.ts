@@ -6,7 +6,8 @@ import { valueOf } from '../../cel/json-values.ts'
 import { atOnce, inTurns } from '../../cel/turns.ts'
 import { dyn } from '../../cel/types.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { type Evaluation, evaluatePolicy, OVER_BUDGET } from './evaluate-policy.ts'
+import { OVER_BUDGET } from './costs.ts'
+import { type Evaluation, evaluatePolicy } from './evaluate-policy.ts'
 
 function evaluate(spec: Fields, object: Fields = { data: { a: '1' } }): Promise<Evaluation> {
   const policy = atOnce((slice) => compilePolicy(spec, slice))

@@ -1,57 +1,68 @@
 /**
- * The index of policies, kept current by watches of the cache. It may be a moment behind what is stored; upstream's is up to a second
- * behind.
+ * The index of policies, kept current by watches of the cache. A write of a policy or a binding is answered only when the index has it
+ * (`followed`); upstream's is up to a second behind.
  */
 import { type FollowedAccess, followByName, type NamedObjects } from '../../cache/follow-by-name.ts'
-import type { FollowedResource } from '../../cache/followed-resource.ts'
+import { type Followed, followedStore } from '../../cache/followed-store.ts'
 import type { Log } from '../../lib/log.ts'
+import type { ObjectStore } from '../../storage/store.ts'
 import { admissionGroup } from '../admission.ts'
-import { Policy, readBinding } from './policy.ts'
-import type { PolicyIndex } from './policy-index.ts'
+import { type Compile, Policy, readBinding } from './policy.ts'
+import type { PolicyIndex, PolicyType } from './policy-index.ts'
 
-export type PolicyResource = 'validatingadmissionpolicies' | 'validatingadmissionpolicybindings'
+export type PolicyResource = `${PolicyType}admission${'policies' | 'policybindings'}`
 
-export type FollowedPoliciesParts = {
-  readonly index: PolicyIndex
+export type FollowedPoliciesParts<C> = {
+  readonly type: PolicyType
+  readonly compile: Compile<C>
+  readonly index: PolicyIndex<C>
   /** Undefined: the resource is not served. */
   readonly accessOf: (resource: PolicyResource) => FollowedAccess | undefined
   readonly log: Log
 }
 
-export class FollowedPolicies implements AsyncDisposable {
-  readonly #parts: FollowedPoliciesParts
-  #resources: (AsyncDisposable & { start(): Promise<void> })[] = []
+type Following = Followed & AsyncDisposable & { start(): Promise<void> }
 
-  constructor(parts: FollowedPoliciesParts) {
+export class FollowedPolicies<C> implements AsyncDisposable {
+  readonly #parts: FollowedPoliciesParts<C>
+  readonly #resources = new Map<string, Following>()
+
+  constructor(parts: FollowedPoliciesParts<C>) {
     this.#parts = parts
   }
 
   /** Resolves when all policies and bindings are in the index. To be awaited before the first request is accepted. */
   async start(): Promise<void> {
-    const { index } = this.#parts
-    this.#resources = [
-      ...this.#follow('validatingadmissionpolicies', {
-        read: (item) => new Policy(item.peek()),
-        set: (name, policy) => index.setPolicy(name, policy),
-        unreadable: (name) => index.setUnreadable('policies', name),
-        names: () => index.names('policies'),
-      }),
-      ...this.#follow('validatingadmissionpolicybindings', {
-        read: (item) => readBinding(item.peek()),
-        set: (name, binding) => index.setBinding(name, binding),
-        unreadable: (name) => index.setUnreadable('bindings', name),
-        names: () => index.names('bindings'),
-      }),
-    ]
-    await Promise.all(this.#resources.map((followed) => followed.start()))
+    const { index, type, compile } = this.#parts
+    this.#follow(`${type}admissionpolicies`, {
+      read: (item) => new Policy(item.peek(), compile),
+      set: (name, policy) => index.setPolicy(name, policy),
+      unreadable: (name) => index.setUnreadable('policies', name),
+      names: () => index.names('policies'),
+    })
+    this.#follow(`${type}admissionpolicybindings`, {
+      read: (item) => readBinding(item.peek()),
+      set: (name, binding) => index.setBinding(name, binding),
+      unreadable: (name) => index.setUnreadable('bindings', name),
+      names: () => index.names('bindings'),
+    })
+    await Promise.all([...this.#resources.values()].map((followed) => followed.start()))
+  }
+
+  /** A store for a resource whose writes return when they are in force; undefined: it is none of this type. */
+  followed(plural: string, store: ObjectStore): ObjectStore | undefined {
+    if (!plural.startsWith(`${this.#parts.type}admissionpolic`)) return undefined
+    return followedStore(store, () => this.#resources.get(plural))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#resources.map((followed) => followed[Symbol.asyncDispose]()))
+    await Promise.all([...this.#resources.values()].map((followed) => followed[Symbol.asyncDispose]()))
   }
 
-  #follow<T>(resource: PolicyResource, objects: NamedObjects<T>): FollowedResource<T>[] {
+  #follow<T>(resource: PolicyResource, objects: NamedObjects<T>): void {
     const { accessOf, log } = this.#parts
-    return followByName({ name: `${resource}.${admissionGroup}`, access: accessOf(resource), log }, objects)
+    const name = `${resource}.${admissionGroup}`
+    const [followed] = followByName({ name, access: accessOf(resource), log }, objects)
+    if (followed !== undefined) this.#resources.set(resource, followed)
   }
 }

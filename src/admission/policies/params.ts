@@ -1,7 +1,5 @@
 /** The parameters that a binding refers to. */
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { matchesLabels } from '../../api/label-selector.ts'
-import { requirementsOf } from '../../registry/rules/label-selector.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { wholeWire } from '../../apply/wire.ts'
 import type { Maybe, Objects } from '../objects.ts'
@@ -26,7 +24,7 @@ export function paramResource(
 export async function readParams(
   resource: Resource,
   ref: ParamRef,
-  { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'list'> },
+  { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
 ): Promise<Iterable<Fields>> {
   const found = await findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
   if (found.length === 0 && ref.deniesIfNone) {
@@ -35,9 +33,11 @@ export async function readParams(
   return valuesOf(found, resource)
 }
 
-function* valuesOf(found: readonly KubeObject[], resource: Resource): Generator<Fields> {
+function* valuesOf(found: readonly (() => KubeObject)[], resource: Resource): Generator<Fields> {
   const { kind, shape } = resource
-  for (const object of found) yield { ...wholeWire(object, shape.struct), apiVersion: apiVersionOf(resource), kind }
+  for (const decoded of found) {
+    yield { ...wholeWire(decoded(), shape.struct), apiVersion: apiVersionOf(resource), kind }
+  }
 }
 
 /** The namespace of the parameters; empty: they are in none. */
@@ -54,18 +54,15 @@ function placeOf({ isNamespaced }: Resource, ref: ParamRef, namespace: string): 
 function findParams(
   resource: Resource,
   { name, selector }: ParamRef,
-  { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'list'> },
-): Maybe<readonly KubeObject[]> {
+  { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'select'> },
+): Maybe<readonly (() => KubeObject)[]> {
   if (name !== '') {
     const found = objects.get(resource, { namespace: place, name }, 'any')
     return found instanceof Promise ? found.then(listed) : listed(found)
   }
-  const requirements = selector && requirementsOf(selector)
-  if (requirements === undefined) throw new ConfigurationFault('one of name or selector must be provided')
-  const select = (all: readonly KubeObject[]): readonly KubeObject[] =>
-    all.filter(({ metadata }) => matchesLabels(requirements, metadata.labels))
-  const all = objects.list(resource, place, 'any')
-  return all instanceof Promise ? all.then(select) : select(all)
+  if (selector === undefined) throw new ConfigurationFault('one of name or selector must be provided')
+  return objects.select(resource, place, selector)
 }
 
-const listed = (found: KubeObject | undefined): readonly KubeObject[] => (found === undefined ? [] : [found])
+const listed = (found: KubeObject | undefined): readonly (() => KubeObject)[] =>
+  found === undefined ? [] : [() => found]

@@ -6,37 +6,43 @@ import { type Candidate, MatchIndex } from '../match/match-index.ts'
 import { Unreadable } from '../match/unreadable.ts'
 import type { Binding, Policy } from './policy.ts'
 
+export type PolicyType = 'validating' | 'mutating'
+
 /** Sorted by name. */
-export type BoundPolicy = {
-  readonly policy: Policy
+export type BoundPolicy<C> = {
+  readonly policy: Policy<C>
   readonly criteria: MatchCriteria
   readonly bindings: readonly Binding[]
 }
 
-export class PolicyIndex {
-  readonly #policies = new Map<string, Policy>()
+/** `C`: what the expressions of a policy are compiled to. */
+export class PolicyIndex<C> {
+  readonly #policies = new Map<string, Policy<C>>()
   readonly #bindings = new Map<string, Binding>()
-  readonly #unreadable = {
-    policies: new Unreadable('validating admission policy'),
-    bindings: new Unreadable('validating admission policy binding'),
-  } as const
-  readonly #index: MatchIndex<BoundPolicy>
+  readonly #unreadable: { readonly policies: Unreadable; readonly bindings: Unreadable }
+  readonly #index: MatchIndex<BoundPolicy<C>>
   #isChanged = false
 
   readonly #onUnbound: (binding: Binding) => void
 
-  /** `onUnbound`: a binding no longer exists, or was changed. */
-  constructor(registry: Pick<Registry, 'inGroup' | 'changes'>, onUnbound: (binding: Binding) => void) {
+  /** `type`: of the policies, for messages. `onUnbound`: a binding no longer exists, or was changed. */
+  constructor(
+    type: PolicyType,
+    registry: Pick<Registry, 'inGroup' | 'changes'>,
+    onUnbound: (binding: Binding) => void = () => undefined,
+  ) {
+    const kind = `${type} admission policy`
+    this.#unreadable = { policies: new Unreadable(kind), bindings: new Unreadable(`${kind} binding`) }
     this.#index = new MatchIndex(registry)
     this.#onUnbound = onUnbound
   }
 
   /** Undefined: it was deleted. A policy whose spec is the same stays compiled. */
-  setPolicy(name: string, policy: Policy | undefined): void {
+  setPolicy(name: string, policy: Policy<C> | undefined): void {
     this.#unreadable.policies.delete(name)
     if (policy === undefined) this.#policies.delete(name)
-    else if (this.#policies.get(name)?.version !== policy.version) this.#policies.set(name, policy)
-    else return
+    else if (this.#policies.get(name)?.isSameAs(policy) === true) return
+    else this.#policies.set(name, policy)
     this.#isChanged = true
   }
 
@@ -61,7 +67,7 @@ export class PolicyIndex {
   }
 
   /** The policies whose rules match the request, sorted by name. Fails with a 403 if not all policies and bindings are known. */
-  candidates(attributes: Attributes): readonly Candidate<BoundPolicy>[] {
+  candidates(attributes: Attributes): readonly Candidate<BoundPolicy<C>>[] {
     this.#unreadable.policies.refuse(attributes)
     this.#unreadable.bindings.refuse(attributes)
     if (this.#isChanged) {
@@ -71,7 +77,7 @@ export class PolicyIndex {
     return this.#index.candidates(attributes)
   }
 
-  #bound(): readonly BoundPolicy[] {
+  #bound(): readonly BoundPolicy<C>[] {
     const bindings = Map.groupBy([...this.#bindings.values()].toSorted(byName), ({ policyName }) => policyName)
     return [...this.#policies.values()].toSorted(byName).flatMap((policy) => {
       const own = bindings.get(policy.name)

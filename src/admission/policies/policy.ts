@@ -1,50 +1,64 @@
-/** A validating policy and its bindings, as far as requests need them. */
+/** A validating or mutating policy and its bindings, as far as requests need them. */
+import type { Requirement } from '../../api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
-import { nowOrInTurns } from '../../cel/turns.ts'
+import type { Slice } from '../../cel/run.ts'
+import { nowOrInTurns, type Turns } from '../../cel/turns.ts'
+import { requirementsOf } from '../../registry/rules/label-selector.ts'
+import { isSame } from '../../schema/equal.ts'
 import { type MatchCriteria, readPolicyCriteria } from '../match/criteria.ts'
 import type { Maybe } from '../objects.ts'
-import { type CompiledPolicy, compilePolicy, isParameterized } from './compile-policy.ts'
+import { isParameterized } from './compile-expressions.ts'
 
 export type ParamKind = { readonly apiVersion: string; readonly kind: string }
 
-export class Policy {
+/** Compiles the expressions of a spec. */
+export type Compile<C> = (spec: Fields, slice: Slice) => Turns<C>
+
+export class Policy<C> {
   readonly name: string
-  /** Changes whenever the spec does. */
-  readonly version: string
+  readonly #uid: string | undefined
   readonly criteria: MatchCriteria
   /** Whether errors are ignored; else they deny the request. */
   readonly ignoresErrors: boolean
   readonly paramKind: ParamKind | undefined
+  /** reinvocationPolicy IfNeeded, which only mutating policies have. */
+  readonly isReinvoked: boolean
   readonly #spec: Fields
-  #compiled: Maybe<CompiledPolicy> | undefined
+  readonly #compile: Compile<C>
+  #compiled: Maybe<C> | undefined
 
-  constructor({ metadata, spec }: KubeObject) {
+  constructor({ metadata, spec }: KubeObject, compile: Compile<C>) {
     const { name = '' } = metadata
     this.name = name
-    this.version = versionOf(metadata)
+    this.#uid = metadata.uid
     this.#spec = fieldsOf(spec)
+    this.#compile = compile
     this.criteria = readPolicyCriteria(fieldsOf(this.#spec['matchConstraints']))
     this.ignoresErrors = this.#spec['failurePolicy'] === 'Ignore'
+    this.isReinvoked = this.#spec['reinvocationPolicy'] === 'IfNeeded'
     const { apiVersion, kind } = fieldsOf(this.#spec['paramKind'])
     this.paramKind = isParameterized(this.#spec) ? { apiVersion: textOf(apiVersion), kind: textOf(kind) } : undefined
   }
 
+  /** By what it says, not by its generation: after a restore of etcd the same one may mean another spec. */
+  isSameAs(other: Policy<C>): boolean {
+    return this.#uid === other.#uid && isSame(this.#spec, other.#spec)
+  }
+
   /** Compiled when the first request matches, and then kept. A promise only while that takes long. */
-  compiled(): Maybe<CompiledPolicy> {
+  compiled(): Maybe<C> {
     if (this.#compiled !== undefined) return this.#compiled
-    const compiled = nowOrInTurns((slice) => compilePolicy(this.#spec, slice))
+    const compiled = nowOrInTurns((slice) => this.#compile(this.#spec, slice))
     this.#compiled = compiled instanceof Promise ? compiled.then((done) => (this.#compiled = done)) : compiled
     return this.#compiled
   }
 }
 
-export const versionOf = ({ uid, generation }: KubeObject['metadata']): string => `${uid}/${generation}`
-
 export type ParamRef = {
   /** Empty: `selector` decides. */
   readonly name: string
   /** Undefined: there is none, or it is not valid. */
-  readonly selector: Fields | undefined
+  readonly selector: readonly Requirement[] | undefined
   /** Empty: the namespace of the request. */
   readonly namespace: string
   readonly deniesIfNone: boolean
@@ -56,6 +70,7 @@ export type Binding = {
   readonly name: string
   readonly policyName: string
   readonly criteria: MatchCriteria
+  /** validationActions; empty for a mutating policy. */
   readonly actions: readonly string[]
   /** Undefined: `params` is null. */
   readonly paramRef: ParamRef | undefined
@@ -75,7 +90,7 @@ export function readBinding({ metadata, spec }: KubeObject): Binding {
 function readParamRef({ name, selector, namespace, parameterNotFoundAction }: Fields): ParamRef {
   return {
     name: textOf(name),
-    selector: selector === undefined || selector === null ? undefined : fieldsOf(selector),
+    selector: selector === undefined || selector === null ? undefined : requirementsOf(fieldsOf(selector)),
     namespace: textOf(namespace),
     deniesIfNone: parameterNotFoundAction === 'Deny',
   }

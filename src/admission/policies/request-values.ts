@@ -16,11 +16,17 @@ export class RequestValues {
   readonly #attributes: Attributes
   readonly #convertByWebhook: ConvertByWebhook
   readonly #objects = new Map<Resource, Promise<ObjectValues>>()
-  readonly #requests = new Map<Resource, Result>()
+  readonly #requests: Map<Resource, Result>
 
-  constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook) {
+  constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook, requests = new Map<Resource, Result>()) {
     this.#attributes = attributes
     this.#convertByWebhook = convertByWebhook
+    this.#requests = requests
+  }
+
+  /** The same request with another object. */
+  with(object: KubeObject): RequestValues {
+    return new RequestValues({ ...this.#attributes, object }, this.#convertByWebhook, this.#requests)
   }
 
   /** The object and the old object in the version of this resource. */

@@ -9,6 +9,7 @@ import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import type { Plugin } from '../admission.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
+import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
 import { Policy, readBinding } from './policy.ts'
 import { PolicyIndex } from './policy-index.ts'
 import { createValidatingPolicies } from './validating-policies.ts'
@@ -23,18 +24,22 @@ function pluginWith(
   spec: Fields,
   binding: Fields = {},
   convertByWebhook: ConvertByWebhook = async (object) => object,
-): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[]; readonly index: PolicyIndex } {
+): Plugin & {
+  readonly objects: MemoryObjects
+  readonly counted: unknown[]
+  readonly index: PolicyIndex<CompiledPolicy>
+} {
   const counted: unknown[] = []
-  const index = new PolicyIndex(registry, () => undefined)
+  const index = new PolicyIndex<CompiledPolicy>('validating', registry)
   const objects = new MemoryObjects()
   objects.put('namespaces', '', anObject('Namespace', 'n'))
   const policy = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, ...spec }
   const bound = { policyName: 'p', validationActions: ['Deny'], ...binding }
-  index.setPolicy('p', new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy })))
+  index.setPolicy('p', new Policy(anObject('ValidatingAdmissionPolicy', 'p', { spec: policy }), compilePolicy))
   index.setBinding('b', readBinding(anObject('ValidatingAdmissionPolicyBinding', 'b', { spec: bound })))
   const plugin = createValidatingPolicies({
     index,
-    objects: { get: (id, place) => objects.getNow(id, place), list: objects.list },
+    objects: { get: (id, place) => objects.getNow(id, place), select: objects.select },
     registry,
     resourcesOf: (_, kind) => registry.all().filter((resource) => resource.version === 'v1' && resource.kind === kind),
     convertByWebhook,
@@ -42,6 +47,7 @@ function pluginWith(
     answerPattern: async (question) => question.answer(),
     metrics: { count: (action, check) => void counted.push([action, check]) },
     clock: { monotonicMs: () => 0 },
+    conditionMetrics: { observePolicy: (unmatched) => void counted.push(unmatched) },
   })
   return { ...plugin, objects, counted, index }
 }

@@ -4,7 +4,7 @@ import type { Evaluated } from '../../cel/compile.ts'
 import type { Activation } from '../../cel/run.ts'
 import { nowOrInTurns, type TurnTools } from '../../cel/turns.ts'
 import { CelError, LazyStruct, type Result } from '../../cel/values.ts'
-import type { Expression } from './compile-policy.ts'
+import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
 
 export class VariableValues extends LazyStruct {

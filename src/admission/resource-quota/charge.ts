@@ -89,12 +89,12 @@ function listOf(given: Json | undefined): ResourceList {
 }
 
 /** The resources of such objects that the quota limits, sorted; none if the object is outside of its scopes. */
-function limitedIn(quota: KubeObject, object: KubeObject, evaluator: Evaluator): readonly string[] {
+export function limitedIn(quota: KubeObject, object: KubeObject, evaluator: Evaluator): readonly string[] {
   const limited = [...statusOf(quota).hard.keys()].filter(evaluator.measures)
   return limited.length > 0 && isAbout(quota, object, evaluator) ? limited.toSorted() : []
 }
 
-const isAbout = (quota: KubeObject, object: KubeObject, { isInScope }: Evaluator): boolean =>
+export const isAbout = (quota: KubeObject, object: KubeObject, { isInScope }: Evaluator): boolean =>
   scopesOf(quota).every((scope) => isInScope(object, scope))
 
 const print = (list: ResourceList, names: ReadonlySet<string>): string =>

@@ -24,7 +24,7 @@ export class Evaluators {
   }
 
   /** Undefined: objects of this kind are not counted. */
-  of({ resource }: Attributes): Evaluator | undefined {
+  of({ resource }: Pick<Attributes, 'resource'>): Evaluator | undefined {
     const found = this.#known.get(resource) ?? createEvaluator(resource, this.#gates, this.#clock) ?? 'uncounted'
     this.#known.set(resource, found)
     return found === 'uncounted' ? undefined : found

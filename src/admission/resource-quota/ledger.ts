@@ -20,10 +20,12 @@ export class Ledger {
   readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
   /** Charges that wait for the current batch, by namespace. */
   readonly #queues = new Map<string, Waiting[]>()
+  readonly #uncoveredOf: UncoveredOf
   #keptCharges = 0
 
-  constructor(objects: Pick<Objects, 'list' | 'changeStatus'>) {
+  constructor(objects: Pick<Objects, 'list' | 'changeStatus'>, uncoveredOf: UncoveredOf) {
     this.#objects = objects
+    this.#uncoveredOf = uncoveredOf
   }
 
   /** The charges of refused writes that could not be released, counted once for each quota. */
@@ -118,10 +120,10 @@ export class Ledger {
     charges: readonly Charge[],
   ): Promise<{ readonly refusals: Refusals; readonly changed: readonly string[] }> {
     let quotas = await this.#objects.list(resourceQuotas, namespace, 'any')
-    let settled = settle(quotas, charges)
+    let settled = settle(quotas, charges, this.#uncoveredOf)
     if (settled.refusals.size > 0) {
       quotas = await this.#objects.list(resourceQuotas, namespace, 'latest')
-      settled = settle(quotas, charges)
+      settled = settle(quotas, charges, this.#uncoveredOf)
     }
     const changed = settled.quotas.filter((quota, at) => quota !== quotas[at])
     return { refusals: settled.refusals, changed: changed.map(({ metadata }) => metadata.name ?? '') }
@@ -130,10 +132,17 @@ export class Ledger {
 
 type Refusals = ReadonlyMap<Charge, ApiError>
 
-/** The quotas after all charges that every quota allows, one after the other; and the errors of the others. */
+/** Why all quotas of a namespace together do not cover a write. */
+type UncoveredOf = (quotas: readonly KubeObject[], charge: Charge) => ApiError | undefined
+
+/**
+ * The quotas after all charges that every quota allows, one after the other; and the errors of the others. `uncoveredOf`: absent if these
+ * are not all quotas of the namespace.
+ */
 function settle(
   before: readonly KubeObject[],
   charges: readonly Charge[],
+  uncoveredOf?: UncoveredOf,
 ): { readonly quotas: readonly KubeObject[]; readonly refusals: Refusals } {
   let quotas = before
   const refusals = new Map<Charge, ApiError>()
@@ -142,6 +151,7 @@ function settle(
     // As upstream: no amount is compared before every quota can be evaluated.
     const refusal =
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
+      uncoveredOf?.(quotas, charge) ??
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))

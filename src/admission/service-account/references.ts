@@ -3,32 +3,16 @@
  * secrets of the account.
  */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import { secretNames } from '../../registry/kinds/core/pod/references.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
 export function mirrorPodFault(spec: Fields): string | undefined {
   if (textOf(spec['serviceAccountName']) !== '') return 'a mirror pod may not reference service accounts'
-  if (namesSecrets(spec)) return 'a mirror pod may not reference secrets'
+  if (secretNames(spec).length > 0) return 'a mirror pod may not reference secrets'
   const sources = itemsOf(spec['volumes']).flatMap(({ projected }) => itemsOf(fieldsOf(projected)['sources']))
   const hasToken = sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)
   return hasToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined
-}
-
-/** The names of all fields of a pod that can reference secrets. */
-const secretFields: ReadonlySet<string> = new Set([
-  'secret',
-  'secretRef',
-  'secretKeyRef',
-  'secretName',
-  'imagePullSecrets',
-  'nodePublishSecretRef',
-])
-
-function namesSecrets(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.some(namesSecrets)
-  return Object.entries(fieldsOf(value)).some(
-    ([field, inner]) => (secretFields.has(field) && inner !== undefined) || namesSecrets(inner),
-  )
 }
 
 export function secretFault(spec: Fields, account: KubeObject): string | undefined {
@@ -60,7 +44,10 @@ export function ephemeralFault(spec: Fields, account: KubeObject): string | unde
   return containerFaults(spec['ephemeralContainers'], 'ephemeral container', account)[0]
 }
 
-const isLimiting = ({ metadata }: KubeObject): boolean => metadata.annotations?.[enforceAnnotation] === 'true'
+/** The values that Go reads as true. */
+const goTrue = /^(?:1|t|T|true|TRUE|True)$/
+
+const isLimiting = ({ metadata }: KubeObject): boolean => goTrue.test(metadata.annotations?.[enforceAnnotation] ?? '')
 
 const namesIn = (references: Json | undefined): ReadonlySet<string> =>
   new Set(itemsOf(references).map(({ name }) => textOf(name)))

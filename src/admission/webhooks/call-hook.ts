@@ -1,15 +1,20 @@
 /** One call of a webhook, and what its answer means for the request. */
-import { ApiError, badRequest, passedOn } from '../../api/errors.ts'
+import { ApiError, badRequest, internalError, passedOn, timedOut, tooManyRequests } from '../../api/errors.ts'
+import { checkQualifiedName } from '../../api/names.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { YamlError } from '../../codec/yaml-error.ts'
-import { WebhookError } from '../../webhooks/call.ts'
+import { type OwnLimit, WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
+import { hasTooManyValues } from './answer-size.ts'
 import type { Hook } from './hook.ts'
 import type { HookType, Rejection } from './metrics.ts'
 import type { HookParts } from './parts.ts'
 import { printReview, type Reviewed } from './review.ts'
 import { type Response, ResponseError, readResponse } from './response.ts'
+
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
 
 /** The webhook could not be asked: what follows is up to its failurePolicy. The message is upstream's. */
 export class HookCallError extends Error {
@@ -21,6 +26,32 @@ export class HookCallError extends Error {
     super(message, { cause })
     this.code = code
   }
+}
+
+/** `request`: it ended before the time of the call was over. */
+type Cut = OwnLimit | 'request'
+
+/** The call was not ended by the webhook: nothing is known about it, so that its failurePolicy must not open what it guards. */
+class CutCallError extends HookCallError {
+  readonly by: Cut
+
+  constructor(message: string, { by, cause }: { readonly by: Cut; readonly cause: unknown }) {
+    super(message, { cause, code: codes[by] })
+    this.by = by
+  }
+}
+
+const cutCall = ({ name }: Hook, by: Cut, why: string, cause?: unknown): CutCallError =>
+  new CutCallError(`failed calling webhook ${quote(name)}: failed to call webhook: ${why}`, { by, cause })
+
+const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 400 }
+
+/** The error for the client; undefined: the request goes on without the webhook. */
+export function refusalOf(error: HookCallError, { failsOpen }: Pick<Hook, 'failsOpen'>): ApiError | undefined {
+  const by = error instanceof CutCallError ? error.by : undefined
+  if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
+  if (!failsOpen || by === 'answer') return internalError(error.message, error)
+  return by === 'request' ? timedOut() : undefined
 }
 
 export type Calling = {
@@ -45,7 +76,7 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
   try {
     const response = await ask(hook, reviewed, calling)
     for (const [key, value] of Object.entries(response.annotations)) {
-      context.annotate(`${hook.name}/${key}`, textOf(value))
+      if (isAnnotationKey(`${hook.name}/${key}`)) context.annotate(`${hook.name}/${key}`, textOf(value))
     }
     for (const warning of response.warnings) if (warning !== '') context.warn(warning)
     if (!response.isAllowed) throw denied(hook, response)
@@ -53,12 +84,17 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
     return response
   } catch (error) {
     if (error instanceof ApiError) count(error.code, 'no_error')
-    else if (error instanceof HookCallError) count(error.code, hook.failsOpen ? undefined : 'calling_webhook_error')
-    else count(0, 'apiserver_internal_error')
-    if (error instanceof HookCallError && hook.failsOpen) metrics.countFailOpen(hook.name, type)
+    else if (error instanceof HookCallError) {
+      const isIgnored = refusalOf(error, hook) === undefined
+      count(error.code, isIgnored ? undefined : 'calling_webhook_error')
+      if (isIgnored) metrics.countFailOpen(hook.name, type)
+    } else count(0, 'apiserver_internal_error')
     throw error
   }
 }
+
+/** Upstream leaves out what is not the name of a webhook and one part of a qualified name. */
+const isAnnotationKey = (key: string): boolean => checkQualifiedName(key).length === 0
 
 async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Calling): Promise<Response> {
   const version = hook.reviewVersion
@@ -69,7 +105,12 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
   const uid = parts.newId()
   try {
     const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts })
-    return readResponse(await asJson(text, parts), { version, uid, isMutating })
+    const json = await asJson(text, parts)
+    if (await hasTooManyValues(json)) throw cutCall(hook, 'answer', 'the response has too many values')
+    const response = readResponse(json, { version, uid, isMutating })
+    // It is base64, one value of the answer. The object that it makes is decoded in one turn, too.
+    if (await hasTooManyValues(response.patch)) throw cutCall(hook, 'answer', 'the patch has too many values')
+    return response
   } catch (error) {
     if (error instanceof WebhookError) {
       throw callError(hook, `failed to call webhook: ${error.message}`, { cause: error, code: error.status ?? 400 })
@@ -94,6 +135,12 @@ async function post(
   signal.addEventListener('abort', abort, { once: true })
   try {
     return await clientOf(hook).post(review, limit.signal, timeoutMs)
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error
+    const isEnded = signal.aborted || (limit.signal.aborted && timeoutMs < hook.timeoutMs)
+    const by = error.limit ?? (isEnded ? 'request' : undefined)
+    if (by === undefined) throw error
+    throw cutCall(hook, by, error.message, error)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)

@@ -1,20 +1,29 @@
-/** The configurations of webhooks, kept current by watches of the cache. */
+/**
+ * The configurations of webhooks, kept current by watches of the cache. A write of one is answered only when it is in force
+ * (`followed`).
+ */
 import { type FollowedAccess, followByName } from '../../cache/follow-by-name.ts'
 import type { FollowedResource } from '../../cache/followed-resource.ts'
+import { followedStore } from '../../cache/followed-store.ts'
 import type { Fields } from '../../api/object.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Registry } from '../../registry/registry.ts'
-import type { WebhookParts } from '../../webhooks/call.ts'
+import type { ObjectStore } from '../../storage/store.ts'
+import type { CredentialsFor, WebhookParts } from '../../webhooks/call.ts'
 import { admissionGroup } from '../admission.ts'
 import { HookList } from './hook-list.ts'
 
-export type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations'
+export const configurationResources = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const
+export type ConfigurationResource = (typeof configurationResources)[number]
 
 export type FollowedHooksParts = {
   readonly registry: Pick<Registry, 'inGroup' | 'changes'>
   /** Undefined: the resource is not served. */
   readonly accessOf: (resource: ConfigurationResource) => FollowedAccess | undefined
-  readonly calls: WebhookParts
+  readonly calls: Omit<WebhookParts, 'credentialsFor'>
+  /** Each plugin has a configuration of its own. Undefined: no webhook gets any. */
+  readonly mutatingCredentials?: CredentialsFor | undefined
+  readonly validatingCredentials?: CredentialsFor | undefined
   readonly log: Log
 }
 
@@ -22,33 +31,36 @@ export class FollowedHooks implements AsyncDisposable {
   readonly mutating: HookList
   readonly validating: HookList
   readonly #parts: FollowedHooksParts
-  #followed: readonly FollowedResource<Fields>[] = []
+  readonly #resources = new Map<ConfigurationResource, FollowedResource<Fields>>()
 
   constructor(parts: FollowedHooksParts) {
-    const { registry, calls } = parts
+    const { registry, calls, mutatingCredentials, validatingCredentials } = parts
     this.#parts = parts
-    this.mutating = new HookList(registry, calls)
-    this.validating = new HookList(registry, calls)
+    this.mutating = new HookList(registry, { ...calls, credentialsFor: mutatingCredentials })
+    this.validating = new HookList(registry, { ...calls, credentialsFor: validatingCredentials })
   }
 
   /** Resolves when all configurations are known. To be awaited before the first request is accepted: until then none would be called. */
   async start(): Promise<void> {
-    this.#followed = [
-      ...this.#follow('mutatingwebhookconfigurations', this.mutating),
-      ...this.#follow('validatingwebhookconfigurations', this.validating),
-    ]
-    await Promise.all(this.#followed.map((one) => one.start()))
+    this.#follow('mutatingwebhookconfigurations', this.mutating)
+    this.#follow('validatingwebhookconfigurations', this.validating)
+    await Promise.all([...this.#resources.values()].map((one) => one.start()))
+  }
+
+  /** A store for a resource whose writes return when they are in force. */
+  followed(resource: ConfigurationResource, store: ObjectStore): ObjectStore {
+    return followedStore(store, () => this.#resources.get(resource))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#followed.map((one) => one[Symbol.asyncDispose]()))
+    await Promise.all([...this.#resources.values()].map((one) => one[Symbol.asyncDispose]()))
     this.mutating.close()
     this.validating.close()
   }
 
-  #follow(resource: ConfigurationResource, list: HookList): FollowedResource<Fields>[] {
+  #follow(resource: ConfigurationResource, list: HookList): void {
     const { accessOf, log } = this.#parts
-    return followByName<Fields>(
+    const [followed] = followByName<Fields>(
       { name: `${resource}.${admissionGroup}`, access: accessOf(resource), log },
       {
         read: (item) => item.peek(),
@@ -57,5 +69,6 @@ export class FollowedHooks implements AsyncDisposable {
         names: () => list.names(),
       },
     )
+    if (followed !== undefined) this.#resources.set(resource, followed)
   }
 }

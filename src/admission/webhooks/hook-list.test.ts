@@ -22,6 +22,12 @@ test('a configuration that cannot be decoded stays in force as it was, and stops
     code: 403,
     message: 'configmaps "c" is forbidden: the stored webhook configuration "b" cannot be decoded; repair or delete it',
   })
+  const review = attributes({
+    plural: 'subjectaccessreviews',
+    group: 'authorization.k8s.io',
+    object: anObject('SubjectAccessReview', ''),
+  })
+  assert.deepEqual(list.candidates(review), [], 'who may repair it can still be asked')
   assert.deepEqual([...list.names()], ['a', 'b'], 'its end is noticed')
   list.set('b', undefined)
   assert.equal(list.candidates(write).length, 1)

@@ -31,7 +31,7 @@ export type Hook = {
   /** reinvocationPolicy IfNeeded. */
   readonly isReinvoked: boolean
   /** Created with the first call. Fails if the client configuration cannot be used. */
-  readonly client: () => Webhook
+  readonly client: () => Pick<Webhook, 'post'>
   /** Closes connections that are not in use; calls that are under way go on. */
   readonly close: () => void
 }

@@ -2,7 +2,7 @@
  * MutatingAdmissionWebhook: asks the webhooks that match one after the other, each about the object as the one before it left it. After a
  * change, all mutating plugins run once more, and with them the webhooks that ask for it (reinvocationPolicy) and ran before the change.
  */
-import { internalError, timedOut } from '../../api/errors.ts'
+import { internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { printOrdered } from '../../codec/json.ts'
@@ -11,7 +11,9 @@ import type { Attributes, Plugin, Rounds } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
 import { convertTo, kindAt } from '../match/versions.ts'
-import { callHook, HookCallError } from './call-hook.ts'
+import { Selected } from '../match/selected.ts'
+import { Reinvocations } from '../reinvocations.ts'
+import { callHook, HookCallError, refusalOf } from './call-hook.ts'
 import type { HookList, ListedHook } from './hook-list.ts'
 import { isToBeCalled } from './matches.ts'
 import type { HookParts } from './parts.ts'
@@ -23,55 +25,43 @@ const FAILED_OPEN = `failed-open.${MUTATION}`
 const PATCH = 'patch.webhook.admission.k8s.io/'
 
 export function createMutatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
+  const selected = new Selected<ListedHook>(parts.objects)
   const reinvocations = new WeakMap<Rounds, Reinvocations>()
   return {
     name: 'MutatingAdmissionWebhook',
     mutate: (attributes, rounds) => {
       if (isExemptFromWebhooks(attributes)) return attributes.object
       const candidates = hooks.candidates(attributes)
-      if (candidates.length === 0) return attributes.object
+      const select = (current: Attributes): readonly Candidate<ListedHook>[] => selected.of(candidates, current)
+      const first = select(attributes)
+      if (first.length === 0) return attributes.object
       const known = reinvocations.get(rounds) ?? new Reinvocations()
       reinvocations.set(rounds, known)
-      return mutate(candidates, attributes, { rounds, reinvocations: known, parts })
+      return mutate(first, attributes, { select, rounds, reinvocations: known, parts })
     },
   }
 }
 
-/** Which webhooks are to be asked again. */
-class Reinvocations {
-  /** Those that ask for it and have seen the object since the last change. */
-  readonly #invoked = new Set<string>()
-  readonly #required = new Set<string>()
-  /** The object as the webhooks left it. */
-  lastOutput: KubeObject | undefined
-
-  isRequired(id: string): boolean {
-    return this.#required.has(id)
-  }
-
-  invoked(id: string): void {
-    this.#invoked.add(id)
-  }
-
-  /** The object has changed. */
-  require(): void {
-    for (const id of this.#invoked) this.#required.add(id)
-    this.#invoked.clear()
-  }
+type Mutating = {
+  /** The webhooks whose selectors match, in their order: another object may have labels that others select. */
+  readonly select: (attributes: Attributes) => readonly Candidate<ListedHook>[]
+  readonly rounds: Rounds
+  readonly reinvocations: Reinvocations
+  readonly parts: HookParts
 }
 
-type Mutating = { readonly rounds: Rounds; readonly reinvocations: Reinvocations; readonly parts: HookParts }
-
 async function mutate(
-  candidates: readonly Candidate<ListedHook>[],
+  first: readonly Candidate<ListedHook>[],
   attributes: Attributes,
-  { rounds, reinvocations, parts }: Mutating,
+  { select, rounds, reinvocations, parts }: Mutating,
 ): Promise<KubeObject | undefined> {
   // Other plugins changed what the webhooks had left.
   if (rounds.isSecond && !isSame(reinvocations.lastOutput, attributes.object)) reinvocations.require()
   let current = attributes
   let versions = new Versions(current, parts.convertByWebhook)
-  for (const { entry, resource } of candidates) {
+  const left = [...first]
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const { entry, resource } = next
     const { hook, position } = entry
     const matching = { attributes: current, resource, versions }
     if (!(await isToBeCalled(hook, matching, parts))) continue
@@ -86,6 +76,7 @@ async function mutate(
       }
       current = { ...current, object }
       versions = new Versions(current, parts.convertByWebhook)
+      left.splice(0, left.length, ...select(current).filter((other) => other.entry.position > position))
     }
     if (hook.isReinvoked) reinvocations.invoked(hook.id)
   }
@@ -132,9 +123,9 @@ async function mutateBy(
     return back
   } catch (error) {
     if (!(error instanceof HookCallError)) throw error
-    if (!hook.failsOpen) throw internalError(error.message, error)
+    const refusal = refusalOf(error, hook)
+    if (refusal !== undefined) throw refusal
     context.annotate(`${FAILED_OPEN}${label}`, webhook)
-    if (context.signal.aborted) throw timedOut()
     return undefined
   } finally {
     context.annotate(`${MUTATION}${label}`, printOrdered({ configuration, webhook, mutated: isMutated }))

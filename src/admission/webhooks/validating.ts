@@ -1,9 +1,9 @@
 /** ValidatingAdmissionWebhook: asks all webhooks that match at the same time. The first refusal in time is the one that the client gets. */
-import { internalError } from '../../api/errors.ts'
 import type { Attributes, Plugin } from '../admission.ts'
 import { isExemptFromWebhooks } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
-import { callHook, HookCallError } from './call-hook.ts'
+import { Selected } from '../match/selected.ts'
+import { callHook, HookCallError, refusalOf } from './call-hook.ts'
 import type { Hook } from './hook.ts'
 import type { HookList, ListedHook } from './hook-list.ts'
 import { isToBeCalled } from './matches.ts'
@@ -14,11 +14,12 @@ import { Versions } from './versioned.ts'
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/'
 
 export function createValidatingWebhooks(hooks: HookList, parts: HookParts): Plugin {
+  const selected = new Selected<ListedHook>(parts.objects)
   return {
     name: 'ValidatingAdmissionWebhook',
     validate: (attributes) => {
       if (isExemptFromWebhooks(attributes)) return undefined
-      const candidates = hooks.candidates(attributes)
+      const candidates = selected.of(hooks.candidates(attributes), attributes)
       return candidates.length === 0 ? undefined : validate(candidates, attributes, parts)
     },
   }
@@ -54,7 +55,8 @@ async function validateBy(
     await callHook(hook, reviewed, { isMutating: false, parts })
   } catch (error) {
     if (!(error instanceof HookCallError)) throw error
-    if (!hook.failsOpen) throw internalError(error.message, error)
+    const refusal = refusalOf(error, hook)
+    if (refusal !== undefined) throw refusal
     reviewed.attributes.context.annotate(`${FAILED_OPEN}round_0_index_${at}`, hook.name)
   }
 }

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes } from '../../test/harness/admission.ts'
+import type { Fields } from '../api/object.ts'
+import type { EventLimit } from '../config/files/event-rate-limit.ts'
+import type { Attributes } from './admission.ts'
+import { createEventRateLimit } from './event-rate-limit.ts'
+
+const event = (fields: Fields = {}, more: Partial<Attributes> = {}): Attributes =>
+  attributes({ plural: 'events', object: anObject('Event', 'e', fields), ...more })
+
+class World {
+  nowMs = 0
+  readonly #plugin
+
+  constructor(...limits: readonly Partial<EventLimit>[]) {
+    const all = limits.map((limit): EventLimit => ({ type: 'Server', perSecond: 1, burst: 1, bucketsMax: 2, ...limit }))
+    this.#plugin = createEventRateLimit(all, { monotonicMs: () => this.nowMs })
+  }
+
+  async told(write: Attributes): Promise<string> {
+    const admitted = await admit(this.#plugin, write)
+    return typeof admitted === 'string' ? admitted : 'fine'
+  }
+}
+
+test('a bucket has a burst, and then a rate', async () => {
+  const world = new World({ burst: 2 })
+  assert.equal(await world.told(event()), 'fine')
+  assert.equal(await world.told(event()), 'fine')
+  assert.equal(await world.told(event()), '429 Too many requests: limit reached on type Server for key ')
+  world.nowMs = 1000
+  assert.equal(await world.told(event()), 'fine')
+  assert.notEqual(await world.told(event()), 'fine')
+})
+
+test('dry runs and deletes do not count', async () => {
+  const world = new World({})
+  for (let count = 0; count < 3; count++) assert.equal(await world.told(event({}, { isDryRun: true })), 'fine')
+  for (let count = 0; count < 3; count++) assert.equal(await world.told(event({}, { operation: 'DELETE' })), 'fine')
+  assert.equal(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
+  assert.notEqual(await world.told(event({}, { operation: 'UPDATE' })), 'fine')
+})
+
+test('namespaces, users, sources and objects have buckets of their own', async () => {
+  const namespaces = new World({ type: 'Namespace' })
+  assert.equal(await namespaces.told(event({}, { namespace: 'a' })), 'fine')
+  assert.equal(await namespaces.told(event({}, { namespace: 'b' })), 'fine')
+  assert.match(await namespaces.told(event({}, { namespace: 'a' })), /type Namespace for key a$/)
+  const objects = new World({ type: 'SourceAndObject' })
+  const source = { source: { component: 'c', host: 'h' } }
+  const about = (name: string): Fields => ({ ...source, involvedObject: { kind: 'Pod', name, apiVersion: 'v1' } })
+  assert.equal(await objects.told(event(about('a'))), 'fine')
+  assert.equal(await objects.told(event(about('b'))), 'fine')
+  assert.match(await objects.told(event(about('b'))), /type SourceAndObject for key chPodbv1$/)
+})
+
+test('every limit that is reached is named', async () => {
+  const world = new World({ type: 'User' }, { type: 'Server', burst: 5 }, { type: 'Namespace' })
+  await world.told(event())
+  const reached = '[limit reached on type User for key u, limit reached on type Namespace for key n]'
+  assert.equal(await world.told(event()), `429 Too many requests: ${reached}`)
+})
+
+test('the bucket that was not used for longest is dropped', async () => {
+  const world = new World({ type: 'Namespace', bucketsMax: 2 })
+  const long = 'a'.repeat(100_000)
+  for (const namespace of [long, 'b', long, 'c']) await world.told(event({}, { namespace }))
+  assert.equal(await world.told(event({}, { namespace: 'b' })), 'fine')
+  assert.equal(await world.told(event({}, { namespace: long })), 'fine')
+  assert.notEqual(await world.told(event({}, { namespace: long })), 'fine')
+})

@@ -1,0 +1,67 @@
+/**
+ * Limits how many Events are written, by token buckets: one for the server, or one for each namespace, user, or source and object. As
+ * upstream, only events of the core group are limited, and dry runs are not.
+ */
+import { createHash } from 'node:crypto'
+import { aggregate } from '../api/aggregate.ts'
+import { limitReached } from '../api/errors.ts'
+import { fieldsOf, textOf } from '../api/object.ts'
+import type { EventLimit } from '../config/files/event-rate-limit.ts'
+import { Bucket } from '../lib/bucket.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Attributes, Plugin } from './admission.ts'
+
+export function createEventRateLimit(limits: readonly EventLimit[], clock: Pick<Clock, 'monotonicMs'>): Plugin {
+  const enforced = limits.map((limit) => ({ type: limit.type, buckets: new Buckets(limit) }))
+  return {
+    name: 'EventRateLimit',
+    resources: new Set(['events']),
+    validate: (attributes) => {
+      const { operation, isDryRun } = attributes
+      if (isDryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+      const nowMs = clock.monotonicMs()
+      // Each limit counts the event, also one that another limit refuses.
+      const reached = enforced.flatMap(({ type, buckets }) => {
+        const key = keyOf[type](attributes)
+        return buckets.take(key, nowMs) ? [] : [`limit reached on type ${type} for key ${key}`]
+      })
+      if (reached.length > 0) throw limitReached(aggregate(reached))
+    },
+  }
+}
+
+const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) => string } = {
+  Server: () => '',
+  Namespace: ({ namespace }) => namespace,
+  User: ({ context }) => context.user.name,
+  SourceAndObject: ({ object }) => {
+    const { component, host } = fieldsOf(object?.['source'])
+    const { kind, namespace, name, uid, apiVersion } = fieldsOf(object?.['involvedObject'])
+    return [component, host, kind, namespace, name, uid, apiVersion].map(textOf).join('')
+  },
+}
+
+/** A client chooses the key of an event's object: a longer one is kept as its hash, so that a bucket takes little memory. */
+const KEY_CHARACTERS_MAX = 256
+
+/** Buckets by key. When there are too many, the one that was not used for longest is dropped: its key starts with a full bucket again. */
+class Buckets {
+  readonly #limit: EventLimit
+  /** The least recently used first. */
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(limit: EventLimit) {
+    this.#limit = limit
+  }
+
+  take(key: string, nowMs: number): boolean {
+    const { burst, perSecond, bucketsMax } = this.#limit
+    const kept = key.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(key).digest('base64') : key
+    const bucket = this.#buckets.get(kept) ?? new Bucket(burst, perSecond, nowMs)
+    this.#buckets.delete(kept)
+    this.#buckets.set(kept, bucket)
+    const [oldest] = this.#buckets.size > bucketsMax ? this.#buckets.keys() : []
+    if (oldest !== undefined) this.#buckets.delete(oldest)
+    return bucket.take(nowMs)
+  }
+}

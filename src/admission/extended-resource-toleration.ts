@@ -1,0 +1,41 @@
+/**
+ * Pods that request extended resources tolerate the taints of that name: nodes with special hardware can be kept for the pods that use it by
+ * a taint alone.
+ */
+import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
+import { isExtended } from '../registry/rules/resources.ts'
+import { type Plugin, targetOf } from './admission.ts'
+
+export const extendedResourceToleration: Plugin = {
+  name: 'ExtendedResourceToleration',
+  resources: new Set(['pods']),
+  mutate: (attributes) => {
+    const { object } = attributes
+    if (object === undefined || targetOf(attributes) !== 'pods') return object
+    const spec = fieldsOf(object['spec'])
+    const wanted = extendedResources(spec)
+    if (wanted.length === 0) return object
+    return { ...object, spec: { ...spec, tolerations: tolerating(itemsOf(spec['tolerations']), wanted) } }
+  },
+}
+
+/** Those of ephemeral containers do not exist: they have no requests. */
+function extendedResources(spec: Fields): readonly string[] {
+  const requested = ['containers', 'initContainers'].flatMap((list) =>
+    itemsOf(spec[list]).flatMap(({ resources }) => Object.keys(fieldsOf(fieldsOf(resources)['requests']))),
+  )
+  return [...new Set(requested)].filter(isExtended).toSorted()
+}
+
+/** A toleration that is there already is replaced, which drops its seconds: they have no meaning for this effect. */
+function tolerating(given: readonly Fields[], resources: readonly string[]): Fields[] {
+  const wanted = new Map(resources.map((key) => [key, { key, operator: 'Exists', effect: 'NoSchedule' }]))
+  const found = new Set<string>()
+  const kept = given.map((toleration) => {
+    const { key, operator, effect, value = '' } = toleration
+    const same = operator === 'Exists' && effect === 'NoSchedule' && value === '' ? wanted.get(textOf(key)) : undefined
+    if (same !== undefined) found.add(same.key)
+    return same ?? toleration
+  })
+  return [...kept, ...[...wanted.values()].filter(({ key }) => !found.has(key))]
+}

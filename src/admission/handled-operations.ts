@@ -1,0 +1,71 @@
+/**
+ * The operations that each plugin handles, whatever the resource, and in which steps. Plugins are asked only about these, and metrics count
+ * every plugin that handles the operation, as upstream does.
+ */
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+export type StepType = 'admit' | 'validate'
+
+type Handled = { readonly operations: readonly Operation[]; readonly steps: readonly StepType[] }
+
+const create: readonly Operation[] = ['CREATE']
+const update: readonly Operation[] = ['UPDATE']
+const write: readonly Operation[] = ['CREATE', 'UPDATE']
+const change: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE']
+const writeOrConnect: readonly Operation[] = ['CREATE', 'UPDATE', 'CONNECT']
+const all: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+const admit: readonly StepType[] = ['admit']
+const validate: readonly StepType[] = ['validate']
+const both: readonly StepType[] = ['admit', 'validate']
+
+const rows: readonly (readonly [name: string, operations: readonly Operation[], steps: readonly StepType[]])[] = [
+  ['AlwaysAdmit', all, both],
+  ['NamespaceAutoProvision', create, admit],
+  ['NamespaceLifecycle', change, admit],
+  ['NamespaceExists', change, validate],
+  ['LimitPodHardAntiAffinityTopology', write, validate],
+  ['LimitRanger', write, both],
+  ['ServiceAccount', write, both],
+  ['NodeRestriction', change, admit],
+  ['TaintNodesByCondition', create, admit],
+  ['AlwaysPullImages', write, both],
+  ['ImagePolicyWebhook', write, validate],
+  ['PodSecurity', write, validate],
+  ['PodNodeSelector', create, both],
+  ['Priority', change, both],
+  ['DefaultTolerationSeconds', write, admit],
+  ['PodTolerationRestriction', write, both],
+  ['EventRateLimit', write, validate],
+  ['ExtendedResourceToleration', write, admit],
+  ['DefaultStorageClass', create, admit],
+  ['StorageObjectInUseProtection', create, admit],
+  ['OwnerReferencesPermissionEnforcement', write, validate],
+  ['PersistentVolumeClaimResize', update, validate],
+  ['RuntimeClass', create, both],
+  ['CertificateApproval', update, validate],
+  ['CertificateSigning', update, validate],
+  ['ClusterTrustBundleAttest', write, validate],
+  ['CertificateSubjectRestriction', create, validate],
+  ['DefaultIngressClass', create, admit],
+  ['DenyServiceExternalIPs', write, validate],
+  ['PodTopologyLabels', create, admit],
+  ['MutatingAdmissionPolicy', writeOrConnect, admit],
+  ['MutatingAdmissionWebhook', all, admit],
+  ['ValidatingAdmissionPolicy', all, validate],
+  ['ValidatingAdmissionWebhook', all, validate],
+  ['ResourceQuota', write, validate],
+  ['AlwaysDeny', all, both],
+]
+
+const table: ReadonlyMap<string, Handled> = new Map(
+  rows.map(([name, operations, steps]) => [name, { operations, steps }]),
+)
+
+/** A plugin that upstream does not have handles everything, and is not counted. */
+export const handles = (name: string, operation: Operation): boolean =>
+  table.get(name)?.operations.includes(operation) ?? true
+
+export function isCounted(name: string, operation: Operation, type: StepType): boolean {
+  const handled = table.get(name)
+  return handled !== undefined && handled.operations.includes(operation) && handled.steps.includes(type)
+}

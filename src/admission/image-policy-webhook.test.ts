@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, attributes, pod } from '../../test/harness/admission.ts'
+import type { Fields } from '../api/object.ts'
+import { silent } from '../lib/log.ts'
+import { systemTime } from '../lib/timers.ts'
+import { CallError } from '../webhooks/call-error.ts'
+import type { Attributes } from './admission.ts'
+import { createImagePolicyWebhook, type ImagePolicyParts } from './image-policy-webhook.ts'
+
+type Answer = Fields | CallError
+
+const usual = { allowTtlMs: 60_000, denyTtlMs: 0, retryBackoffMs: 0, defaultAllow: false }
+
+class World {
+  readonly bodies: string[] = []
+  readonly #plugin
+
+  constructor(answers: readonly Answer[], configuration: Partial<ImagePolicyParts['configuration']> = {}) {
+    const left = [...answers]
+    const post = async (body: string): Promise<string> => {
+      this.bodies.push(body)
+      const answer = left.shift()
+      if (answer instanceof Error) throw answer
+      return JSON.stringify({ status: answer })
+    }
+    const merged = { ...usual, ...configuration }
+    const time = systemTime
+    this.#plugin = createImagePolicyWebhook({
+      configuration: merged,
+      client: { post },
+      time,
+      random: () => 0,
+      log: silent,
+    })
+  }
+
+  async told(write: Attributes = create()): Promise<string> {
+    const admitted = await admit(this.#plugin, write)
+    return typeof admitted === 'string' ? admitted : 'fine'
+  }
+}
+
+const create = (spec: Fields = {}, metadata: Fields = {}): Attributes =>
+  attributes({ plural: 'pods', object: pod(spec, metadata) })
+const denied = '403 pods "p" is forbidden: image policy webhook backend denied one or more images: r'
+const failed = new CallError('Post "x": EOF', 'other')
+const answered = (status: number): CallError =>
+  new CallError('said', 'answered', { answer: { status, retryAfterSec: 0 } })
+
+test('the webhook is asked about images and its annotations', async () => {
+  const world = new World([{ allowed: true }])
+  const annotations = { 'a.image-policy.k8s.io/b': '1', other: '2' }
+  await world.told(create({ initContainers: [{ name: 'i', image: 'j' }] }, { annotations }))
+  assert.deepEqual(JSON.parse(world.bodies[0] ?? ''), {
+    kind: 'ImageReview',
+    apiVersion: 'imagepolicy.k8s.io/v1alpha1',
+    metadata: { creationTimestamp: null },
+    spec: {
+      containers: [{ image: 'i' }, { image: 'j' }],
+      annotations: { 'a.image-policy.k8s.io/b': '1' },
+      namespace: 'n',
+    },
+    status: { allowed: false },
+  })
+})
+
+test('answers are kept as long as configured', async () => {
+  const world = new World([{ allowed: true }, { reason: 'r' }, { reason: 'r' }])
+  assert.deepEqual([await world.told(), await world.told()], ['fine', 'fine'])
+  const other = create({ containers: [{ name: 'c', image: 'other' }] })
+  assert.deepEqual([await world.told(other), await world.told(other)], [denied, denied])
+  assert.equal(world.bodies.length, 3)
+})
+
+test('a webhook that cannot be asked refuses, unless it is configured otherwise', async () => {
+  assert.equal(await new World([failed]).told(), '403 pods "p" is forbidden: Post "x": EOF')
+  assert.equal(await new World([answered(403)]).told(), '403 said')
+  assert.equal(await new World([{ allowed: 'yes' }]).told(), `403 pods "p" is forbidden: ${notABool}`)
+  const write = create()
+  assert.equal(await new World([failed], { defaultAllow: true }).told(write), 'fine')
+  assert.equal(write.context.ownAnnotations?.get('imagepolicywebhook.image-policy.k8s.io/failed-open'), 'true')
+  assert.equal(await new World([{ reason: 'r' }], { defaultAllow: true }).told(), denied)
+})
+
+const notABool = 'json: cannot unmarshal string into Go struct field ImageReviewStatus.status.allowed of type bool'
+
+test('a limit of this server opens nothing', async () => {
+  const busy = new CallError('busy', 'busy')
+  assert.match(await new World([busy], { defaultAllow: true }).told(), /^429 too many images/)
+  const tooLarge = new CallError('the response is too large', 'too-large')
+  const told = await new World([tooLarge], { defaultAllow: true }).told()
+  assert.equal(told, '403 pods "p" is forbidden: the response is too large')
+})
+
+test('calls are repeated', async () => {
+  const world = new World([answered(500), answered(500), { allowed: true }])
+  assert.equal(await world.told(), 'fine')
+  assert.equal(world.bodies.length, 3)
+})
+
+test('annotations of the answer are recorded, if their keys are valid', async () => {
+  const write = create()
+  await new World([{ allowed: true, auditAnnotations: { a: 'b', 'c/d': 'e', '': 'f' } }]).told(write)
+  assert.deepEqual([...(write.context.ownAnnotations ?? [])], [['imagepolicywebhook.image-policy.k8s.io/a', 'b']])
+})
+
+test('only pods and their ephemeral containers are reviewed', async () => {
+  const world = new World([{ allowed: true }])
+  const object = pod({ ephemeralContainers: [{ name: 'e', image: 'debug' }] })
+  const update = { plural: 'pods', operation: 'UPDATE', object, oldObject: object } as const
+  await world.told(attributes({ ...update, subresource: 'status' }))
+  await world.told(attributes({ plural: 'pods', operation: 'DELETE', oldObject: object }))
+  assert.equal(world.bodies.length, 0)
+  await world.told(attributes({ ...update, subresource: 'ephemeralcontainers' }))
+  assert.match(world.bodies[0] ?? '', /"containers":\[\{"image":"debug"\}\]/)
+})

@@ -1,0 +1,133 @@
+/**
+ * Asks a webhook whether the images of a pod may be used (imagepolicy.k8s.io/v1alpha1), and keeps its answers for a while. If it cannot be
+ * asked, `defaultAllow` decides; a limit of this server opens nothing.
+ */
+import { hash } from 'node:crypto'
+import { type ApiError, passedOn, tooManyRequests } from '../api/errors.ts'
+import { checkQualifiedName } from '../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import type { ImagePolicyWebhook } from '../config/files/image-policy-webhook.ts'
+import { ExpiringCache } from '../lib/expiring-cache.ts'
+import type { Log } from '../lib/log.ts'
+import type { Time } from '../lib/timers.ts'
+import { CallError } from '../webhooks/call-error.ts'
+import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
+import { retry, webhookBackoff } from '../webhooks/retry.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
+import { type ImageReviewStatus, printImageReview, readImageReview } from './image-review.ts'
+
+/** As upstream. */
+const ANSWERS_MAX = 1024
+/** Of all answers together: a webhook chooses reasons and annotations of up to 1 MB. */
+const ANSWERS_CHARACTERS_MAX = 16 << 20
+/** Of each call, as upstream. */
+export const IMAGE_REVIEW_MS_MAX = 30_000
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
+
+/** Of audit annotations. */
+const prefix = 'imagepolicywebhook.image-policy.k8s.io/'
+
+export type ImagePolicyParts = {
+  readonly configuration: Omit<ImagePolicyWebhook, 'kubeconfig'>
+  readonly client: Pick<KubeconfigClient, 'post'>
+  readonly time: Time
+  readonly random: () => number
+  readonly log: Log
+}
+
+export function createImagePolicyWebhook(parts: ImagePolicyParts): Plugin {
+  const { configuration, time } = parts
+  const answers = new ExpiringCache<ImageReviewStatus>(
+    { sizeMax: ANSWERS_MAX, weightMax: ANSWERS_CHARACTERS_MAX },
+    time,
+  )
+  const ask = async (attributes: Attributes, body: string, key: string): Promise<ImageReviewStatus | undefined> => {
+    try {
+      const status = await call(parts, body, attributes.context.signal)
+      const ttlMs = status.isAllowed ? configuration.allowTtlMs : configuration.denyTtlMs
+      answers.set(key, status, { ttlMs, weight: status.length })
+      return status
+    } catch (error) {
+      failOpen(parts, attributes, error)
+      return undefined
+    }
+  }
+  return {
+    name: 'ImagePolicyWebhook',
+    resources: new Set(['pods']),
+    validate: async (attributes) => {
+      const { object, context } = attributes
+      if (object === undefined || !isConcerned(attributes)) return
+      const body = printImageReview(reviewSpecOf(attributes, object))
+      const key = hash('sha256', body, 'base64')
+      const status = answers.get(key) ?? (await ask(attributes, body, key))
+      if (status === undefined) return
+      for (const [name, value] of status.auditAnnotations) {
+        if (checkQualifiedName(`${prefix}${name}`).length === 0) context.annotate(`${prefix}${name}`, value)
+      }
+      if (status.isAllowed) return
+      const why =
+        status.reason === ''
+          ? 'one or more images rejected by webhook backend'
+          : `image policy webhook backend denied one or more images: ${status.reason}`
+      throw refusal(attributes, why)
+    },
+  }
+}
+
+async function call(parts: ImagePolicyParts, body: string, signal: AbortSignal): Promise<ImageReviewStatus> {
+  const { client, configuration, time, random } = parts
+  const backoff = webhookBackoff(configuration.retryBackoffMs)
+  const status = readImageReview(
+    await retry(() => client.post(body, signal), { backoff, timers: time, random, signal }),
+  )
+  if ('fault' in status) throw new CallError(status.fault, 'other')
+  return status
+}
+
+/** Returns if the request goes on although the webhook could not be asked. */
+function failOpen({ configuration, log }: ImagePolicyParts, attributes: Attributes, error: unknown): void {
+  const { context } = attributes
+  if (!(error instanceof CallError)) throw error
+  if (error.failure === 'busy') {
+    throw tooManyRequests('too many images are being reviewed, please try again later', RETRY_SECONDS)
+  }
+  // A client chooses when its request ends, and how long an answer is that repeats its images: these are no failures of the webhook.
+  const isUnknown = context.signal.aborted || error.failure === 'too-large'
+  if (!configuration.defaultAllow || isUnknown) throw refusalOf(attributes, error)
+  log('warn', 'a pod was admitted although the image policy webhook could not be asked', { error: error.message })
+  context.annotate(`${prefix}failed-open`, 'true')
+}
+
+const FORBIDDEN = 403
+
+/** As upstream, a 403 of the webhook is passed on as it is. */
+function refusalOf(attributes: Attributes, { message, status }: CallError): ApiError {
+  if (status !== FORBIDDEN) return refusal(attributes, message)
+  const causes = [{ reason: 'UnexpectedServerResponse', message }]
+  return passedOn({ code: FORBIDDEN, reason: 'Forbidden', details: { causes } }, message)
+}
+
+function isConcerned(attributes: Attributes): boolean {
+  const { operation } = attributes
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return false
+  return targetOf(attributes) === 'pods' || targetOf(attributes) === 'pods/ephemeralcontainers'
+}
+
+/** Of ephemeral containers alone where they are written: the others were reviewed before. */
+function reviewSpecOf({ namespace, subresource }: Attributes, { metadata, spec }: KubeObject): Fields {
+  const lists = subresource === '' ? ['containers', 'initContainers'] : ['ephemeralContainers']
+  const images = lists.flatMap((list) => itemsOf(fieldsOf(spec)[list]).map(({ image }) => textOf(image)))
+  const { annotations = {} } = metadata
+  // In one order, so that the same question is found among the answers.
+  const keys = Object.keys(annotations)
+    .filter((key) => key.includes('.image-policy.k8s.io/'))
+    .toSorted()
+  const shown = keys.map((key) => [key, annotations[key] ?? ''] as const)
+  return {
+    ...(images.length === 0 ? {} : { containers: images.map((image) => (image === '' ? {} : { image })) }),
+    ...(shown.length === 0 ? {} : { annotations: Object.fromEntries(shown) }),
+    namespace,
+  }
+}

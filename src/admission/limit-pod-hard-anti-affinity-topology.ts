@@ -1,0 +1,21 @@
+/** Required anti-affinity of pods may only be about nodes: over a zone or region, one pod could keep all others out of it. */
+import { forbidden } from '../api/errors.ts'
+import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
+import { type Plugin, targetOf } from './admission.ts'
+
+const allowed = 'kubernetes.io/hostname'
+
+export const limitPodHardAntiAffinityTopology: Plugin = {
+  name: 'LimitPodHardAntiAffinityTopology',
+  resources: new Set(['pods']),
+  validate: (attributes) => {
+    const { object, resource } = attributes
+    if (object === undefined || targetOf(attributes) !== 'pods') return
+    const { podAntiAffinity } = fieldsOf(fieldsOf(object['spec'])['affinity'])
+    const terms = itemsOf(fieldsOf(podAntiAffinity)['requiredDuringSchedulingIgnoredDuringExecution'])
+    const other = terms.map(({ topologyKey }) => textOf(topologyKey)).find((key) => key !== allowed)
+    if (other === undefined) return
+    const why = `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other} but only key ${allowed} is allowed`
+    throw forbidden(resource, object.metadata.name ?? '', why)
+  },
+}

@@ -1,0 +1,51 @@
+/** The metrics of match conditions. Those that all hold are not observed, as upstream. */
+import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Attributes } from '../admission.ts'
+
+/** In seconds: upstream's. */
+const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
+const labels = ['kind', 'name', 'operation', 'type']
+const operations: readonly Attributes['operation'][] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+
+/** `errors`: how many conditions could not be evaluated. */
+export type Unmatched = {
+  readonly policy: string
+  readonly operation: Attributes['operation']
+  readonly seconds: number
+  readonly errors: number
+}
+
+export class ConditionMetrics {
+  readonly #errors: Counter
+  readonly #seconds: Histogram
+
+  constructor(metrics: Metrics) {
+    this.#errors = metrics.counter({
+      name: 'apiserver_admission_match_condition_evaluation_errors_total',
+      help: 'Match conditions of admission that could not be evaluated, by the policy that has them.',
+      labels,
+    })
+    this.#seconds = metrics.histogram(
+      {
+        name: 'apiserver_admission_match_condition_evaluation_seconds',
+        help: 'How long match conditions of admission took that did not all hold, by the policy that has them.',
+        labels,
+      },
+      bounds,
+    )
+  }
+
+  /** Upstream gives the type `validate` to mutating policies, too. */
+  observePolicy({ policy, operation, seconds, errors }: Unmatched): void {
+    this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)
+    if (errors > 0) this.#errors.with('policy', policy, operation, 'validate').add(errors)
+  }
+
+  /** The policy is no longer bound, or bound otherwise. */
+  forgetPolicy(policy: string): void {
+    for (const operation of operations) {
+      this.#errors.remove('policy', policy, operation, 'validate')
+      this.#seconds.remove('policy', policy, operation, 'validate')
+    }
+  }
+}

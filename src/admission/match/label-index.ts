@@ -1,0 +1,52 @@
+/** Finds selectors by a label that they require, so that a thousand of them cost an object no more than its labels do. */
+import type { Labels, Requirement } from '../../api/label-selector.ts'
+
+type Selector = readonly Requirement[]
+
+/** Positions of selectors that require a label: any value of it, or one. */
+type Requiring = { readonly any: number[]; readonly byValue: Map<string, number[]> }
+
+export class LabelIndex {
+  /** Positions of selectors that require no label, and of those that are not valid. */
+  readonly others: readonly number[]
+  readonly #byKey = new Map<string, Requiring>()
+
+  /** Undefined: a selector that is not valid. */
+  constructor(selectors: readonly (Selector | undefined)[]) {
+    const others: number[] = []
+    for (const [position, selector] of selectors.entries()) {
+      const required = selector?.find(requiresLabel)
+      if (required === undefined) others.push(position)
+      else this.#add(required, position)
+    }
+    this.others = others
+  }
+
+  /** Adds the positions of selectors that require one of these labels. They may require more. */
+  find(labels: Labels | undefined, found: Set<number>): void {
+    if (labels === undefined || this.#byKey.size === 0) return
+    for (const key of Object.keys(labels)) {
+      const requiring = this.#byKey.get(key)
+      if (requiring === undefined) continue
+      for (const position of requiring.any) found.add(position)
+      for (const position of requiring.byValue.get(labels[key] ?? '') ?? []) found.add(position)
+    }
+  }
+
+  #add(required: Requirement, position: number): void {
+    let requiring = this.#byKey.get(required.key)
+    if (requiring === undefined) this.#byKey.set(required.key, (requiring = { any: [], byValue: new Map() }))
+    if (required.operator !== 'in') {
+      requiring.any.push(position)
+      return
+    }
+    for (const value of required.values) {
+      const known = requiring.byValue.get(value)
+      if (known === undefined) requiring.byValue.set(value, [position])
+      else known.push(position)
+    }
+  }
+}
+
+/** An object without the label does not match. */
+const requiresLabel = ({ operator }: Requirement): boolean => operator !== 'absent' && operator !== 'notin'

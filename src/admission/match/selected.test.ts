@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import { Random } from '../../../test/simulation/random.ts'
+import type { Fields } from '../../api/object.ts'
+import { builtInResources } from '../../registry/built-in.ts'
+import { Registry } from '../../registry/registry.ts'
+import type { Attributes } from '../admission.ts'
+import { type MatchCriteria, matchesObjectSelector, readPolicyCriteria } from './criteria.ts'
+import { MatchIndex } from './match-index.ts'
+import { matchesNamespaceSelector } from './namespaces.ts'
+import { Selected } from './selected.ts'
+
+const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+
+type Entry = { readonly at: number; readonly criteria: MatchCriteria }
+
+const random = new Random(20261116)
+const keys = ['a', 'b', 'c', 'constructor']
+const values = ['x', 'y', '']
+
+const someLabels = (): Record<string, string> =>
+  Object.fromEntries(keys.filter(() => random.chance(0.5)).map((key) => [key, random.pick(values)]))
+
+function someSelector(): Fields {
+  const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
+  const matchExpressions = Array.from({ length: random.between(0, 3) }, () => {
+    const operator = random.pick(operators)
+    const needsValues = operator === 'In' || operator === 'NotIn'
+    return { key: random.pick(keys), operator, ...(needsValues ? { values: values.slice(random.between(0, 2)) } : {}) }
+  })
+  return { matchExpressions }
+}
+
+const objects = new MemoryObjects()
+for (const name of ['n0', 'n1', 'n2']) {
+  objects.put('namespaces', '', anObject('Namespace', name, { metadata: { labels: someLabels() } }))
+}
+
+const some = (): MatchCriteria =>
+  readPolicyCriteria({ objectSelector: someSelector(), namespaceSelector: someSelector() })
+
+const index = new MatchIndex<Entry>(registry)
+index.entries = Array.from({ length: 200 }, (_, at) => ({ at, criteria: some() }))
+const get = objects.getNow
+
+const someWrite = (): Attributes => {
+  const object = anObject('ConfigMap', 'c', { metadata: { labels: someLabels() } })
+  const oldObject = random.chance(0.5) ? anObject('ConfigMap', 'c', { metadata: { labels: someLabels() } }) : undefined
+  return attributes({ plural: 'configmaps', namespace: random.pick(['n0', 'n1', 'n2']), object, oldObject })
+}
+
+const matches = ({ criteria }: Entry, write: Attributes): boolean =>
+  matchesObjectSelector(criteria, write) && matchesNamespaceSelector(criteria, write, { get }) === true
+
+test('those are left whose selectors match, in their order', () => {
+  const selected = new Selected<Entry>({ get })
+  for (let round = 0; round < 500; round++) {
+    const write = someWrite()
+    const candidates = index.candidates(write)
+    const left = selected.of(candidates, write).map(({ entry }) => entry.at)
+    const expected = candidates.flatMap(({ entry }) => (matches(entry, write) ? [entry.at] : []))
+    assert.deepEqual(left, expected)
+  }
+})
+
+test('a namespace that changes is looked at again', () => {
+  const selected = new Selected<Entry>({ get })
+  const write = { ...someWrite(), namespace: 'n0' }
+  for (let round = 0; round < 20; round++) {
+    objects.put('namespaces', '', anObject('Namespace', 'n0', { metadata: { labels: someLabels() } }))
+    const candidates = index.candidates(write)
+    assert.deepEqual(
+      selected.of(candidates, write),
+      candidates.filter(({ entry }) => matches(entry, write)),
+    )
+  }
+})
+
+test('a policy without a binding in the namespace is left out, one in a namespace that is not known is not', () => {
+  const everywhere = readPolicyCriteria({})
+  const elsewhere = readPolicyCriteria({ namespaceSelector: { matchLabels: { nowhere: 'x' } } })
+  const bound = new MatchIndex<{ criteria: MatchCriteria; bindings: { criteria: MatchCriteria }[] }>(registry)
+  bound.entries = [
+    { criteria: everywhere, bindings: [{ criteria: elsewhere }] },
+    { criteria: everywhere, bindings: [{ criteria: elsewhere }, { criteria: everywhere }] },
+  ]
+  const left = (namespace: string): number => {
+    const write = attributes({ plural: 'configmaps', namespace, object: anObject('ConfigMap', 'c') })
+    return new Selected<(typeof bound.entries)[number]>({ get }).of(bound.candidates(write), write).length
+  }
+  assert.equal(left('n1'), 1)
+  assert.equal(left('unknown'), 2)
+})
+
+const ofNames = (...names: string[]): MatchCriteria => readPolicyCriteria({ resourceRules: [rule(names)] })
+
+const rule = (names: readonly string[]): Fields => ({
+  operations: ['*'],
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  resources: ['*'],
+  scope: '*',
+  ...(names.length === 0 ? {} : { resourceNames: names }),
+})
+
+test('rules about names are remembered by name', () => {
+  const named = new MatchIndex<Entry>(registry)
+  named.entries = [ofNames('a'), ofNames('a', 'b', ''), ofNames()].map((criteria, at) => ({ at, criteria }))
+  const left = (name: string): string =>
+    named
+      .candidates(attributes({ plural: 'configmaps', name }))
+      .map(({ entry }) => entry.at)
+      .join()
+  const expected = { a: '0,1,2', b: '1,2', '': '1,2', c: '2' }
+  for (let round = 0; round < 3; round++) {
+    for (const [name, positions] of Object.entries(expected)) assert.equal(left(name), positions, name)
+  }
+})
+
+test('a namespace that was restored with other labels and the same resourceVersion is looked at again', () => {
+  const criteria = readPolicyCriteria({ namespaceSelector: { matchLabels: { guarded: 'x' } } })
+  const guarding = new MatchIndex<Entry>(registry)
+  guarding.entries = [{ at: 0, criteria }]
+  let labels: Record<string, string> = {}
+  const selected = new Selected<Entry>({
+    get: () => anObject('Namespace', 'n', { metadata: { resourceVersion: '5', labels } }),
+  })
+  const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
+  assert.equal(selected.of(guarding.candidates(write), write).length, 0)
+  labels = { guarded: 'x' }
+  assert.equal(selected.of(guarding.candidates(write), write).length, 1)
+})
+
+test('what selectors say of many namespaces takes little memory', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  assert.ok(typeof collect === 'function')
+  const usedBytes = (): number => {
+    collect()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  const everything = readPolicyCriteria({ resourceRules: [rule([])] })
+  const many = new MatchIndex<Entry>(registry)
+  many.entries = Array.from({ length: 1_000 }, (_, at) => ({ at, criteria: everything }))
+  const selected = new Selected<Entry>({
+    get: (_, { name }) => anObject('Namespace', name, { metadata: { resourceVersion: '5', labels: { name } } }),
+  })
+  const plurals = ['configmaps', 'secrets', 'pods', 'services']
+  const before = usedBytes()
+  const lists = plurals.map((plural) => {
+    const write = attributes({ plural })
+    const candidates = many.candidates(write)
+    for (let at = 0; at < 1_000; at++) selected.of(candidates, { ...write, namespace: `n${at}` })
+    return candidates
+  })
+  const perPlace = (usedBytes() - before) / (lists.length * 1_000)
+  assert.ok(perPlace < 1_000, `${perPlace} bytes for each namespace of a list`)
+})

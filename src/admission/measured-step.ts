@@ -1,0 +1,98 @@
+/** A step of admission for one operation on one resource: what runs, in its order, and how that is counted. */
+import { handles, isCounted, type Operation, type StepType } from './handled-operations.ts'
+import type { AdmissionMetrics, Label } from './metrics.ts'
+import type { Distribution } from '../lib/metrics.ts'
+
+/** Reads the clock once for each plugin. */
+export class Stopwatch {
+  readonly #monotonicMs: () => number
+  readonly #beganMs: number
+  #lapMs: number
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs
+    this.#beganMs = monotonicMs()
+    this.#lapMs = this.#beganMs
+  }
+
+  /** Since the last lap, in seconds. */
+  lap(): number {
+    const beforeMs = this.#lapMs
+    this.#lapMs = this.#monotonicMs()
+    return (this.#lapMs - beforeMs) / 1000
+  }
+
+  /** From the beginning to the last lap, in seconds. */
+  get total(): number {
+    return (this.#lapMs - this.#beganMs) / 1000
+  }
+}
+
+/** A plugin that acts on the resource. */
+export type Acting<Run> = {
+  readonly name: string
+  readonly run: Run
+  /** Of the requests that it lets pass; undefined: it is not counted. */
+  readonly series: Distribution | undefined
+}
+
+type StepParts<Run> = {
+  readonly operation: Operation
+  readonly type: StepType
+  /** Those that act on the resource, in their order. */
+  readonly acting: readonly { readonly name: string; readonly run: Run }[]
+  /** All plugins that are on, in their order: those that do not act on the resource are counted, too. */
+  readonly running: readonly string[]
+  readonly metrics: AdmissionMetrics
+}
+
+export class MeasuredStep<Run> {
+  readonly acting: readonly Acting<Run>[]
+  readonly #counted: readonly string[]
+  readonly #idle: ReturnType<AdmissionMetrics['idle']>
+  readonly #passed: ReturnType<AdmissionMetrics['step']> | undefined
+  readonly #metrics: AdmissionMetrics
+  readonly #label: Label
+
+  constructor({ operation, type, acting, running, metrics }: StepParts<Run>) {
+    const label = { operation, type, isRejected: false }
+    this.#label = label
+    this.#metrics = metrics
+    this.#counted = running.filter((name) => isCounted(name, operation, type))
+    this.acting = acting
+      .filter(({ name }) => handles(name, operation))
+      .map(({ name, run }) => ({
+        name,
+        run,
+        series: isCounted(name, operation, type) ? metrics.plugin(name, label) : undefined,
+      }))
+    const names = new Set(this.acting.map(({ name }) => name))
+    this.#idle = metrics.idle(
+      this.#counted.filter((name) => !names.has(name)),
+      label,
+    )
+    this.#passed = running.some((name) => handles(name, operation)) ? metrics.step(label) : undefined
+  }
+
+  /** All plugins let the request pass, in one round of them. */
+  roundPassed(): void {
+    this.#idle.passes++
+  }
+
+  passed({ total }: Stopwatch): void {
+    this.#passed?.observe(total)
+  }
+
+  /** One that is not counted ran before the first; those after it did not run. */
+  rejected({ name, series }: Acting<Run>, watch: Stopwatch): void {
+    const label = { ...this.#label, isRejected: true }
+    const seconds = watch.lap()
+    if (series !== undefined) {
+      const idle = new Set(this.#idle.names)
+      const before = this.#counted.slice(0, this.#counted.indexOf(name)).filter((one) => idle.has(one))
+      for (const one of before) this.#metrics.plugin(one, this.#label).observe(0)
+      this.#metrics.plugin(name, label).observe(seconds)
+    }
+    this.#metrics.step(label).observe(watch.total)
+  }
+}

@@ -1,0 +1,15 @@
+/** Refuses writes and deletes in a namespace that does not exist. NamespaceLifecycle does that for writes, too, and more. */
+import type { Attributes, Plugin } from './admission.ts'
+import { findNamespace, isOfNamespaces } from './match/namespaces.ts'
+import type { Objects } from './objects.ts'
+
+export function createNamespaceExists(objects: Pick<Objects, 'get'>): Plugin {
+  return {
+    name: 'NamespaceExists',
+    validate: async (attributes: Attributes) => {
+      const { operation, namespace } = attributes
+      if (operation === 'CONNECT' || namespace === '' || isOfNamespaces(attributes)) return
+      await findNamespace(objects, namespace)
+    },
+  }
+}

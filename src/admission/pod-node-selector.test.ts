@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
+import { type Fields, fieldsOf, type Json, textOf } from '../api/object.ts'
+import { noNodeSelectors } from '../config/files/pod-node-selector.ts'
+import { createPodNodeSelector } from './pod-node-selector.ts'
+
+/** The node selector of a pod that is created, or why it is refused. */
+async function selected(
+  annotation: string | undefined,
+  nodeSelector: Fields,
+  { configuration = noNodeSelectors, metadata = {} } = {},
+): Promise<Json | undefined> {
+  const objects = new MemoryObjects()
+  const annotations = annotation === undefined ? {} : { 'scheduler.alpha.kubernetes.io/node-selector': annotation }
+  objects.put('namespaces', '', anObject('Namespace', 'n', { metadata: { annotations } }))
+  const object = pod({ nodeSelector }, metadata)
+  const admitted = await admit(createPodNodeSelector(objects, configuration), attributes({ plural: 'pods', object }))
+  return typeof admitted === 'string' ? admitted : fieldsOf(admitted?.['spec'])['nodeSelector']
+}
+
+test('the selector of the namespace is added', async () => {
+  assert.deepEqual(await selected('a=b, c=', { x: 'y' }), { a: 'b', c: '', x: 'y' })
+  assert.deepEqual(await selected(undefined, { x: 'y' }), { x: 'y' })
+})
+
+test('a pod that selects otherwise is refused', async () => {
+  const why = 'forbidden: pod node label selector conflicts with its namespace node label selector'
+  assert.equal(await selected('a=b', { a: 'c' }), `403 pods "p" is ${why}`)
+  const metadata = { name: '', generateName: 'p-' }
+  assert.equal(await selected('a=b', { a: 'c' }, { metadata }), `403 pods is ${why}`)
+})
+
+test('the configuration has a default and whitelists', async () => {
+  const configuration = { clusterDefault: 'a=b', whitelists: new Map([['n', 'a=b,c=d']]) }
+  const refused = '403 pods "p" is forbidden: pod node label selector labels conflict with its namespace whitelist'
+  assert.deepEqual(await selected(undefined, { c: 'd' }, { configuration }), { a: 'b', c: 'd' })
+  assert.equal(await selected(undefined, { c: 'e' }, { configuration }), refused)
+  assert.equal(await selected('e=f', {}, { configuration }), refused)
+  assert.deepEqual(await selected('', {}, { configuration }), {})
+})
+
+test('what is not a list of labels refuses every pod', async () => {
+  assert.equal(await selected('a in (b)', {}), '500 invalid selector: [a in (b)]')
+  assert.match(textOf(await selected('a!=b', {})), /^500 <nil>: Invalid value: "a!": name part must/)
+  assert.match(textOf(await selected('a=b c', {})), /^500 \[a\]: Invalid value: "b c": a valid label must/)
+})

@@ -1,0 +1,95 @@
+/**
+ * Pods get the node selector of their namespace, from its annotation or the default of the configuration. One that selects otherwise is
+ * refused, and so is one with labels that the configuration does not allow in its namespace. Updates are not looked at: the node selector of
+ * a pod cannot change.
+ */
+import { forbidden, internalError, unclassified } from '../api/errors.ts'
+import { entriesOf, fieldsOf, type KubeObject } from '../api/object.ts'
+import { checkLabelValue, checkQualifiedName } from '../api/names.ts'
+import { quote } from '../api/quote.ts'
+import type { PodNodeSelectors } from '../config/files/pod-node-selector.ts'
+import { type Attributes, type Plugin, targetOf } from './admission.ts'
+import { getOrLatest, type Objects } from './objects.ts'
+
+const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
+
+type NodeLabels = ReadonlyMap<string, string>
+
+export function createPodNodeSelector(
+  objects: Pick<Objects, 'get'>,
+  { clusterDefault, whitelists }: PodNodeSelectors,
+): Plugin {
+  const labelsOf = async (namespace: string): Promise<NodeLabels> => {
+    const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
+    if (found === undefined) throw internalError(`namespace ${namespace} does not exist`)
+    return parseNodeLabels(found.metadata.annotations?.[annotation] ?? clusterDefault)
+  }
+
+  const check = (attributes: Attributes, pod: KubeObject, selected: NodeLabels): void => {
+    const whitelist = parseNodeLabels(whitelists.get(attributes.namespace) ?? '')
+    const isAllowed = whitelist.size === 0 || [...selected].every(([key, value]) => whitelist.get(key) === value)
+    if (!isAllowed)
+      throw refused(attributes, pod, 'pod node label selector labels conflict with its namespace whitelist')
+  }
+
+  return {
+    name: 'PodNodeSelector',
+    resources: new Set(['pods']),
+    mutate: async (attributes) => {
+      const { object } = attributes
+      if (object === undefined || !isConcerned(attributes)) return object
+      const [wanted, selected] = [await labelsOf(attributes.namespace), selectorOf(object)]
+      refuseConflict(attributes, object, { wanted, selected })
+      const merged = new Map([...wanted, ...selected])
+      check(attributes, object, merged)
+      if (wanted.size === 0) return object
+      return { ...object, spec: { ...fieldsOf(object['spec']), nodeSelector: Object.fromEntries(merged) } }
+    },
+    // A webhook may have changed it.
+    validate: async (attributes) => {
+      const { object } = attributes
+      if (object === undefined || !isConcerned(attributes)) return
+      const [wanted, selected] = [await labelsOf(attributes.namespace), selectorOf(object)]
+      refuseConflict(attributes, object, { wanted, selected })
+      check(attributes, object, selected)
+    },
+  }
+}
+
+const isConcerned = (attributes: Attributes): boolean =>
+  attributes.operation === 'CREATE' && targetOf(attributes) === 'pods'
+
+const selectorOf = ({ spec }: KubeObject): NodeLabels => new Map(entriesOf(fieldsOf(spec)['nodeSelector']))
+
+type Selectors = { readonly wanted: NodeLabels; readonly selected: NodeLabels }
+
+function refuseConflict(attributes: Attributes, pod: KubeObject, { wanted, selected }: Selectors): void {
+  for (const [key, value] of wanted) {
+    if (selected.has(key) && selected.get(key) !== value) {
+      const why = 'pod node label selector conflicts with its namespace node label selector'
+      throw refused(attributes, pod, why)
+    }
+  }
+}
+
+/** As upstream, a name that is still to be generated is not told. */
+const refused = ({ resource }: Attributes, { metadata }: KubeObject, why: string): Error =>
+  forbidden(resource, metadata.name ?? '', why)
+
+/** `zone=a, disk=ssd`: no other operators, and no sets. Of a key that is repeated the last value counts. */
+function parseNodeLabels(selector: string): NodeLabels {
+  const labels = new Map<string, string>()
+  for (const pair of selector === '' ? [] : selector.split(',')) {
+    const parts = pair.split('=')
+    const [key = '', value = ''] = parts.map((part) => part.trim())
+    if (parts.length !== 2) throw unclassified(`invalid selector: [${parts.join(' ')}]`)
+    const [keyFaults, valueFaults] = [checkQualifiedName(key), checkLabelValue(value)]
+    // Upstream has no path for these.
+    if (keyFaults.length > 0) throw unclassified(`<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
+    if (valueFaults.length > 0)
+      throw unclassified(`[${key}]: Invalid value: ${quote(value)}: ${valueFaults.join('; ')}`)
+    labels.set(key, value)
+  }
+  return labels
+}

@@ -1,0 +1,100 @@
+/**
+ * Pods get the default tolerations of their namespace, and may only have tolerations that its whitelist covers. Both are annotations of the
+ * namespace in JSON; where there is none, the configuration counts. Pods that are not best-effort tolerate memory pressure.
+ */
+import { internalError, unclassified } from '../api/errors.ts'
+import type { Gates } from '../api/gates.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
+import { decodeValue } from '../codec/decode.ts'
+import type { PodTolerations } from '../config/files/pod-toleration-restriction.ts'
+import { qosClassOf } from '../registry/kinds/core/pod/qos.ts'
+import type { Schema } from '../schema/schema.ts'
+import { type Attributes, type Plugin, targetOf } from './admission.ts'
+import { getOrLatest, type Objects } from './objects.ts'
+import { areCovered, mergeTolerations } from './tolerations.ts'
+
+const defaultsAnnotation = 'scheduler.alpha.kubernetes.io/defaultTolerations'
+const whitelistAnnotation = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
+const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
+
+const memoryPressure: Fields = { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
+
+type RestrictionParts = {
+  readonly objects: Pick<Objects, 'get'>
+  readonly configuration: PodTolerations
+  readonly gates: Gates
+}
+
+export function createPodTolerationRestriction({ objects, configuration, gates }: RestrictionParts): Plugin {
+  const namespaceOf = async ({ namespace }: Attributes): Promise<KubeObject> => {
+    const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
+    if (found === undefined) throw internalError(`namespaces "${namespace}" not found`)
+    return found
+  }
+
+  const check = (attributes: Attributes, namespace: KubeObject, tolerations: readonly Fields[]): void => {
+    if (tolerations.length === 0) return
+    const own = listIn(namespace, whitelistAnnotation, attributes)
+    const whitelist = own ?? configuration.whitelist
+    if (whitelist.length === 0 || areCovered(tolerations, whitelist)) return
+    const scope = own === undefined ? 'cluster' : 'namespace'
+    throw unclassified(
+      `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
+    )
+  }
+
+  return {
+    name: 'PodTolerationRestriction',
+    resources: new Set(['pods']),
+    mutate: async (attributes) => {
+      const { object, operation } = attributes
+      if (object === undefined || !isConcerned(attributes)) return object
+      const namespace = await namespaceOf(attributes)
+      const spec = fieldsOf(object['spec'])
+      const added = [
+        ...(operation === 'CREATE'
+          ? (listIn(namespace, defaultsAnnotation, attributes) ?? configuration.defaults)
+          : []),
+        ...(qosClassOf(object, gates) === 'BestEffort' ? [] : [memoryPressure]),
+      ]
+      const given = itemsOf(spec['tolerations'])
+      const tolerations = added.length === 0 ? given : mergeTolerations([...given, ...added])
+      check(attributes, namespace, tolerations)
+      return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations } }
+    },
+    // A webhook may have changed them.
+    validate: async (attributes) => {
+      const { object } = attributes
+      if (object === undefined || !isConcerned(attributes)) return
+      check(attributes, await namespaceOf(attributes), itemsOf(fieldsOf(object['spec'])['tolerations']))
+    },
+  }
+}
+
+const isConcerned = (attributes: Attributes): boolean =>
+  (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE') && targetOf(attributes) === 'pods'
+
+/** Undefined if the namespace has no such annotation. An empty one is an empty list. */
+function listIn({ metadata }: KubeObject, name: string, attributes: Attributes): readonly Fields[] | undefined {
+  const text = metadata.annotations?.[name]
+  if (text === undefined) return undefined
+  if (text === '') return []
+  const schema = tolerationsIn(attributes)
+  try {
+    const { value, fault } = decodeValue(text, schema)
+    if (fault !== undefined) throw unclassified(fault)
+    return itemsOf(value)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw unclassified(error.message, error)
+    throw error
+  }
+}
+
+/** The schema of a pod's tolerations. */
+function tolerationsIn({ shape }: Attributes): Schema {
+  const spec = shape().struct.byName.get('spec')?.schema
+  const found = spec?.type === 'struct' ? spec.byName.get('tolerations')?.schema : undefined
+  if (found === undefined) throw new Error('pods have tolerations')
+  return found
+}

@@ -1,0 +1,34 @@
+/**
+ * The atomic lists, maps and structs in an apply configuration. Mutating policies may not set them: what is not in the new value would be
+ * removed, which the author of an expression rarely means.
+ */
+import { isFields, type Json } from '../../api/object.ts'
+import type { MergeType } from '../../apply/merge-type.ts'
+import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
+
+/** Their paths, with indexes of items. */
+export function atomicsIn(value: Json, type: MergeType): readonly string[] {
+  const found = new BoundedTexts(FAULTS_CHARACTERS_MAX)
+  visit(value, type, { path: '', found })
+  return found.all
+}
+
+type Place = { readonly path: string; readonly found: BoundedTexts }
+
+function visit(value: Json, type: MergeType, { path, found }: Place): void {
+  if (Array.isArray(value)) {
+    // A list in a field whose type is not known is atomic.
+    if (type.form === 'any' || (type.form === 'list' && type.by === 'whole')) found.add(() => path)
+    if (type.form !== 'list') return
+    for (const [at, item] of value.entries()) visit(item, type.of, { path: `${path}[${at}]`, found })
+  } else if (isFields(value)) {
+    const isAtomic = type.form === 'any' ? type.isWhole === true : 'isAtomic' in type && type.isAtomic
+    if (isAtomic) found.add(() => path)
+    if (type.form !== 'struct') return
+    for (const [name, { below }] of type.fields) {
+      const field = value[name]
+      if (field !== undefined) visit(field, below, { path: `${path}.${name}`, found })
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** CEL expressions of policies, compiled once. An expression with a fault fails whenever it is evaluated. */
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../api/object.ts'
+import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../cel/admission.ts'
+import { compileInTurns, type Program } from '../../cel/compile.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
+import type { Type } from '../../cel/types.ts'
+
+export type Expression = { readonly text: string } & (
+  | { readonly program: Program; readonly fault?: undefined }
+  | { readonly program?: undefined; readonly fault: string }
+)
+
+/** What all policies have. */
+export type Conditional = {
+  readonly conditions: readonly Expression[]
+  /** By name, in the order of their declarations: each may use those before it. */
+  readonly variables: ReadonlyMap<string, Expression>
+}
+
+/** `names`: what the other expressions of the policy may use. */
+export function* compileConditional(
+  spec: Fields,
+  slice: Slice,
+): Turns<Conditional & { readonly names: AdmissionNames }> {
+  const declared = new PolicyVariables()
+  const variables = new Map<string, Expression>()
+  const names: AdmissionNames = {
+    hasParams: isParameterized(spec),
+    hasAuthorizer: true,
+    variables: declared.type,
+  }
+  for (const { name, expression } of itemsOf(spec['variables'])) {
+    const { compiled, type } = yield* compileOne(textOf(expression), names, slice)
+    declared.declare(textOf(name), type)
+    variables.set(textOf(name), compiled)
+  }
+  const texts = itemsOf(spec['matchConditions']).map(({ expression }) => textOf(expression))
+  const conditions = yield* compileAll(texts, { ...names, variables: undefined }, slice)
+  return { conditions, variables, names }
+}
+
+export function* compileAll(texts: readonly string[], names: AdmissionNames, slice: Slice): Turns<Expression[]> {
+  const all: Expression[] = []
+  for (const text of texts) all.push((yield* compileOne(text, names, slice)).compiled)
+  return all
+}
+
+/** Whether its expressions may use `params`. */
+export const isParameterized = (spec: Fields): boolean => Object.keys(fieldsOf(spec['paramKind'])).length > 0
+
+/** Stored expressions may use all that this version has. */
+function* compileOne(
+  text: string,
+  names: AdmissionNames,
+  slice: Slice,
+): Turns<{ readonly compiled: Expression; readonly type: Type | undefined }> {
+  const compiled = yield* compileInTurns(text, admissionEnvironment('1.33', names), slice)
+  if ('program' in compiled) return { compiled: { text, program: compiled.program }, type: compiled.type }
+  return { compiled: { text, fault: compiled.fault }, type: 'type' in compiled ? compiled.type : undefined }
+}

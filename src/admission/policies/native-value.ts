@@ -1,0 +1,147 @@
+/** The JSON of a value that an expression of a mutating policy made, with the limits and refusals of Go's conversion. */
+import type { Json } from '../../api/object.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import { sourceOf } from '../../cel/json-values.ts'
+import { formatDuration, formatTimestamp } from '../../cel/time.ts'
+import {
+  CelError,
+  Duration,
+  isList,
+  isMap,
+  isStruct,
+  Optional,
+  type Result,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../../cel/values.ts'
+
+/** Characters of what one mutation makes: as many as a request may have. */
+const CHARACTERS_MAX = 3 * 1024 * 1024
+/** Quotes, colon and comma around a member, or the least that an item takes. */
+const MEMBER_CHARACTERS = 4
+
+/** The mutation cannot be made, and the failurePolicy decides. */
+export class MutationFault extends Error {}
+
+/** A value that Go leaves as it is where it converts an object, so that it fits no field of a known type. */
+export type Foreign = { readonly path: readonly (string | number)[]; readonly value: Value; readonly json: Json }
+
+/** Where a value stands: an object may hold a list or a map, but not a list or a map another one. */
+type Holder = 'object' | 'literal' | 'anything'
+
+/** Converts one result. Fails with a MutationFault. */
+export class NativeValues {
+  /** In the order in which they were found. */
+  readonly foreign: Foreign[] = []
+  readonly #path: (string | number)[] = []
+  #left = CHARACTERS_MAX
+
+  /** Of an apply configuration. Its integers are not limited to what a JSON number carries. */
+  appliedOf(value: Value): Json {
+    return this.#convert(value, 'object')
+  }
+
+  /** Of the value of a JSON patch. */
+  patchOf(value: Value): Json {
+    return this.#convert(value, 'anything')
+  }
+
+  #convert(value: Value, holder: Holder): Json {
+    if (value instanceof Optional) {
+      if (value.value === undefined) throw new MutationFault('optional.none() dereference')
+      return this.#convert(value.value, holder)
+    }
+    const source = sourceOf(value)
+    if (source !== undefined) return this.#counted(source)
+    const json = this.#made(value, holder)
+    if (holder !== 'anything' && isForeign(value, holder)) this.foreign.push({ path: [...this.#path], value, json })
+    return json
+  }
+
+  #made(value: Value, holder: Holder): Json {
+    const inside = holder === 'anything' ? holder : 'literal'
+    if (isList(value)) {
+      const items: Json[] = []
+      for (let at = 0; at < value.size; at++) items.push(this.#inside(at, value.at(at), inside))
+      return items
+    }
+    if (isMap(value)) return this.#fields(value.keys(), (key) => value.get(key), inside)
+    if (!isStruct(value)) return this.#scalar(value, holder)
+    if (value.typeName === 'JSONPatch') throw new MutationFault('cannot convert to native type: *structpb.Value')
+    return this.#fields(value.fields(), (name) => value.get(name), holder === 'anything' ? holder : 'object')
+  }
+
+  #fields<K extends Value>(keys: Iterable<K>, get: (key: K) => Result | undefined, holder: Holder): Json {
+    const fields = new JsonMap()
+    for (const key of keys) {
+      if (typeof key !== 'string') throw new MutationFault('invalid return type: *dynamic.ObjectVal')
+      const value = get(key) ?? null
+      if (value instanceof CelError) throw new MutationFault(value.message)
+      this.#spend(key.length)
+      fields[key] = this.#inside(key, value, holder)
+    }
+    return fields
+  }
+
+  #inside(key: string | number, value: Value, holder: Holder): Json {
+    this.#spend(MEMBER_CHARACTERS)
+    this.#path.push(key)
+    const json = this.#convert(value, holder)
+    this.#path.pop()
+    return json
+  }
+
+  #scalar(value: Value, holder: Holder): Json {
+    if (typeof value === 'boolean' || value === null) return value
+    if (typeof value === 'string') return this.#text(value)
+    if (typeof value === 'bigint') return integer(value, holder)
+    if (value instanceof Uint) return integer(value.value, holder)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (value instanceof Uint8Array) return this.#text(Buffer.from(value).toString('base64'))
+    if (value instanceof Timestamp) return formatTimestamp(value)
+    if (value instanceof Duration) return formatDuration(value)
+    if (value instanceof TypeValue && holder !== 'anything') return value.name
+    if (value instanceof TypeValue) throw new MutationFault("type conversion not supported for 'type'")
+    const name = 'typeName' in value ? value.typeName.replace(/^.*\./, '') : 'value'
+    throw new MutationFault(`type conversion error from '${name}' to '*structpb.Value'`)
+  }
+
+  /** A part of the object, which may be large and may be used many times. */
+  #counted(json: Json): Json {
+    if (typeof json === 'string') return this.#text(json)
+    this.#spend(MEMBER_CHARACTERS)
+    if (Array.isArray(json)) for (const item of json) this.#counted(item)
+    else if (typeof json === 'object' && json !== null) {
+      for (const [key, item = null] of Object.entries(json)) {
+        this.#text(key)
+        this.#counted(item)
+      }
+    }
+    return json
+  }
+
+  #text(text: string): string {
+    this.#spend(text.length)
+    return text
+  }
+
+  #spend(characters: number): void {
+    this.#left -= characters
+    if (this.#left < 0) throw new MutationFault(`a mutation may make at most ${CHARACTERS_MAX} characters of JSON`)
+  }
+}
+
+function isForeign(value: Value, holder: Holder): boolean {
+  if (value === null || value instanceof Uint || value instanceof Uint8Array) return true
+  if (value instanceof Timestamp || value instanceof Duration) return true
+  return holder === 'literal' && (isList(value) || isMap(value))
+}
+
+/** In a JSON patch, an integer that a JSON number cannot carry is a text. */
+function integer(value: bigint, holder: Holder): Json {
+  const number = Number(value)
+  if (Number.isSafeInteger(number)) return number
+  return holder === 'anything' ? String(value) : value
+}

@@ -1,0 +1,109 @@
+/** JSONPatch: applies the operations that an expression constructed to the object of the request. */
+import { internalError } from '../../api/errors.ts'
+import { JsonSyntaxError } from '../../api/json-scanner.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { CelError, isList, isStruct, itemsOf, MadeStruct, type Result, type StructValue } from '../../cel/values.ts'
+import { decodePatched } from '../../codec/decode-body.ts'
+import { strictText } from '../../codec/head.ts'
+import { printOrdered } from '../../codec/json.ts'
+import { objectText } from '../../codec/object.ts'
+import type { Steps } from '../../lib/slices.ts'
+import { JsonNode, valueOf } from '../../patch/document.ts'
+import { applyOperations, type Operation, TestFailed } from '../../patch/json-patch.ts'
+import { PatchError, Work } from '../../patch/work.ts'
+import { fillType } from '../webhooks/patched.ts'
+import type { Mutated } from './mutated.ts'
+import { MutationFault, NativeValues } from './native-value.ts'
+import { typeNameFaults } from './type-names.ts'
+
+/** Characters of a patched object, which is decoded in one turn of the event loop. Etcd takes 1.5 MB. */
+const OBJECT_CHARACTERS_MAX = 8 * 1024 * 1024
+
+/** The object itself if a test does not hold. Fails with a MutationFault, or with an InternalError whatever the failurePolicy is. */
+export function* patchObject(result: Result, object: KubeObject, { expected }: Mutated): Steps<KubeObject> {
+  const work = new Work()
+  const operations = operationsOf(result, work)
+  yield undefined
+  const root = new JsonNode(objectText(object, expected.shape.struct), work)
+  try {
+    const patched = yield* applyOperations(root, operations, work)
+    yield undefined
+    if (expected.shape.custom === undefined) fillType(patched, expected, work)
+    else refuseOtherVersion(patched, object)
+    return decoded(patched.print(), expected)
+  } catch (error) {
+    if (error instanceof TestFailed) return object
+    if (error instanceof PatchError || error instanceof JsonSyntaxError) {
+      throw new MutationFault(`JSON Patch: ${error.message}`)
+    }
+    throw error
+  }
+}
+
+/** A custom kind stays in its version: upstream cannot convert what says another one. */
+function refuseOtherVersion(patched: JsonNode, { apiVersion, kind }: KubeObject): void {
+  const given = textOf(patched.members()?.get('apiVersion'))
+  if (given === '' || given === apiVersion || textOf(patched.members()?.get('kind')) !== kind) return
+  const shown = `${given.includes('/') ? '' : '/'}${given}, Kind=${kind}`
+  throw internalError(
+    `failed to convert object: ${shown} is unstructured and is not suitable for converting to ${quote(apiVersion)}`,
+  )
+}
+
+/** Empty if it is no text. */
+function textOf(node: JsonNode | null | undefined): string {
+  const value: unknown = node === null || node === undefined ? '' : JSON.parse(node.print())
+  return typeof value === 'string' ? value : ''
+}
+
+function decoded(text: string, expected: Mutated['expected']): KubeObject {
+  if (text.length > OBJECT_CHARACTERS_MAX) throw new MutationFault('JSON Patch: the patched object is too large')
+  const made = decodePatched(text, expected)
+  if ('fault' in made) throw internalError(made.fault)
+  // A custom kind is pruned instead.
+  if (made.strictFaults.length > 0 && expected.shape.custom === undefined) {
+    throw internalError(`strict decoding error: ${strictText([], made.strictFaults)}`)
+  }
+  return made.object
+}
+
+function operationsOf(result: Result, work: Work): Operation[] {
+  const values = new NativeValues()
+  const operations: Operation[] = []
+  if (!isList(result)) return operations
+  for (const item of itemsOf(result)) {
+    if (!isStruct(item))
+      throw new MutationFault('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
+    const from = textIn(item, 'from')
+    operations.push({
+      op: textIn(item, 'op'),
+      path: textIn(item, 'path'),
+      from: from === '' ? undefined : from,
+      value: operandOf(item, values, work),
+    })
+  }
+  return operations
+}
+
+const textIn = (operation: StructValue, name: string): string => {
+  const text = operation.get(name)
+  return typeof text === 'string' ? text : ''
+}
+
+function operandOf(operation: StructValue, values: NativeValues, work: Work): Operation['value'] {
+  const value = operation.get('value')
+  if (value === undefined || value instanceof CelError) return undefined
+  if (value instanceof MadeStruct && value.typeName !== 'JSONPatch') {
+    const misnamed = typeNameFaults(value)
+    if (misnamed !== '') throw new MutationFault(`type mismatch: ${misnamed}`)
+  }
+  try {
+    return valueOf(printOrdered(values.patchOf(value)), work)
+  } catch (error) {
+    if (!(error instanceof MutationFault)) throw error
+    throw new MutationFault(
+      `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${error.message}`,
+    )
+  }
+}

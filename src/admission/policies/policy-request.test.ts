@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
+import { ApiError, unclassified } from '../../api/errors.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { WebhookError } from '../../webhooks/call.ts'
+import { BusyError } from '../../webhooks/call-limit.ts'
+import { TooLargeError } from '../../webhooks/send.ts'
+import { ConditionMetrics } from '../match/condition-metrics.ts'
+import { ConfigurationFault } from './params.ts'
+import { PolicyRequest } from './policy-request.ts'
+
+/** How the conversion for a policy fails if its webhook fails so. */
+async function failureAfter(cause: Error): Promise<unknown> {
+  const write = attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c') })
+  const resource = { ...write.resource, conversionWebhook: {} }
+  const request = new PolicyRequest(
+    { ...write, resource },
+    {
+      objects: new MemoryObjects(),
+      registry: { inGroup: () => [] },
+      resourcesOf: () => [],
+      convertByWebhook: () =>
+        Promise.reject(unclassified('conversion webhook failed', new WebhookError(cause.message, { cause }))),
+      authorizerOf: () => assert.fail(),
+      answerPattern: () => assert.fail(),
+      clock: { monotonicMs: () => 0 },
+      conditionMetrics: new ConditionMetrics(new Metrics()),
+    },
+  )
+  try {
+    await request.objectsIn({ ...resource, version: 'v2' })
+  } catch (error) {
+    return error
+  }
+  return assert.fail('it was converted')
+}
+
+test('a conversion that fails is left to the failurePolicy', async () => {
+  assert.ok((await failureAfter(new Error('connection refused'))) instanceof ConfigurationFault)
+})
+
+test('a conversion that a limit of this server ended is not', async () => {
+  const codes = []
+  for (const limit of [new BusyError(), new TooLargeError('all'), new TooLargeError('answer')]) {
+    const error = await failureAfter(limit)
+    codes.push(error instanceof ApiError ? [error.code, error.details?.retryAfterSeconds] : error)
+  }
+  assert.deepEqual(codes, [
+    [429, 1],
+    [429, 1],
+    [500, undefined],
+  ])
+})

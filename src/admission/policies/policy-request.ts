@@ -1,0 +1,160 @@
+/** A request as policies of all types see it: whether they match, their parameters, and the variables of their expressions. */
+import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { valueOf } from '../../cel/json-values.ts'
+import type { CheckedResource } from '../../cel/library/authorizer.ts'
+import type { AnswerPattern } from '../../cel/pattern-thread.ts'
+import type { Activation, Slice } from '../../cel/run.ts'
+import type { TurnTools } from '../../cel/turns.ts'
+import { dyn } from '../../cel/types.ts'
+import type { Result } from '../../cel/values.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { WebhookError } from '../../webhooks/call.ts'
+import type { Attributes } from '../admission.ts'
+import type { ConditionMetrics } from '../match/condition-metrics.ts'
+import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/criteria.ts'
+import { equivalentsOf } from '../match/match-index.ts'
+import { findNamespace, isOfNamespaces, matchesNamespaceSelector, namespaceOf } from '../match/namespaces.ts'
+import type { ConvertByWebhook } from '../match/versions.ts'
+import type { Objects } from '../objects.ts'
+import type { PolicyInput, Running } from './expressions.ts'
+import { ConfigurationFault, readParams } from './params.ts'
+import type { Binding } from './policy.ts'
+import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
+
+/** As for other requests that are too many. */
+const RETRY_SECONDS = 1
+
+export type PolicyParts = {
+  readonly objects: Pick<Objects, 'get' | 'select'>
+  readonly registry: Parameters<typeof equivalentsOf>[0]
+  readonly resourcesOf: (apiVersion: string, kind: string) => readonly Resource[]
+  readonly convertByWebhook: ConvertByWebhook
+  /** The variables `authorizer` and `authorizer.requestResource` of a request. */
+  readonly authorizerOf: (context: Attributes['context'], requestResource: CheckedResource) => Activation
+  readonly answerPattern: AnswerPattern
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly conditionMetrics: Pick<ConditionMetrics, 'observePolicy'>
+}
+
+/** Undefined: `params` is not declared. Null: it is null. */
+export type Params = Fields | null | undefined
+
+export class PolicyRequest {
+  readonly attributes: Attributes
+  readonly tools: Required<TurnTools>
+  readonly #parts: PolicyParts
+  #values: RequestValues
+  /** Of all evaluations together: none of them needs to be long. */
+  readonly #slices = new Slices()
+  #authorizer: Activation | undefined
+  #namespace: Promise<Result> | undefined
+
+  constructor(attributes: Attributes, parts: PolicyParts) {
+    this.attributes = attributes
+    this.#parts = parts
+    this.#values = new RequestValues(attributes, parts.convertByWebhook)
+    const { context } = attributes
+    this.tools = {
+      answer: parts.answerPattern,
+      refuse: () => {
+        if (context.signal.aborted) throw serviceUnavailable('the request was cancelled')
+      },
+    }
+  }
+
+  /** Expressions see this object from now on. Whether policies match was decided by the first one. */
+  set object(object: KubeObject) {
+    this.#values = this.#values.with(object)
+  }
+
+  /** How the expressions of a policy are run. */
+  running(policy: { readonly name: string }, slice: Slice): Running {
+    const { clock, conditionMetrics } = this.#parts
+    const { operation } = this.attributes
+    return {
+      slice,
+      tools: this.tools,
+      nowMs: clock.monotonicMs,
+      onUnmatched: (ms, errors) =>
+        conditionMetrics.observePolicy({ policy: policy.name, operation, seconds: ms / 1_000, errors }),
+    }
+  }
+
+  /** Lets the event loop go on if this took long. Fails if the request was cancelled. */
+  async turn(): Promise<void> {
+    if (!this.#slices.isOver) return
+    this.tools.refuse()
+    await this.#slices.turn()
+  }
+
+  /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
+  async isSelected(criteria: MatchCriteria): Promise<boolean> {
+    try {
+      if (!(await matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects))) return false
+      return matchesObjectSelector(criteria, this.attributes)
+    } catch (error) {
+      throw error instanceof ApiError ? new ConfigurationFault(error.message, { cause: error }) : error
+    }
+  }
+
+  async isBound({ criteria }: Binding): Promise<boolean> {
+    if (!(await this.isSelected(criteria))) return false
+    if (criteria.rules === undefined && criteria.excluded.length === 0) return true
+    const equivalents = equivalentsOf(this.#parts.registry, this.attributes)
+    return matchRules(criteria, { target: this.attributes, equivalents }) !== undefined
+  }
+
+  /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */
+  async paramsOf({ paramRef }: Binding, resource: Resource | undefined): Promise<Iterable<Params>> {
+    if (resource === undefined) return [undefined]
+    if (paramRef === undefined) return [null]
+    const { objects } = this.#parts
+    return readParams(resource, paramRef, { namespace: namespaceOf(this.attributes), objects })
+  }
+
+  /** `resource`: in the version that the policy asks for. */
+  async input(resource: Resource, params: Params): Promise<PolicyInput> {
+    const { object, oldObject } = await this.objectsIn(resource)
+    return {
+      object,
+      oldObject,
+      request: this.#values.requestAs(resource),
+      namespaceObject: await this.#namespaceObject(),
+      params: params === undefined ? undefined : valueOf(params, dyn),
+      authorizer: this.#authorizerVariables(),
+    }
+  }
+
+  /** Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a limit of this server ended its call. */
+  async objectsIn(resource: Resource): Promise<ObjectValues> {
+    try {
+      return await this.#values.objectsIn(resource)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const message = `failed to convert object version: ${error.message}`
+      const limit = error.cause instanceof WebhookError ? error.cause.limit : undefined
+      // It says nothing about the policy or the webhook, so that failurePolicy must not open what the policy guards.
+      if (limit === 'busy') throw tooManyRequests(message, RETRY_SECONDS)
+      if (limit === 'answer') throw internalError(message, error)
+      throw new ConfigurationFault(message, { cause: error })
+    }
+  }
+
+  #authorizerVariables(): Activation {
+    const { resource, subresource, name, context } = this.attributes
+    const { group, plural } = resource
+    const namespace = namespaceOf(this.attributes)
+    const asked = { group, resource: plural, subresource, namespace, name }
+    return (this.#authorizer ??= this.#parts.authorizerOf(context, asked))
+  }
+
+  /** Null for objects in no namespace, and for namespaces themselves. */
+  #namespaceObject(): Promise<Result> | null {
+    const name = isOfNamespaces(this.attributes) ? '' : this.attributes.namespace
+    if (name === '') return null
+    return (this.#namespace ??= findNamespace(this.#parts.objects, name).then(namespaceValue))
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The types of objects that an expression constructs are named after the fields they stand in: `Object.spec.template` is the type of the
+ * field `template` of an `Object.spec`. Nothing checks that before the evaluation.
+ */
+import { quote } from '../../api/quote.ts'
+import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
+import { CelError, HashMap, isList, MadeStruct, type Value } from '../../cel/values.ts'
+
+/** A line for each object with another name; empty: there is none. */
+export function typeNameFaults(object: MadeStruct): string {
+  const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
+  visit(object, object.typeName, faults)
+  return faults.all.join('\n')
+}
+
+function visit(value: Value, expected: string, faults: BoundedTexts): void {
+  if (value instanceof MadeStruct) {
+    const { typeName } = value
+    if (typeName !== expected) {
+      const wanted = `expected ${quote(expected)}, which matches field name path from root Object type`
+      faults.add(() => `unexpected type name ${quote(typeName)}, ${wanted}`)
+    }
+    for (const name of value.fields()) visit(value.get(name) ?? null, `${expected}.${name}`, faults)
+  } else if (value instanceof HashMap) {
+    for (const key of value.keys()) visit(value.get(key) ?? null, expected, faults)
+  } else if (!(value instanceof CelError) && isList(value) && value.isOfObject !== true) {
+    for (let at = 0; at < value.size; at++) visit(value.at(at), expected, faults)
+  }
+}

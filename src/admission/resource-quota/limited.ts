@@ -1,0 +1,72 @@
+/**
+ * Resources that the configuration limits: a write may use them only if some quota of its namespace covers them, so that nobody uses what no
+ * quota was made for.
+ */
+import { type ApiError, unclassified } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ResourceList } from '../../api/resource-list.ts'
+import type { LimitedResource } from '../../config/files/resource-quota.ts'
+import { type Attributes, refusal } from '../admission.ts'
+import { type Charge, isAbout, limitedIn } from './charge.ts'
+import { type Scope, scopesOf } from './scopes.ts'
+
+export class LimitedResources {
+  readonly #limited: readonly LimitedResource[]
+  /** As upstream, scopes count for every kind that has them, whatever resource they are configured for. */
+  readonly #scopes: readonly Scope[]
+
+  constructor(limited: readonly LimitedResource[]) {
+    this.#limited = limited
+    this.#scopes = limited.flatMap(({ matchScopes }) => matchScopes).filter(({ operator }) => operators.has(operator))
+  }
+
+  /** Whether writes of this resource may be refused although the namespace has no quota. */
+  concern(attributes: Attributes): boolean {
+    if (this.#limited.length === 0) return false
+    return this.#scopes.length > 0 || this.#textsOf(attributes).length > 0
+  }
+
+  /** Why the quotas of the namespace do not cover the write; undefined: they do, or need not. */
+  uncoveredOf(quotas: readonly KubeObject[], charge: Charge): ApiError | undefined {
+    const { attributes, evaluator, object } = charge
+    if (!this.concern(attributes) || !usesMore(quotas, charge)) return undefined
+    const texts = this.#textsOf(attributes)
+    const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
+    const names = [...evaluator.usageOf(object)]
+      .filter(([name, { nanos }]) => nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name))
+      .map(([name]) => name)
+    if (names.length > 0) return refusal(attributes, `insufficient quota to consume: ${names.toSorted().join(',')}`)
+    const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
+    const uncovered = this.#scopes
+      .filter((scope) => evaluator.isInScope(object, scope))
+      .filter(({ name }) => !matched.some((scope) => scope.name === name))
+    if (uncovered.length === 0) return undefined
+    return unclassified(`insufficient quota to match these scopes: [${uncovered.map(printScope).join(' ')}]`)
+  }
+
+  #textsOf({ resource: { group, plural } }: Attributes): readonly string[] {
+    return this.#limited
+      .filter((one) => one.group === group && one.plural === plural)
+      .flatMap(({ matchContains }) => matchContains)
+  }
+}
+
+/** As upstream, an unknown operator is accepted in a configuration. It matches nothing here; there, quotas are no longer enforced. */
+const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist'])
+
+const printScope = ({ name, operator, values }: Scope): string => `{${name} ${operator} [${values.join(' ')}]}`
+
+/** An update that adds nothing is not refused. What a quota did not apply to before is new to it. */
+function usesMore(quotas: readonly KubeObject[], { attributes: { oldObject }, evaluator, object }: Charge): boolean {
+  const usage = evaluator.usageOf(object)
+  if (oldObject === undefined) return addsTo(nothing, usage)
+  const before = evaluator.usageOf(oldObject)
+  const concerned = quotas.filter((quota) => limitedIn(quota, object, evaluator).length > 0)
+  if (concerned.length === 0) return addsTo(before, usage)
+  return concerned.some((quota) => addsTo(isAbout(quota, oldObject, evaluator) ? before : nothing, usage))
+}
+
+const nothing: ResourceList = new Map()
+
+const addsTo = (before: ResourceList, usage: ResourceList): boolean =>
+  [...usage].some(([name, { nanos }]) => nanos > (before.get(name)?.nanos ?? 0n))

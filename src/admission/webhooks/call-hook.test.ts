@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { anObject, attributes } from '../../../test/harness/admission.ts'
+import { RequestContext } from '../../api/context.ts'
+import type { ApiError } from '../../api/errors.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { WebhookError } from '../../webhooks/call.ts'
+import { BusyError } from '../../webhooks/call-limit.ts'
+import { ReceivedAnswers } from '../../webhooks/received.ts'
+import { TooLargeError } from '../../webhooks/send.ts'
+import type { Attributes } from '../admission.ts'
+import { callHook, HookCallError, refusalOf } from './call-hook.ts'
+import { type Hook, readHooks } from './hook.ts'
+import { HookMetrics } from './metrics.ts'
+import { Versions } from './versioned.ts'
+
+function writeWith(signal: AbortSignal): Attributes {
+  const context = new RequestContext({
+    auditId: '',
+    info: { kind: 'path', verb: 'get', path: '/' },
+    clientSignal: () => signal,
+    timeoutMs: Infinity,
+    monotonicMs: () => 0,
+  })
+  context.identify({ name: 'u', uid: '', groups: [] })
+  return attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c'), context })
+}
+
+/** What a client learns of a call that failed so. Undefined: the webhook is ignored. */
+const refusal = (error: Error, failurePolicy: string, signal?: AbortSignal): Promise<ApiError | undefined> =>
+  refusalAfter(
+    async () => {
+      throw error
+    },
+    failurePolicy,
+    { signal },
+  )
+
+async function refusalAfter(
+  post: () => Promise<string>,
+  failurePolicy: string,
+  {
+    signal = new AbortController().signal,
+    isMutating = false,
+  }: { signal?: AbortSignal | undefined; isMutating?: boolean },
+): Promise<ApiError | undefined> {
+  const webhook = { name: 'h', failurePolicy, sideEffects: 'None', admissionReviewVersions: ['v1'] }
+  const [read] = readHooks(
+    'c',
+    { webhooks: [webhook] },
+    { getService: () => undefined, received: new ReceivedAnswers() },
+  )
+  assert.ok(read)
+  const hook: Hook = { ...read, client: () => ({ post }) }
+  const parts = {
+    newId: () => 'id',
+    clock: { monotonicMs: () => 0 },
+    convertYaml: () => assert.fail(),
+    metrics: new HookMetrics(new Metrics()),
+  }
+  const write = writeWith(signal)
+  const versioned = await new Versions(write, () => assert.fail()).in(write.resource)
+  const reviewed = { attributes: write, resource: write.resource, versioned }
+  try {
+    await callHook(hook, reviewed, { isMutating, parts })
+  } catch (failed) {
+    assert.ok(failed instanceof HookCallError, String(failed))
+    return refusalOf(failed, hook)
+  }
+  return assert.fail('it was allowed')
+}
+
+const failed = (cause: Error): WebhookError => new WebhookError(cause.message, { cause })
+
+test('a call that failed is ignored or refused, as the policy says', async () => {
+  const error = failed(new Error('connection refused'))
+  assert.equal((await refusal(error, 'Fail'))?.code, 500)
+  assert.equal(await refusal(error, 'Ignore'), undefined)
+})
+
+test('a call that a limit of this server ended is refused, whatever the policy', async () => {
+  for (const policy of ['Fail', 'Ignore']) {
+    const busy = await refusal(failed(new BusyError()), policy)
+    assert.deepEqual([busy?.code, busy?.details], [429, { retryAfterSeconds: 1 }])
+    assert.equal((await refusal(failed(new TooLargeError('all')), policy))?.code, 429)
+    assert.equal((await refusal(failed(new TooLargeError('answer')), policy))?.code, 500)
+  }
+})
+
+test('a request that ended before its call is not carried out, whatever the policy', async () => {
+  const ended = AbortSignal.abort()
+  assert.equal(await refusal(failed(new Error('reset')), 'Ignore'), undefined)
+  assert.equal((await refusal(failed(new Error('aborted')), 'Ignore', ended))?.code, 504)
+  assert.equal((await refusal(failed(new Error('aborted')), 'Fail', ended))?.code, 500)
+})
+
+test('a patch of too many values is refused, whatever the policy', async () => {
+  const patch = `[{"op":"add","path":"/metadata/finalizers","value":[${Array(200_000).fill('""').join()}]}]`
+  const response = { uid: 'id', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') }
+  const review = JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
+  for (const policy of ['Fail', 'Ignore']) {
+    const error = await refusalAfter(async () => review, policy, { isMutating: true })
+    assert.equal(error?.code, 500)
+    assert.match(error.message, /the patch has too many values/)
+  }
+})
