@@ -1,87 +1,122 @@
-/** `--enable-admission-plugins` and `--disable-admission-plugins`. Errors have upstream's texts. */
+/**
+ * `--enable-admission-plugins`, `--disable-admission-plugins` and `--admission-control`, the deprecated way to name exactly those that run.
+ * Errors and warnings have upstream's texts.
+ */
 import { quote } from '../api/quote.ts'
 
-/**
- * `on`: runs by default. `optional`: runs if it is enabled. `absent`: runs by default in kube-apiserver, but is not implemented. `off`: off
- * by default in kube-apiserver, and not implemented.
- */
-type State = 'on' | 'optional' | 'absent' | 'off'
+/** `absent`: kube-apiserver has the plugin, Keelson does not implement it yet. */
+type Row = readonly [name: string, byDefault: 'on' | 'off', state?: 'absent']
 
-const plugins: ReadonlyMap<string, State> = new Map([
-  ...names('on', [
-    'CertificateApproval',
-    'CertificateSigning',
-    'CertificateSubjectRestriction',
-    'ClusterTrustBundleAttest',
-    'DefaultIngressClass',
-    'DefaultStorageClass',
-    'DefaultTolerationSeconds',
-    'LimitRanger',
-    'NamespaceLifecycle',
-    'PersistentVolumeClaimResize',
-    'PodSecurity',
-    'PodTopologyLabels',
-    'Priority',
-    'ResourceQuota',
-    'RuntimeClass',
-    'ServiceAccount',
-    'StorageObjectInUseProtection',
-    'TaintNodesByCondition',
-  ]),
-  ...names('optional', ['NodeRestriction', 'OwnerReferencesPermissionEnforcement']),
-  ...names('absent', [
-    'MutatingAdmissionPolicy',
-    'MutatingAdmissionWebhook',
-    'ValidatingAdmissionPolicy',
-    'ValidatingAdmissionWebhook',
-  ]),
-  ...names('off', [
-    'AlwaysAdmit',
-    'AlwaysDeny',
-    'AlwaysPullImages',
-    'DenyServiceExternalIPs',
-    'EventRateLimit',
-    'ExtendedResourceToleration',
-    'ImagePolicyWebhook',
-    'LimitPodHardAntiAffinityTopology',
-    'NamespaceAutoProvision',
-    'NamespaceExists',
-    'PodNodeSelector',
-    'PodTolerationRestriction',
-  ]),
-])
+/** All plugins of v1.33, in the order in which they run, which no flag changes. */
+const rows: readonly Row[] = [
+  ['AlwaysAdmit', 'off'],
+  ['NamespaceAutoProvision', 'off'],
+  ['NamespaceLifecycle', 'on'],
+  ['NamespaceExists', 'off'],
+  ['LimitPodHardAntiAffinityTopology', 'off'],
+  ['LimitRanger', 'on'],
+  ['ServiceAccount', 'on'],
+  ['NodeRestriction', 'off'],
+  ['TaintNodesByCondition', 'on'],
+  ['AlwaysPullImages', 'off'],
+  ['ImagePolicyWebhook', 'off'],
+  ['PodSecurity', 'on'],
+  ['PodNodeSelector', 'off'],
+  ['Priority', 'on'],
+  ['DefaultTolerationSeconds', 'on'],
+  ['PodTolerationRestriction', 'off'],
+  ['EventRateLimit', 'off'],
+  ['ExtendedResourceToleration', 'off'],
+  ['DefaultStorageClass', 'on'],
+  ['StorageObjectInUseProtection', 'on'],
+  ['OwnerReferencesPermissionEnforcement', 'off'],
+  ['PersistentVolumeClaimResize', 'on'],
+  ['RuntimeClass', 'on'],
+  ['CertificateApproval', 'on'],
+  ['CertificateSigning', 'on'],
+  ['ClusterTrustBundleAttest', 'on'],
+  ['CertificateSubjectRestriction', 'on'],
+  ['DefaultIngressClass', 'on'],
+  ['DenyServiceExternalIPs', 'off'],
+  ['PodTopologyLabels', 'on'],
+  ['MutatingAdmissionPolicy', 'on'],
+  ['MutatingAdmissionWebhook', 'on'],
+  ['ValidatingAdmissionPolicy', 'on'],
+  ['ValidatingAdmissionWebhook', 'on'],
+  ['ResourceQuota', 'on'],
+  ['AlwaysDeny', 'off'],
+]
 
-function names(state: State, list: readonly string[]): [string, State][] {
-  return list.map((name) => [name, state])
+export const pluginOrder: readonly string[] = rows.map(([name]) => name)
+
+/** For the help of the flags. */
+export const pluginsOnByDefault: string = rows
+  .flatMap(([name, byDefault]) => (byDefault === 'on' ? name : []))
+  .join(', ')
+export const pluginsByName: string = pluginOrder.toSorted().join(', ')
+
+const known: ReadonlySet<string> = new Set(pluginOrder)
+const absent: ReadonlySet<string> = new Set(rows.flatMap(([name, , state]) => (state === 'absent' ? name : [])))
+const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
+
+/** Plugins that are not implemented count as those that run, if kube-apiserver would run them. */
+export type AdmissionPlugins = {
+  readonly isOn: (name: string) => boolean
+  /** The names of those that run, in their order. */
+  readonly running: readonly string[]
 }
 
-/** Whether the plugin is on. For one that is not implemented: whether kube-apiserver would run it. */
-export type AdmissionPlugins = { readonly isOn: (name: string) => boolean }
+/** The values of the flags, undefined if a flag was not given: a blank `--admission-control` turns all plugins off. */
+export type PluginFlags = {
+  readonly enabled: readonly string[] | undefined
+  readonly disabled: readonly string[] | undefined
+  readonly exactly: readonly string[] | undefined
+}
 
-export function parseAdmissionPlugins(
-  enabled: readonly string[],
-  disabled: readonly string[],
-): { readonly plugins: AdmissionPlugins; readonly faults: readonly string[] } {
+export function parseAdmissionPlugins({ enabled, disabled, exactly }: PluginFlags): {
+  readonly plugins: AdmissionPlugins
+  readonly faults: readonly string[]
+  readonly warnings: readonly string[]
+} {
+  const on = new Set(exactly ?? enabled)
   const off = new Set(disabled)
+  const runs = ([name, byDefault]: Row): boolean =>
+    on.has(name) || (exactly === undefined && byDefault === 'on' && !off.has(name))
+  const running = rows.filter(runs).map(([name]) => name)
   const both = [...new Set(enabled)].filter((name) => off.has(name)).toSorted()
-  const unsupported = enabled.filter((name) => ['absent', 'off'].includes(plugins.get(name) ?? ''))
-  const on = new Set(
-    [...plugins].filter(([name, state]) => isOnBy(state, enabled.includes(name))).map(([name]) => name),
-  )
   return {
-    plugins: { isOn: (name) => on.has(name) && !off.has(name) },
+    plugins: { running, isOn: (name) => running.includes(name) },
     faults: [
+      ...(exactly !== undefined && (enabled ?? disabled) !== undefined
+        ? ['admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive']
+        : []),
+      ...unknown('admission-control', exactly),
       ...unknown('enable-admission-plugins', enabled),
       ...unknown('disable-admission-plugins', disabled),
       ...(both.length === 0
         ? []
         : [`[${both.join(' ')}] in enable-admission-plugins and disable-admission-plugins overlapped`]),
-      ...unsupported.map((name) => `--enable-admission-plugins ${name} is not supported yet: leave it out`),
+      ...notSupported('admission-control', exactly),
+      ...notSupported('enable-admission-plugins', enabled),
+    ],
+    warnings: [
+      ...(exactly === undefined
+        ? []
+        : [
+            'Flag --admission-control has been deprecated, Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.',
+          ]),
+      ...running
+        .filter((name) => deprecated.has(name))
+        .map(
+          (name) =>
+            `${name} admission controller is deprecated. Please remove this controller from your configuration files and scripts.`,
+        ),
     ],
   }
 }
 
-const isOnBy = (state: State, isEnabled: boolean): boolean => (state === 'optional' ? isEnabled : state !== 'off')
+const unknown = (flag: string, given: readonly string[] = []): string[] =>
+  given.filter((name) => !known.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)
 
-const unknown = (flag: string, given: readonly string[]): string[] =>
-  given.filter((name) => !plugins.has(name)).map((name) => `${flag} plugin ${quote(name)} is unknown`)
+const notSupported = (flag: string, given: readonly string[] = []): string[] =>
+  given.filter((name) => absent.has(name)).map((name) => `--${flag} ${name} is not supported yet: leave it out`)

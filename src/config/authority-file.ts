@@ -5,7 +5,7 @@ import { readFlagFile } from './flag-file.ts'
 /** `purpose`: upstream's name of the bundle. Undefined if it cannot be used, which is reported. */
 export function readAuthorityFile(
   faults: { readonly fault: (text: string) => void },
-  purpose: 'client-ca-bundle' | 'request-header',
+  purpose: 'client-ca-bundle' | 'request-header' | 'root-ca-file',
   path: string,
 ): string | undefined {
   const pem = readFlagFile(faults, path)

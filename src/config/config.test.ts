@@ -68,7 +68,8 @@ test('flags become one frozen configuration', () => {
       ],
       file: null,
     },
-    aggregatesRoles: false,
+    controllers: [],
+    rootCaPem: null,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
@@ -143,7 +144,9 @@ const refusals: readonly [string, RegExp][] = [
   ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
   ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
   ['--authorization-mode=RBAC,RBAC', /more than once/],
-  ['--controllers=garbage-collector-controller', /garbage-collector-controller does not run here/],
+  ['--root-ca-file=/none', /open \/none: no such file or directory/],
+  ['--controllers=deployment-controller', /deployment-controller does not run here/],
+  ['--controllers=*,-nope', /"nope" is not in the list of known controllers/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
   ['--authorization-mode=Webhook', /authorization-mode Webhook's authorization config file not passed/],
   ['--oidc-client-id=c', /oidc-issuer-url and oidc-client-id must be specified together/],
@@ -180,13 +183,20 @@ const refusals: readonly [string, RegExp][] = [
   ['--enable-admission-plugins="Priority,LimitRanger"', /plugin "Priority,LimitRanger" is unknown/],
   ['--enable-admission-plugins=Priority,', /enable-admission-plugins plugin "" is unknown/],
   ['--kubelet-preferred-address-types=a"b', /bare "/],
-  ['--enable-admission-plugins=AlwaysDeny', /AlwaysDeny is not supported yet/],
+  [
+    '--enable-admission-plugins=EventRateLimit',
+    /couldn't init admission plugin "EventRateLimit": limits: Invalid value/,
+  ],
+  ['--admission-control=Nope', /^admission-control plugin "Nope" is unknown$/],
+  [
+    '--admission-control=Priority --enable-admission-plugins=',
+    /^admission-control and enable-admission-plugins\/disable-admission-plugins flags are mutually exclusive$/,
+  ],
+  ['--admission-control= --disable-admission-plugins=Priority', /are mutually exclusive$/],
   [
     '--enable-admission-plugins=Priority,LimitRanger --disable-admission-plugins=Priority,LimitRanger',
     /\[LimitRanger Priority\] in enable-admission-plugins and disable-admission-plugins overlapped/,
   ],
-  ['--enable-admission-plugins=ValidatingAdmissionWebhook', /ValidatingAdmissionWebhook is not supported yet/],
-  ['--enable-admission-plugins=MutatingAdmissionPolicy', /MutatingAdmissionPolicy is not supported yet/],
   [
     '--feature-gates=AuthorizeWithSelectors=false',
     /^AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled$/,
@@ -211,8 +221,8 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  // --help and --version are not in the table; --controllers is ours, after kube-controller-manager.
-  const ownFlags = 1
+  // --help and --version are not in the table; --controllers and --root-ca-file are ours, after kube-controller-manager.
+  const ownFlags = 2
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })
 

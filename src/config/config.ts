@@ -7,11 +7,13 @@ import { readAuthorityFile } from './authority-file.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './authorization.ts'
+import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
+import { type ControllerName, parseControllers } from './controllers.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { readFlagFile } from './flag-file.ts'
-import { flags } from './flags.ts'
+import { type FlagName, flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -61,8 +63,10 @@ export type Config = {
   readonly clientCaPath: string | null
   readonly authentication: AuthenticationConfig
   readonly authorization: AuthorizationConfig
-  /** Whether this server keeps aggregated ClusterRoles current. */
-  readonly aggregatesRoles: boolean
+  /** The controllers of kube-controller-manager that this server runs. */
+  readonly controllers: readonly ControllerName[]
+  /** The CA that controllers publish; null: that of the serving certificate. */
+  readonly rootCaPem: string | null
   readonly requestTimeoutMs: number
   /** The maximum of requests in flight; 0: unlimited. */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
@@ -80,7 +84,7 @@ export type Config = {
   readonly kubelet: KubeletConfig
   /** Whether pods may have privileged containers. */
   readonly allowsPrivileged: boolean
-  readonly admission: AdmissionPlugins
+  readonly admission: AdmissionPlugins & AdmissionConfig
   readonly audit: AuditConfig
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
@@ -127,7 +131,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     clientCaPath: values.string('client-ca-file') || null,
     authentication: readAuthentication(values, { gates: featureGates, warn, isOpen }),
     authorization,
-    aggregatesRoles: readControllers(values).includes(aggregationController),
+    controllers: readControllers(values),
+    rootCaPem: readRootCa(values),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
     inFlight: {
       readOnlyMax: values.count('max-requests-inflight'),
@@ -143,7 +148,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     services: readServices(values, featureGates),
     kubelet: readKubelet(values),
     allowsPrivileged: values.boolean('allow-privileged'),
-    admission: readAdmission(values),
+    admission: readAdmission(values, warn),
     audit: readAudit(values, warn),
     logging: readLogging(values),
   }
@@ -247,19 +252,15 @@ function readClientCa(values: Values): string | null {
   return path === '' ? null : (readAuthorityFile(values, 'client-ca-bundle', path) ?? null)
 }
 
-/** As kube-controller-manager names it. */
-const aggregationController = 'clusterrole-aggregation-controller'
+function readRootCa(values: Values): string | null {
+  const path = values.string('root-ca-file')
+  return path === '' ? null : (readAuthorityFile(values, 'root-ca-file', path) ?? null)
+}
 
-function readControllers(values: Values): readonly string[] {
-  const names = values.list('controllers')
-  for (const name of names) {
-    if (name !== aggregationController) {
-      values.fault(
-        `--controllers ${name} does not run here: run kube-controller-manager, or name ${aggregationController}`,
-      )
-    }
-  }
-  return names
+function readControllers(values: Values): readonly ControllerName[] {
+  const { controllers, faults } = parseControllers(values.list('controllers'))
+  for (const fault of faults) values.fault(fault)
+  return controllers
 }
 
 function readGates(values: Values, warn: (text: string) => void): FeatureGates {
@@ -278,11 +279,16 @@ function readRuntime(values: Values): RuntimeConfig {
   return runtime
 }
 
-function readAdmission(values: Values): AdmissionPlugins {
-  const [enabled, disabled] = [values.slice('enable-admission-plugins'), values.slice('disable-admission-plugins')]
-  const { plugins, faults } = parseAdmissionPlugins(enabled, disabled)
+function readAdmission(values: Values, warn: (text: string) => void): Config['admission'] {
+  const given = (flag: FlagName) => (values.isGiven(flag) ? values.slice(flag) : undefined)
+  const { plugins, faults, warnings } = parseAdmissionPlugins({
+    enabled: given('enable-admission-plugins'),
+    disabled: given('disable-admission-plugins'),
+    exactly: given('admission-control'),
+  })
   for (const fault of faults) values.fault(fault)
-  return plugins
+  for (const warning of warnings) warn(warning)
+  return { ...plugins, ...readAdmissionFiles(values, plugins) }
 }
 
 function readLogging(values: Values): Config['logging'] {

@@ -16,9 +16,8 @@ export type ParsedGates = {
 }
 
 /**
- * Gates that change what Keelson does, and three that it accepts without effect: for what it always does (ListFromCacheSnapshot), for the
- * kubelet (InPlacePodVerticalScalingAllocatedStatus), not implemented yet (MutatingAdmissionPolicy). Any other gate can only be set to its
- * default.
+ * Gates that change what Keelson does, and two that it accepts without effect: for what it always does (ListFromCacheSnapshot) and for the
+ * kubelet (InPlacePodVerticalScalingAllocatedStatus). Any other gate can only be set to its default.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
@@ -97,7 +96,6 @@ const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
   'ContextualLogging',
   'LoggingBetaOptions',
-  'MutatingAdmissionPolicy',
   'PortForwardWebsockets',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',

@@ -2,7 +2,9 @@
  * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; flags of
  * kube-apiserver that are missing here are in unsupported-flags.ts.
  */
+import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
+import { controllersHelp } from './controllers.ts'
 import type { Flag } from './flag.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
@@ -262,7 +264,12 @@ const flagTable = {
     section: generic,
     type: 'list',
     default: '',
-    help: 'Controllers of kube-controller-manager that this server runs itself, for who has none: clusterrole-aggregation-controller.',
+    help: controllersHelp,
+  },
+  'root-ca-file': {
+    section: generic,
+    type: 'string',
+    help: 'The CA by which pods know this server, for the root-ca-certificate-publisher-controller. Default: the last certificate of the serving chain.',
   },
 
   'advertise-address': {
@@ -330,12 +337,22 @@ const flagTable = {
   'enable-admission-plugins': {
     section: 'Admission',
     type: 'list',
-    help: 'Admission plugins that are to run besides those that do by default, of which there are none yet. Webhooks and admission policies are not supported yet.',
+    help: `Admission plugins that run besides those that do by default, which are ${pluginsOnByDefault}. Of: ${pluginsByName}. Their order in this flag does not matter.`,
+  },
+  'admission-control-config-file': {
+    section: 'Admission',
+    type: 'string',
+    help: 'The file with the configurations of admission plugins: an AdmissionConfiguration.',
   },
   'disable-admission-plugins': {
     section: 'Admission',
     type: 'list',
-    help: 'Admission plugins that are not to run although they do by default.',
+    help: `Admission plugins that do not run although they do by default, as ${pluginsOnByDefault} do. Of: ${pluginsByName}. Their order in this flag does not matter.`,
+  },
+  'admission-control': {
+    section: 'Admission',
+    type: 'list',
+    help: `Deprecated, use --enable-admission-plugins or --disable-admission-plugins. The admission plugins that run, and no others: ${pluginsByName}.`,
   },
 
   'allow-privileged': {

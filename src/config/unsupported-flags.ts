@@ -4,10 +4,6 @@
  * Boolean flags are those whose default is true or false: they need no value.
  */
 export const unsupportedFlags: { readonly [section: string]: { readonly [name: string]: string } } = {
-  Admission: {
-    'admission-control': '',
-    'admission-control-config-file': '',
-  },
   Misc: {
     'aggregator-reject-forwarding-redirect': 'true',
     'apiserver-count': '1',

@@ -17,6 +17,10 @@ export type ConfigFileType<T> = {
   readonly kind: string
   /** How an empty file is read; absent: like any other. */
   readonly ofEmpty?: FileFault | Fields
+  /** Whether unknown and duplicate fields are ignored, as upstream does with some kinds. */
+  readonly isLenient?: boolean
+  /** What is said about a file of another kind of the scheme. */
+  readonly unexpected?: (hubName: string) => string
   /** Work that would block the event loop in `read`, done before it when the file is reloaded. */
   readonly prepare?: (fields: Fields) => Promise<void>
   /** Sets defaults, converts and validates. All errors are joined in one text. */
@@ -68,11 +72,12 @@ function described<T>(decoded: PostedFile, { kind }: ConfigFileType<T>): Opened 
   return { fields, strictFault, otherKind: hubName.endsWith(`.${kind}`) ? undefined : hubName }
 }
 
-function finish<T>({ fields, strictFault, otherKind }: Opened, { kind, read }: ConfigFileType<T>): FileRead<T> {
-  const result: FileRead<T> = otherKind === undefined ? read(fields) : { fault: `expected ${kind}, got *${otherKind}` }
+function finish<T>({ fields, strictFault, otherKind }: Opened, type: ConfigFileType<T>): FileRead<T> {
+  const { kind, read, isLenient = false, unexpected = (hubName) => `expected ${kind}, got *${hubName}` } = type
+  const result: FileRead<T> = otherKind === undefined ? read(fields) : { fault: unexpected(otherKind) }
   // A value that cannot be decoded is reported rather than an unknown field, and that rather than a validation error.
   if ('fault' in result && result.stage === 'decoding') return result
-  if (strictFault !== undefined) return { fault: strictFault, stage: 'decoding' }
+  if (strictFault !== undefined && !isLenient) return { fault: strictFault, stage: 'decoding' }
   return otherKind === undefined || !('fault' in result) ? result : { fault: result.fault, stage: 'decoding' }
 }
 

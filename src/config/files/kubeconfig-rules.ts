@@ -48,6 +48,9 @@ export type Chosen = {
   readonly cluster: Fields | undefined
 }
 
+export const noKubeconfig =
+  'invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable'
+
 const noCluster = 'cluster has no server defined'
 
 export function unusableFault(fields: Fields, chosen: Chosen): string | undefined {
@@ -61,8 +64,7 @@ export function unusableFault(fields: Fields, chosen: Chosen): string | undefine
   ]
   if (faults.length === 0) return undefined
   const isEmpty = faults.length === 1 && faults[0] === noCluster
-  const none = 'no configuration has been provided, try setting KUBERNETES_MASTER environment variable'
-  return `invalid configuration: ${isEmpty ? none : aggregate(faults)}`
+  return isEmpty ? noKubeconfig : `invalid configuration: ${aggregate(faults)}`
 }
 
 function userFaults(user: Fields, name: string): string[] {

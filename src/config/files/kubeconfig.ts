@@ -49,6 +49,38 @@ export type Impersonation = {
   readonly extra: { readonly [key: string]: readonly string[] }
 }
 
+/** A user of a kubeconfig, whatever the server. */
+export type KubeconfigUser = Pick<Kubeconfig, 'credentials' | 'clientCertificate' | 'impersonate'>
+
+export type KubeconfigUsers = {
+  readonly byName: ReadonlyMap<string, KubeconfigUser>
+  /** The user of the current context. */
+  readonly current: KubeconfigUser | null
+}
+
+/**
+ * All users of a file, for calls to servers that it does not name. Clusters are not read. Upstream reports a user that cannot be used only
+ * when it is.
+ */
+export function readKubeconfigUsers(path: string): KubeconfigUsers | FileFault {
+  const loaded = loadFile(path)
+  if ('fault' in loaded) return loaded
+  const { fields } = loaded
+  const twice = duplicateName(fields)
+  if (twice !== undefined) return { fault: `error loading config file "${path}": ${twice}` }
+  const folder = dirname(resolve(path))
+  const byName = new Map<string, KubeconfigUser>()
+  for (const { name, user } of itemsOf(fields['users'])) {
+    const userName = textOf(name)
+    const placed = withPaths(fieldsOf(user), folder, userFiles) ?? {}
+    const identity = identityOf(placed, { path, userName })
+    if ('fault' in identity) return { fault: `${path}: user ${quote(userName)}: ${identity.fault}` }
+    byName.set(userName, { ...identity, impersonate: impersonationOf(placed) })
+  }
+  const context = named(fields, 'contexts', 'context', textOf(fields['current-context']))
+  return { byName, current: byName.get(textOf(context?.['user'])) ?? null }
+}
+
 /** Errors have client-go's messages. Paths in the file are relative to its directory. */
 export function readKubeconfig(path: string): Kubeconfig | FileFault {
   const loaded = loadFile(path)

@@ -11,8 +11,10 @@ import { baseFlags, judge, judgeServer, type RawFlags, type Verdict } from '../.
 const files = new CaseFiles()
 after(() => files[Symbol.dispose]())
 
+const judgeAll = (flags: RawFlags): Verdict => judgeServer(flags, files.accountKeys)
 const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
-  server: (flags) => judgeServer(flags, files.accountKeys),
+  server: judgeAll,
+  'admission-flags': judgeAll,
 }
 
 for (const [name, cases] of Object.entries(caseSets)) {

@@ -4,14 +4,18 @@
  */
 import type { KnownKind, Scheme } from '../../schema/object-schema.ts'
 import { splitPackages, TypeCatalogue } from '../../schema/read-types.ts'
+import type { Struct } from '../../schema/schema.ts'
 import { abacTypes } from './types/abac.ts'
+import { admissionTypes } from './types/admission.ts'
 import { apiserverTypes } from './types/apiserver.ts'
 import { auditTypes } from './types/audit.ts'
 import { kubeconfigTypes } from './types/kubeconfig.ts'
 import { metaTypes } from './types/meta.ts'
 
 const catalogue = new TypeCatalogue(
-  [metaTypes, abacTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap((text) => [...splitPackages(text)]),
+  [metaTypes, abacTypes, admissionTypes, apiserverTypes, auditTypes, kubeconfigTypes].flatMap((text) => [
+    ...splitPackages(text),
+  ]),
   new Map(),
 )
 
@@ -21,6 +25,8 @@ type Row = {
   readonly packageName: string
   /** The package name of the internal version, for messages. */
   readonly hub: string
+  /** The name of the kind in the internal version, if it is another. */
+  readonly hubKind?: string
   readonly kinds: readonly string[]
 }
 
@@ -48,15 +54,27 @@ const apiserverRows: readonly Row[] = [
   })),
   {
     apiVersion: 'apiserver.config.k8s.io/v1',
+    packageName: 'apiserver/v1',
+    hub: 'apiserver',
+    kinds: ['AdmissionConfiguration'],
+  },
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1',
     packageName: '',
     hub: 'apiserver',
-    kinds: ['AdmissionConfiguration', 'EncryptionConfiguration'],
+    kinds: ['EncryptionConfiguration'],
+  },
+  {
+    apiVersion: 'apiserver.k8s.io/v1alpha1',
+    packageName: 'apiserver/v1alpha1',
+    hub: 'apiserver',
+    kinds: ['AdmissionConfiguration'],
   },
   {
     apiVersion: 'apiserver.k8s.io/v1alpha1',
     packageName: '',
     hub: 'apiserver',
-    kinds: ['AdmissionConfiguration', 'EgressSelectorConfiguration'],
+    kinds: ['EgressSelectorConfiguration'],
   },
   {
     apiVersion: 'apiserver.k8s.io/v1beta1',
@@ -82,11 +100,95 @@ const abacRows: readonly Row[] = ['v0', 'v1beta1'].map((version) => ({
   kinds: ['Policy'],
 }))
 
+/** Of the plugins that have kinds. Each has a scheme of its own. */
+const podSecurityRows: readonly Row[] = ['v1', 'v1beta1', 'v1alpha1'].map((version) => ({
+  apiVersion: `pod-security.admission.config.k8s.io/${version}`,
+  packageName: `podsecurity/${version}`,
+  hub: 'api',
+  kinds: ['PodSecurityConfiguration'],
+}))
+
+const resourceQuotaRows: readonly Row[] = [
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    packageName: 'resourcequota/v1',
+    hub: 'resourcequota',
+    hubKind: 'Configuration',
+    kinds: ['ResourceQuotaConfiguration'],
+  },
+  ...['v1beta1', 'v1alpha1'].map((version) => ({
+    apiVersion: `resourcequota.admission.k8s.io/${version}`,
+    packageName: `resourcequota/${version}`,
+    hub: 'resourcequota',
+    kinds: ['Configuration'],
+  })),
+]
+
+const webhookAdmissionRows: readonly Row[] = [
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    packageName: 'webhookadmission/v1',
+    hub: 'webhookadmission',
+    hubKind: 'WebhookAdmission',
+    kinds: ['WebhookAdmissionConfiguration'],
+  },
+  {
+    apiVersion: 'apiserver.config.k8s.io/v1alpha1',
+    packageName: 'webhookadmission/v1alpha1',
+    hub: 'webhookadmission',
+    kinds: ['WebhookAdmission'],
+  },
+]
+
+const eventRateLimitRows: readonly Row[] = [
+  {
+    apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+    packageName: 'eventratelimit/v1alpha1',
+    hub: 'eventratelimit',
+    kinds: ['Configuration'],
+  },
+]
+
+const tolerationRows: readonly Row[] = [
+  {
+    apiVersion: 'podtolerationrestriction.admission.k8s.io/v1alpha1',
+    packageName: 'podtolerationrestriction/v1alpha1',
+    hub: 'podtolerationrestriction',
+    kinds: ['Configuration'],
+  },
+]
+
+/** Two plugins have configurations without apiVersion and kind. */
+export const imagePolicyType = (): Struct => catalogue.struct('admission/imagepolicy', 'AdmissionConfig')
+export const podNodeSelectorType = (): Struct => catalogue.struct('admission/podnodeselector', 'pluginConfig')
+
 export const abacScheme = schemeOf('pkg/apis/abac/register.go:33', abacRows)
 export const authenticationScheme = schemeOf('pkg/kubeapiserver/options/authentication.go:852', apiserverRows)
 export const authorizationScheme = schemeOf('k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32', apiserverRows)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
 export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)
+/** Upstream does not register the versions v1beta1 in this one. */
+export const admissionScheme = schemeOf(
+  'k8s.io/apiserver/pkg/server/options/admission.go:50',
+  apiserverRows.filter(({ apiVersion }) => !apiVersion.endsWith('/v1beta1')),
+)
+export const podSecurityScheme = schemeOf(
+  'k8s.io/pod-security-admission/admission/api/scheme/scheme.go:31',
+  podSecurityRows,
+)
+export const resourceQuotaScheme = schemeOf(
+  'k8s.io/apiserver/pkg/admission/plugin/resourcequota/config.go:31',
+  resourceQuotaRows,
+)
+export const webhookAdmissionScheme = schemeOf(
+  'k8s.io/apiserver/pkg/admission/plugin/webhook/config/kubeconfig.go:34',
+  webhookAdmissionRows,
+)
+export const eventRateLimitScheme = schemeOf('pkg/admission/eventratelimit/config.go:31', eventRateLimitRows)
+export const podTolerationRestrictionScheme = schemeOf(
+  'pkg/admission/podtolerationrestriction/config.go:32',
+  tolerationRows,
+)
 
 function schemeOf(name: string, rows: readonly Row[]): Scheme {
   return {
@@ -98,7 +200,7 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
   }
 }
 
-function knownKind({ apiVersion, packageName, hub }: Row, kind: string): KnownKind {
+function knownKind({ apiVersion, packageName, hub, hubKind }: Row, kind: string): KnownKind {
   const goName = `${apiVersion.slice(apiVersion.indexOf('/') + 1)}.${kind}`
-  return { goName, hubName: `${hub}.${kind}`, struct: catalogue.find(packageName, kind) }
+  return { goName, hubName: `${hub}.${hubKind ?? kind}`, struct: catalogue.find(packageName, kind) }
 }

@@ -1,0 +1,87 @@
+/** Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors have upstream's messages. */
+import type { AdmissionPlugins } from './admission-plugins.ts'
+import { type PluginConfigurations, readAdmissionConfiguration } from './files/admission.ts'
+import type { FileRead } from './files/config-file.ts'
+import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
+import { type ImagePolicyWebhook, readImagePolicyWebhook } from './files/image-policy-webhook.ts'
+import type { KubeconfigUsers } from './files/kubeconfig.ts'
+import { noNodeSelectors, type PodNodeSelectors, readPodNodeSelectors } from './files/pod-node-selector.ts'
+import { defaultPodSecurity, type PodSecurityConfiguration, readPodSecurity } from './files/pod-security.ts'
+import { noPodTolerations, type PodTolerations, readPodTolerations } from './files/pod-toleration-restriction.ts'
+import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
+import { readWebhookUsers } from './files/webhook-admission.ts'
+
+/** Defaults for the plugins that do not run. */
+export type AdmissionConfig = {
+  readonly podSecurity: PodSecurityConfiguration
+  readonly limitedResources: readonly LimitedResource[]
+  readonly eventLimits: readonly EventLimit[]
+  /** Null: the plugin does not run. */
+  readonly imagePolicyWebhook: ImagePolicyWebhook | null
+  readonly podNodeSelectors: PodNodeSelectors
+  readonly podTolerations: PodTolerations
+  /** Null: no credentials are sent. */
+  readonly mutatingWebhookUsers: KubeconfigUsers | null
+  readonly validatingWebhookUsers: KubeconfigUsers | null
+}
+
+type Reader = {
+  readonly string: (name: 'admission-control-config-file') => string
+  readonly fault: (text: string) => void
+}
+
+export function readAdmissionFiles(values: Reader, { isOn }: AdmissionPlugins): AdmissionConfig {
+  const refuse = (why: string): void => values.fault(`failed to apply admission: ${why}`)
+  const configurations = readConfigurations(values.string('admission-control-config-file'), refuse)
+  const read = <T>(plugin: string, { of, absent }: PluginFile<T>, otherwise: T): T => {
+    const given = isOn(plugin) ? configurations?.(plugin) : undefined
+    if (given === undefined) {
+      if (isOn(plugin) && configurations !== undefined && absent !== undefined) refuse(couldNot(plugin, absent))
+      return otherwise
+    }
+    if ('fault' in given) {
+      refuse(`couldn't open the configuration of admission plugin "${plugin}": ${given.fault}`)
+      return otherwise
+    }
+    const result = of(given.bytes)
+    if (!('fault' in result)) return result.value
+    const isLate = plugin === 'PodSecurity' && !('stage' in result)
+    refuse(
+      isLate ? `failed to initialize admission plugin "${plugin}": ${result.fault}` : couldNot(plugin, result.fault),
+    )
+    return otherwise
+  }
+  return {
+    imagePolicyWebhook: read('ImagePolicyWebhook', imagePolicyFile, null),
+    podSecurity: read('PodSecurity', { of: readPodSecurity }, defaultPodSecurity),
+    podNodeSelectors: read('PodNodeSelector', { of: readPodNodeSelectors }, noNodeSelectors),
+    podTolerations: read('PodTolerationRestriction', { of: readPodTolerations }, noPodTolerations),
+    eventLimits: read('EventRateLimit', { of: readEventLimits, absent: noEventLimits }, []),
+    mutatingWebhookUsers: read('MutatingAdmissionWebhook', webhookFile, null),
+    validatingWebhookUsers: read('ValidatingAdmissionWebhook', webhookFile, null),
+    limitedResources: read('ResourceQuota', { of: readLimitedResources }, []),
+  }
+}
+
+type PluginFile<T> = {
+  readonly of: (bytes: Buffer) => FileRead<T>
+  /** Why the plugin cannot run without a configuration. */
+  readonly absent?: string
+}
+
+const imagePolicyFile: PluginFile<ImagePolicyWebhook | null> = {
+  of: readImagePolicyWebhook,
+  absent: 'no config specified',
+}
+const webhookFile: PluginFile<KubeconfigUsers | null> = { of: readWebhookUsers }
+
+const couldNot = (plugin: string, why: string): string => `couldn't init admission plugin "${plugin}": ${why}`
+
+/** Undefined if the file cannot be used, which is reported. */
+function readConfigurations(path: string, refuse: (why: string) => void): PluginConfigurations | undefined {
+  if (path === '') return () => undefined
+  const read = readAdmissionConfiguration(path)
+  if (!('fault' in read)) return read.value
+  refuse(`failed to read plugin config: ${read.fault}`)
+  return undefined
+}

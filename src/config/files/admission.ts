@@ -1,0 +1,60 @@
+/**
+ * `--admission-control-config-file`: the configurations of admission plugins, inline or in files of their own. AdmissionConfiguration,
+ * apiserver.config.k8s.io/v1 and apiserver.k8s.io/v1alpha1, which have the same fields. As upstream, what it has for plugins that do not
+ * run is not read, and of two entries for a plugin the first counts.
+ */
+import { dirname, isAbsolute, join } from 'node:path'
+import { type Fields, itemsOf, textOf } from '../../api/object.ts'
+import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
+import { fieldNames, type FileFault, headOf, readText } from './decode-file.ts'
+import { readBytes } from './read-file.ts'
+import { admissionScheme } from './schemes.ts'
+
+/** The configuration of a plugin; undefined: it has none. */
+export type PluginConfigurations = (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
+
+/** `path`: of the file, for messages and for relative paths in it. */
+export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
+  const read = readBytes(path)
+  if ('fault' in read) {
+    return { fault: `unable to read admission control configuration from ${JSON.stringify(path)} [${read.fault}]` }
+  }
+  const { bytes } = read
+  if (isUnversioned(bytes)) {
+    return { value: (plugin) => (unversionedPlugins.has(plugin) ? { bytes } : undefined) }
+  }
+  return readConfigFile(bytes, fileType(dirname(path)))
+}
+
+const fileType = (folder: string): ConfigFileType<PluginConfigurations> => ({
+  scheme: admissionScheme,
+  kind: 'AdmissionConfiguration',
+  unexpected: (hubName) => `unexpected type: *${hubName}`,
+  read: (fields) => ({ value: configurationsOf(fields, folder) }),
+})
+
+function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurations {
+  const entries = new Map(
+    itemsOf(plugins)
+      .toReversed()
+      .map((entry) => [textOf(entry['name']), entry]),
+  )
+  return (plugin) => {
+    const { configuration, path: given } = entries.get(plugin) ?? {}
+    if (typeof configuration === 'string') return { bytes: Buffer.from(configuration) }
+    const path = textOf(given)
+    if (path === '') return undefined
+    return readBytes(isAbsolute(path) ? path : join(folder, path))
+  }
+}
+
+/** Their configurations once were the whole file, which is still accepted. */
+const unversionedPlugins: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodNodeSelector'])
+
+function isUnversioned(bytes: Buffer): boolean {
+  const read = readText(bytes)
+  const head = 'fault' in read ? read : headOf(read.json)
+  if ('fault' in read || 'fault' in head || admissionScheme.find(head.apiVersion, head.kind) !== undefined) return false
+  const names = fieldNames(read.json)
+  return names.includes('imagePolicy') || names.includes('podNodeSelectorPluginConfig')
+}

@@ -1,0 +1,35 @@
+/**
+ * The configuration of the plugin PodTolerationRestriction, for namespaces without annotations of their own. Configuration,
+ * podtolerationrestriction.admission.k8s.io/v1alpha1. As upstream, unknown fields are ignored.
+ */
+import { type Fields, itemsOf } from '../../api/object.ts'
+import { tolerationFaults } from '../../api/toleration-faults.ts'
+import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
+import { podTolerationRestrictionScheme } from './schemes.ts'
+
+export type PodTolerations = {
+  /** Added to every pod. */
+  readonly defaults: readonly Fields[]
+  /** What covers all tolerations that pods may have; empty: they may have any. */
+  readonly whitelist: readonly Fields[]
+}
+
+export const noPodTolerations: PodTolerations = { defaults: [], whitelist: [] }
+
+export const readPodTolerations = (bytes: Buffer): FileRead<PodTolerations> => readConfigFile(bytes, fileType)
+
+const fileType: ConfigFileType<PodTolerations> = {
+  scheme: podTolerationRestrictionScheme,
+  kind: 'Configuration',
+  isLenient: true,
+  read: ({ default: defaults, whitelist }) => {
+    const value = { defaults: itemsOf(defaults), whitelist: itemsOf(whitelist) }
+    const faults = [...listFaults(value.defaults, 'default'), ...listFaults(value.whitelist, 'whitelist')]
+    return faults.length > 0 ? { fault: `invalid config: [${faults.join(' ')}]` } : { value }
+  },
+}
+
+const listFaults = (list: readonly Fields[], name: string): string[] =>
+  list
+    .flatMap((one, at) => tolerationFaults(one, `podtolerationrestriction.${name}[${at}]`))
+    .map(({ path, message }) => `${path}: ${message}`)

@@ -1,0 +1,28 @@
+/**
+ * The configuration of the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook: a kubeconfig whose users are named after the
+ * hosts of webhooks. WebhookAdmissionConfiguration, apiserver.config.k8s.io/v1, or WebhookAdmission, v1alpha1. As upstream, unknown fields
+ * are ignored.
+ */
+import { isAbsolute } from 'node:path'
+import { describeFaults } from '../../api/aggregate.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import { textOf } from '../../api/object.ts'
+import { type ConfigFileType, type FileRead, readConfigFile } from './config-file.ts'
+import { type KubeconfigUsers, readKubeconfigUsers } from './kubeconfig.ts'
+import { webhookAdmissionScheme } from './schemes.ts'
+
+export const readWebhookUsers = (bytes: Buffer): FileRead<KubeconfigUsers> => readConfigFile(bytes, fileType)
+
+const fileType: ConfigFileType<KubeconfigUsers> = {
+  scheme: webhookAdmissionScheme,
+  kind: 'WebhookAdmission',
+  isLenient: true,
+  read: ({ kubeConfigFile }) => {
+    const path = textOf(kubeConfigFile)
+    if (!isAbsolute(path)) {
+      return { fault: describeFaults([invalidValue('kubeConfigFile', path, 'must be an absolute file path')]) }
+    }
+    const users = readKubeconfigUsers(path)
+    return 'fault' in users ? users : { value: users }
+  },
+}
