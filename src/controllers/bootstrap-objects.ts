@@ -80,7 +80,6 @@ function kubernetesService({ ranges, port }: Cluster): Wanted {
       spec: {
         type: 'ClusterIP',
         clusterIP: formatIp({ family, value: first + 1n }),
-        ipFamilies: [family],
         ipFamilyPolicy: 'SingleStack',
         sessionAffinity: 'None',
         ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],

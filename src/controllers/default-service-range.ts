@@ -49,12 +49,13 @@ export class DefaultServiceRange {
   }
 
   async #create(signal: AbortSignal): Promise<void> {
-    const body = {
-      ...identity,
-      spec: { cidrs: [...this.#cidrs] },
-      status: { conditions: [readyCondition(this.#parts.now())] },
-    }
-    await this.#write({ method: 'POST', path: collection, body, signal })
+    await this.#write({
+      method: 'POST',
+      path: collection,
+      body: { ...identity, spec: { cidrs: [...this.#cidrs] } },
+      signal,
+    })
+    await this.#declareReady(signal)
   }
 
   async #addSecond(found: Fields, signal: AbortSignal): Promise<void> {
@@ -88,7 +89,6 @@ const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', meta
 const readyCondition = (now: string): Fields => ({
   type: 'Ready',
   status: 'True',
-  reason: '',
   message: 'Kubernetes default Service CIDR is ready',
   lastTransitionTime: now,
 })

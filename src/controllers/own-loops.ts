@@ -5,7 +5,6 @@ import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { INFO_CHECK_MS } from './authentication-info.ts'
-import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
@@ -32,7 +31,6 @@ export type OwnLoopsParts = {
   readonly publishInfo: ((signal: AbortSignal) => Promise<void>) | undefined
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
-  readonly aggregatesRoles: boolean
   /** The address for the endpoints of the Service kubernetes; may be unspecified (0.0.0.0 or ::). */
   readonly endpointAddress: string
   readonly port: number
@@ -55,7 +53,6 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
       log,
     }),
-    ...(parts.aggregatesRoles ? [followAggregatedRoles({ handle, log })] : []),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     ...(serviceAddresses === undefined ? [] : [followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),

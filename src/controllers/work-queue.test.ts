@@ -52,6 +52,21 @@ test('no more keys than workers at once, and each key once at a time', async () 
   assert.deepEqual(finished.toSorted(), ['a', 'a', 'b', 'c', 'd'])
 })
 
+test('a key that is dropped is not processed, now or later, and leaves no timer', async () => {
+  const begun: string[] = []
+  const { promise: end, resolve } = Promise.withResolvers<undefined>()
+  const work = (key: string): Promise<undefined> => (begun.push(key), end)
+  await using queue = new WorkQueue({ name: 'the work', workersMax: 1, work, log: silent })
+  for (const key of ['runs', 'waits', 'next']) queue.add(key)
+  queue.addAfter('later', 1_000_000)
+  assert.equal(queue.size, 4)
+  for (const key of ['waits', 'later', 'unknown']) queue.drop(key)
+  assert.equal(queue.size, 2)
+  resolve(undefined)
+  while (queue.size > 0) await sleep(1)
+  assert.deepEqual(begun, ['runs', 'next'])
+})
+
 test('what is not done comes back, and not after the end', async () => {
   let looks = 0
   const queue = new WorkQueue({ name: 'the work', workersMax: 1, work: async () => (looks++, 1), log: silent })

@@ -1,0 +1,127 @@
+/**
+ * The certificatesigningrequest-approving-controller: approves client certificates of kubelets, if who asks may have them: `create` of
+ * `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for one's own.
+ */
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
+import { contentOf } from '../../cache/followed-resource.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { asksForNames, type CertificateRequest, readPemRequest, RequestError } from '../../lib/x509/request.ts'
+import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+
+/** Upstream's number. */
+const WORKERS_MAX = 5
+/** Upstream's first and longest wait before a request that may not be approved is looked at again. */
+const REFUSED_MS_FIRST = 200
+const REFUSED_MS_MAX = 1_000_000
+
+const group = 'certificates.k8s.io'
+const signer = 'kubernetes.io/kube-apiserver-client-kubelet'
+const nodePrefix = 'system:node:'
+
+export function approveRequests(parts: ObjectControllerParts & { readonly clock: Clock }): AsyncDisposable {
+  const stopping = new AbortController()
+  const stack = new AsyncDisposableStack()
+  stack.use(
+    new ObjectController(
+      {
+        name: 'the approval of a certificate',
+        queue: 'certificate',
+        workersMax: WORKERS_MAX,
+        group,
+        plural: 'certificatesigningrequests',
+        concerns: (item) => isPending(contentOf(item)),
+        work: async (object, write) => {
+          const found = isPending(object) ? recognize(object) : []
+          for (const { subresource, message } of found) {
+            if (!(await isAllowed(parts.handle, { object, subresource, signal: stopping.signal }))) continue
+            await write.update(approved(object, message), 'approval')
+            return undefined
+          }
+          return found.length === 0 ? undefined : refusedMs(object, parts.clock.wallMs())
+        },
+      },
+      parts,
+    ),
+  )
+  stack.defer(() => stopping.abort())
+  return stack
+}
+
+/** The right may be given later. The wait is the age of the request, so that it doubles, and no tries have to be counted. */
+export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
+  const ageMs = nowMs - Date.parse(textOf(metadata.creationTimestamp))
+  return ageMs < REFUSED_MS_MAX ? Math.max(ageMs, REFUSED_MS_FIRST) : REFUSED_MS_MAX
+}
+
+function isPending({ spec, status }: Fields): boolean {
+  const { certificate, conditions } = fieldsOf(status)
+  if (fieldsOf(spec)['signerName'] !== signer || textOf(certificate) !== '') return false
+  return !itemsOf(conditions).some(({ type }) => type === 'Approved' || type === 'Denied')
+}
+
+type Recognized = { readonly subresource: string; readonly message: string }
+
+const self: Recognized = {
+  subresource: 'selfnodeclient',
+  message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
+}
+const other: Recognized = {
+  subresource: 'nodeclient',
+  message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+}
+
+/** What the request may be approved as, in upstream's order; nothing if it is not one of a kubelet. */
+export function recognize({ spec }: KubeObject): readonly Recognized[] {
+  const { request: pem, usages, username } = fieldsOf(spec)
+  const asked = readOr(textOf(pem))
+  if (asked === undefined || asksForNames(textOf(pem)) || !isKubelet(asked) || !isClient(textsOf(usages))) return []
+  return asked.commonName === username ? [self, other] : [other]
+}
+
+function readOr(pem: string): CertificateRequest | undefined {
+  try {
+    return readPemRequest(pem)
+  } catch (error) {
+    if (error instanceof RequestError) return undefined
+    throw error
+  }
+}
+
+const isKubelet = ({ organizations, commonName }: CertificateRequest): boolean =>
+  organizations.length === 1 && organizations[0] === 'system:nodes' && commonName.startsWith(nodePrefix)
+
+function isClient(usages: readonly string[]): boolean {
+  const given = new Set(usages)
+  const isComplete = given.has('digital signature') && given.has('client auth')
+  return isComplete && given.size === (given.has('key encipherment') ? 3 : 2)
+}
+
+type Question = { readonly object: KubeObject; readonly subresource: string; readonly signal: AbortSignal }
+
+/** Fails if nobody can say. */
+async function isAllowed(handle: HandleAs, { object, subresource, signal }: Question): Promise<boolean> {
+  const { username, uid, groups, extra } = fieldsOf(object['spec'])
+  const resourceAttributes = {
+    group,
+    resource: 'certificatesigningrequests',
+    verb: 'create',
+    subresource,
+    version: '*',
+  }
+  const spec = { user: username, uid, groups, extra, resourceAttributes }
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec }
+  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+  const response = await request(handle, { method: 'POST', path, body, signal })
+  const answer = fieldsOf(objectOf(response))
+  if (response.status >= FAILURE) throw new Error(textOf(answer['message']) || `${path} answers ${response.status}`)
+  return fieldsOf(answer['status'])['allowed'] === true
+}
+
+function approved(object: KubeObject, message: string): KubeObject {
+  const status = fieldsOf(object['status'])
+  const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message }
+  return { ...object, status: { ...status, conditions: [...itemsOf(status['conditions']), condition] } }
+}
+
+const FAILURE = 400

@@ -1,0 +1,59 @@
+/**
+ * The certificatesigningrequest-cleaner-controller: deletes requests that nobody needs any more: an hour after they were issued, denied or failed, a
+ * day after nobody has looked at them, and when their certificate has expired.
+ */
+import { X509Certificate } from 'node:crypto'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+
+/** Upstream's times. */
+const DECIDED_MS = 60 * 60_000
+const PENDING_MS = 24 * 60 * 60_000
+
+export const cleanRequests = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>
+  new ObjectController(
+    {
+      name: 'the deletion of an old certificate signing request',
+      queue: 'csrcleaner',
+      workersMax: 1,
+      group: 'certificates.k8s.io',
+      plural: 'certificatesigningrequests',
+      concerns: () => true,
+      work: async (object, write) => {
+        const leftMs = endOf(object) - wallMs()
+        if (leftMs > 0) return leftMs === Infinity ? undefined : leftMs
+        await write.delete(object)
+        return undefined
+      },
+    },
+    parts,
+  )
+
+/** Infinity: not before it changes. */
+export function endOf({ metadata, status }: KubeObject): number {
+  const { certificate, conditions } = fieldsOf(status)
+  const issued = textOf(certificate)
+  const all = itemsOf(conditions)
+  if (all.length === 0) return timeOf(metadata.creationTimestamp ?? undefined) + PENDING_MS
+  const ends = all.map(({ type, lastUpdateTime }) => {
+    const isOver = type === 'Denied' || type === 'Failed' || (type === 'Approved' && issued !== '')
+    return isOver ? timeOf(textOf(lastUpdateTime)) + DECIDED_MS : Infinity
+  })
+  const isApproved = all.some(({ type }) => type === 'Approved')
+  return Math.min(...ends, isApproved && issued !== '' ? expiryOf(issued) : Infinity)
+}
+
+/** One without a time stays. */
+function timeOf(text: string | undefined): number {
+  const ms = Date.parse(text ?? '')
+  return Number.isNaN(ms) ? Infinity : ms
+}
+
+/** Of the first certificate; one that cannot be read does not count. */
+function expiryOf(base64: string): number {
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64')).validToDate.getTime()
+  } catch {
+    return Infinity
+  }
+}

@@ -1,0 +1,120 @@
+/** The controllers of kube-controller-manager that run inside the server, on one replica at a time. */
+import type { Gates } from '../api/gates.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { HandleAs } from '../api/own-request.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Registry } from '../registry/registry.ts'
+import { approveRequests } from './certificates/approve.ts'
+import { cleanRequests } from './certificates/clean.ts'
+import { followAggregatedRoles } from './cluster-role-aggregation.ts'
+import { controllerHandle } from './controller-user.ts'
+import { Election } from './election.ts'
+import { GarbageCollector } from './garbage-collector/garbage-collector.ts'
+import { NamespaceController } from './namespace/namespace-controller.ts'
+import { defaultAccount, rootCa } from './namespace-objects.ts'
+import { keepInNamespaces } from './per-namespace-object.ts'
+import { checkPolicies } from './policy-status.ts'
+import type { QueueMetrics } from './queue-metrics.ts'
+import { QuotaController } from './resource-quota/quota-controller.ts'
+import type { ReadAccessOf } from './read-access.ts'
+import { cleanTokens } from './token-cleaner.ts'
+import { deleteFinishedJobs } from './ttl-after-finished.ts'
+import { protectClaims, protectVolumes } from './volume-protection.ts'
+
+export type ControllersParts = {
+  /** As --controllers has them. */
+  readonly names: readonly string[]
+  readonly handle: HandleAs
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  /** Of this process. */
+  readonly identity: string
+  readonly metrics: QueueMetrics
+  readonly gates: Gates
+  /** The CA of the serving certificate, which every namespace is told. */
+  readonly rootCaPem: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Empty if there are none to run. To be called when the system namespaces exist. */
+export function startControllers(parts: ControllersParts): AsyncDisposable[] {
+  const { names, handle, identity, log } = parts
+  if (names.length === 0) return []
+  return [new Election({ handle, readLease: createReadLease(parts), identity, lead: () => lead(parts), log })]
+}
+
+function createReadLease({ registry, accessOf }: ControllersParts): (name: string) => Promise<KubeObject | undefined> {
+  return async (name) => {
+    const resource = registry.find({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' })
+    if (resource === undefined)
+      throw new Error('leases are not served (--runtime-config): no controller can be elected')
+    const { keys, reader } = accessOf(resource)
+    return (await reader.get(keys.key('kube-system', name), 'any')).item?.object()
+  }
+}
+
+/** By their names, with their service accounts. */
+const controllers: Readonly<Record<string, { readonly account: string; readonly start: Start }>> = {
+  'certificatesigningrequest-approving-controller': { account: 'certificate-controller', start: approveRequests },
+  'certificatesigningrequest-cleaner-controller': {
+    account: 'certificate-controller',
+    start: (parts) => cleanRequests(parts.clock.wallMs, parts),
+  },
+  'clusterrole-aggregation-controller': {
+    account: 'clusterrole-aggregation-controller',
+    start: ({ handle, log }) => followAggregatedRoles({ handle, log }),
+  },
+  'garbage-collector-controller': {
+    account: 'generic-garbage-collector',
+    start: (parts) => new GarbageCollector(parts),
+  },
+  'persistentvolume-protection-controller': { account: 'pv-protection-controller', start: protectVolumes },
+  'persistentvolumeclaim-protection-controller': { account: 'pvc-protection-controller', start: protectClaims },
+  'token-cleaner-controller': {
+    account: 'token-cleaner',
+    start: (parts) => cleanTokens(parts.clock.wallMs, parts),
+  },
+  'ttl-after-finished-controller': {
+    account: 'ttl-after-finished-controller',
+    start: (parts) => deleteFinishedJobs(parts.clock.wallMs, parts),
+  },
+  'validatingadmissionpolicy-status-controller': {
+    account: 'validatingadmissionpolicy-status-controller',
+    start: checkPolicies,
+  },
+  'resourcequota-controller': { account: 'resourcequota-controller', start: (parts) => new QuotaController(parts) },
+  'root-ca-certificate-publisher-controller': {
+    account: 'root-ca-cert-publisher',
+    start: (parts) => keepInNamespaces(rootCa(parts.rootCaPem), parts),
+  },
+  'serviceaccount-controller': {
+    account: 'service-account-controller',
+    start: (parts) => keepInNamespaces(defaultAccount, parts),
+  },
+  'namespace-controller': { account: 'namespace-controller', start: (parts) => new NamespaceController(parts) },
+}
+
+type Start = (parts: ControllersParts) => AsyncDisposable
+
+function lead(parts: ControllersParts): AsyncDisposable {
+  const started: AsyncDisposable[] = []
+  for (const name of parts.names) {
+    const controller = controllers[name]
+    if (controller === undefined) continue
+    started.push(controller.start({ ...parts, handle: controllerHandle(parts.handle, controller.account) }))
+  }
+  return stoppedTogether(started)
+}
+
+/** All are told at once, so that none takes up new work while another one ends. */
+export function stoppedTogether(started: readonly AsyncDisposable[]): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const ended = await Promise.allSettled(started.map(async (one) => one[Symbol.asyncDispose]()))
+      const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+      if (errors.length > 0) throw new AggregateError(errors, 'not all controllers could be stopped')
+    },
+  }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { parseJson } from '../api/json-value.ts'
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import type { HandleAs } from '../api/own-request.ts'
+import type { ApiResponse } from '../api/request.ts'
+import type { Time, Timer } from '../lib/timers.ts'
+import { Election, ownLease } from './election.ts'
+
+/** Timers and a clock that the test advances. */
+class VirtualTime {
+  nowMs = 0
+  readonly #due = new Set<{ readonly atMs: number; readonly run: () => void }>()
+  readonly time: Time = {
+    wallMs: () => this.nowMs,
+    monotonicMs: () => this.nowMs,
+    after: (ms, run) => this.#add(ms, run),
+    every: () => assert.fail(),
+    soon: (run) => void this.#add(0, run),
+  }
+
+  #add(ms: number, run: () => void): Timer {
+    const entry = { atMs: this.nowMs + ms, run }
+    this.#due.add(entry)
+    return { close: () => this.#due.delete(entry) }
+  }
+
+  /** What a timer starts is done before the next one. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.nowMs + ms
+    for (;;) {
+      await turn()
+      const [next] = [...this.#due].filter(({ atMs }) => atMs <= endMs).toSorted((one, other) => one.atMs - other.atMs)
+      if (next === undefined) break
+      this.nowMs = next.atMs
+      this.#due.delete(next)
+      next.run()
+    }
+    this.nowMs = endMs
+  }
+}
+
+/** The one Lease that both replicas see. */
+class Store {
+  lease: KubeObject | undefined
+  #version = 0
+
+  write(sent: KubeObject): ApiResponse {
+    if (sent.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) return answer(409, {})
+    const metadata = { ...sent.metadata, uid: 'u', resourceVersion: String(++this.#version) }
+    this.lease = { ...sent, metadata }
+    return answer(200, this.lease)
+  }
+}
+
+const answer = (status: number, body: object): ApiResponse => ({
+  status,
+  headers: {},
+  body: Buffer.from(JSON.stringify(body)),
+})
+
+type Fault =
+  | 'none'
+  | 'write hangs'
+  | 'write hangs, whatever its signal says'
+  | 'write fails'
+  | 'read hangs'
+  | 'read fails'
+const faults: readonly Fault[] = [
+  'write hangs',
+  'write hangs, whatever its signal says',
+  'write fails',
+  'read hangs',
+  'read fails',
+]
+
+const never = <T>(signal?: AbortSignal): Promise<T> =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+
+class Replica implements AsyncDisposable {
+  fault: Fault = 'none'
+  isLeading = false
+  failsToStop = false
+  /** What hangs is answered when this is called. */
+  readonly late: (() => void)[] = []
+  readonly election: Election
+
+  constructor(identity: string, { time, store }: { time: Time; store: Store }) {
+    const handle: HandleAs = async ({ body, signal }) => {
+      const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))
+      const lease = { apiVersion: textOf(apiVersion), kind: textOf(kind), metadata: fieldsOf(metadata), ...rest }
+      if (this.fault === 'write fails') return answer(500, {})
+      if (this.fault === 'write hangs') return never(signal)
+      if (this.fault !== 'none') await new Promise<void>((resolve) => this.late.push(resolve))
+      return store.write(lease)
+    }
+    const readLease = async (name: string): Promise<KubeObject | undefined> => {
+      if (this.fault === 'read fails') throw new Error('the store is gone')
+      const lease = name === ownLease ? store.lease : undefined
+      if (this.fault === 'read hangs') await new Promise<void>((resolve) => this.late.push(resolve))
+      return lease
+    }
+    const lead = (): AsyncDisposable => {
+      assert.ok(!this.isLeading)
+      this.isLeading = true
+      return {
+        [Symbol.asyncDispose]: async () => {
+          this.isLeading = false
+          if (this.failsToStop) throw new Error('a controller failed')
+        },
+      }
+    }
+    this.election = new Election({ handle, readLease, identity, lead, log: () => undefined, time })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.fault = 'none'
+    await this.election[Symbol.asyncDispose]()
+  }
+}
+
+/** How long a holder may lead after its last renewal: others begin after 8 s, and its controllers need time to end. */
+const LEADS_MS_MAX = 5_500
+const STEP_MS = 100
+
+for (const fault of faults)
+  test(`a holder stops before another one may start: ${fault}`, async () => {
+    for (let atMs = 3_000; atMs < 6_000; atMs += 300) {
+      const clock = new VirtualTime()
+      const parts = { time: clock.time, store: new Store() }
+      await using first = new Replica('one', parts)
+      await clock.pass(500)
+      await using second = new Replica('two', parts)
+      await clock.pass(atMs - 500)
+      assert.ok(first.isLeading && !second.isLeading)
+      first.fault = fault
+      const renewed = fieldsOf(parts.store.lease?.['spec'])['renewTime']
+      const renewedMs = new Date(textOf(renewed)).getTime()
+      while (!second.isLeading) {
+        await clock.pass(STEP_MS)
+        assert.ok(clock.nowMs < 20_000, 'nobody leads')
+        assert.ok(!first.isLeading || clock.nowMs - renewedMs <= LEADS_MS_MAX + STEP_MS, `${fault} at ${atMs}`)
+      }
+      // What comes late changes nothing.
+      first.fault = 'none'
+      for (const go of first.late) go()
+      await clock.pass(5_000)
+      assert.ok(second.isLeading && !first.isLeading)
+    }
+  })
+
+test('a holder that is answered again leads again', async () => {
+  const clock = new VirtualTime()
+  const parts = { time: clock.time, store: new Store() }
+  await using only = new Replica('one', parts)
+  await clock.pass(3_000)
+  only.fault = 'write fails'
+  await clock.pass(2_000)
+  assert.ok(only.isLeading)
+  await clock.pass(5_000)
+  assert.ok(!only.isLeading)
+  only.fault = 'none'
+  await clock.pass(1_000)
+  assert.ok(only.isLeading)
+})
+
+test('controllers that fail to stop do not end the election', async () => {
+  const clock = new VirtualTime()
+  const parts = { time: clock.time, store: new Store() }
+  await using only = new Replica('one', parts)
+  only.failsToStop = true
+  await clock.pass(3_000)
+  only.fault = 'write fails'
+  await clock.pass(7_000)
+  assert.ok(!only.isLeading)
+  only.fault = 'none'
+  await clock.pass(1_000)
+  assert.ok(only.isLeading)
+})
+
+test('a server that stops does not wait for what hangs', async () => {
+  for (const fault of faults) {
+    const clock = new VirtualTime()
+    const parts = { time: clock.time, store: new Store() }
+    const only = new Replica('one', parts)
+    await clock.pass(2_500)
+    only.fault = fault
+    await clock.pass(1_000)
+    await only[Symbol.asyncDispose]()
+    assert.ok(!only.isLeading)
+    assert.equal(fieldsOf(parts.store.lease?.['spec'])['holderIdentity'], undefined, fault)
+  }
+})

@@ -1,0 +1,208 @@
+/**
+ * Decides which replica runs the controllers: the one that holds the Lease `keelson-controllers`. None does while a kube-controller-manager
+ * holds its own, so that no two programs do the same work.
+ */
+import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import type { ApiResponse } from '../api/request.ts'
+import type { Log } from '../lib/log.ts'
+import { orAborted } from '../lib/or-aborted.ts'
+import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
+import { ObservedLease } from './observed-lease.ts'
+
+/** How often the leases are looked at, which the cache has. */
+const LOOK_MS = 1_000
+const RENEW_MS = 2_000
+/** For how long others wait for a holder that is silent: work goes on within 15 s after it was killed. */
+const VALID_SECONDS = 8
+/** A holder that could not renew for this long stops its controllers; they have 2.5 s to end before another one starts its own. */
+const GIVE_UP_MS = 5_500
+
+const namespace = 'kube-system'
+const folder = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
+export const ownLease = 'keelson-controllers'
+const managerLease = 'kube-controller-manager'
+
+export type ElectionParts = {
+  /** As the server itself. */
+  readonly handle: HandleAs
+  /** A Lease in kube-system, from the cache. */
+  readonly readLease: (name: string) => Promise<KubeObject | undefined>
+  /** Of this process. */
+  readonly identity: string
+  /** Starts the controllers; they end when they are disposed of. */
+  readonly lead: () => AsyncDisposable
+  readonly log: Log
+  readonly time?: Time
+}
+
+export class Election implements AsyncDisposable {
+  readonly #parts: ElectionParts
+  readonly #time: Time
+  readonly #stopping = new AbortController()
+  readonly #manager = new ObservedLease()
+  readonly #own = new ObservedLease()
+  /** Our Lease as it was written last; undefined: somebody else has it, or nobody. */
+  #held: KubeObject | undefined
+  #renewedMs = 0
+  #leading: AsyncDisposable | undefined
+  #isStandingBack = false
+  readonly #running: Promise<void>
+
+  constructor(parts: ElectionParts) {
+    this.#parts = parts
+    this.#time = parts.time ?? systemTime
+    this.#running = this.#run()
+  }
+
+  get isLeading(): boolean {
+    return this.#leading !== undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#parts
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#look()
+      } catch (error) {
+        if (!signal.aborted)
+          log('warn', 'the election of who runs controllers failed; it is tried again', { error: String(error) })
+      }
+      // Rejects only when the server stops.
+      await sleep(this.#time, Math.min(LOOK_MS, this.#leftMs), signal).catch(() => undefined)
+      if (this.#leftMs === 0) await this.#stopLeading()
+    }
+    await this.#release().catch((error: unknown) =>
+      log('warn', 'the Lease of the controllers stays until it is no longer valid', { error: String(error) }),
+    )
+  }
+
+  get #sinceRenewal(): number {
+    return this.#time.monotonicMs() - this.#renewedMs
+  }
+
+  /** For how long a holder may still lead if it is not renewed. One that holds nothing has all of it to get it. */
+  get #leftMs(): number {
+    return this.#held === undefined ? GIVE_UP_MS : Math.max(0, Math.ceil(GIVE_UP_MS - this.#sinceRenewal))
+  }
+
+  /**
+   * Fails when no time is left, or the server stops, even if the work does not end then. Stopping the controllers is no such work: they must
+   * have ended before they may start again.
+   */
+  async #inTime<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    using limit = deadline(this.#time, this.#leftMs)
+    const signal = AbortSignal.any([this.#stopping.signal, limit.signal])
+    signal.throwIfAborted()
+    return await orAborted(start(signal), signal)
+  }
+
+  async #look(): Promise<void> {
+    const { readLease, identity } = this.#parts
+    const [manager, own] = await this.#inTime(() => Promise.all([readLease(managerLease), readLease(ownLease)]))
+    const now = this.#time.monotonicMs()
+    this.#manager.see(manager, now)
+    this.#own.see(own, now)
+    if (this.#manager.isHeld(now)) return this.#standBack()
+    this.#isStandingBack = false
+    if (this.#held !== undefined) {
+      if (this.#sinceRenewal >= RENEW_MS) await this.#renew(this.#held)
+    } else if (!this.#own.isHeld(now) || this.#own.holder === identity) await this.#acquire(own)
+  }
+
+  async #standBack(): Promise<void> {
+    if (!this.#isStandingBack) {
+      const holder = this.#manager.holder
+      this.#parts.log('info', 'kube-controller-manager runs: the controllers of this server stand back', { holder })
+    }
+    this.#isStandingBack = true
+    await this.#release()
+  }
+
+  async #acquire(found: KubeObject | undefined): Promise<void> {
+    const { identity, lead } = this.#parts
+    const before = fieldsOf(found?.['spec'])
+    const transitions = numberOf(before['leaseTransitions'])
+    const now = this.#microTime()
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: VALID_SECONDS,
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions: found === undefined || before['holderIdentity'] === identity ? transitions : transitions + 1,
+    }
+    const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
+    // Another one was first.
+    if (held === undefined || this.#stopping.signal.aborted) return
+    this.#leading = lead()
+  }
+
+  async #renew(held: KubeObject): Promise<void> {
+    const spec = { ...fieldsOf(held['spec']), renewTime: this.#microTime() }
+    if ((await this.#write({ ...held, spec })) === undefined) await this.#stopLeading()
+  }
+
+  /** Undefined: somebody else has changed the Lease. Fails if it cannot be written. */
+  async #write(lease: KubeObject): Promise<KubeObject | undefined> {
+    const startMs = this.#time.monotonicMs()
+    const response = await this.#inTime((signal) => this.#send(lease, signal))
+    if (response.status === CONFLICT || response.status === NOT_FOUND) return undefined
+    if (response.status >= FAILURE) throw new Error(`the Lease ${ownLease} answers ${response.status}`)
+    const { metadata, spec } = fieldsOf(objectOf(response))
+    this.#held = { ...newLease, metadata: { ...fieldsOf(metadata), managedFields: undefined }, spec }
+    // The others count from the write, which is after its start.
+    this.#renewedMs = startMs
+    return this.#held
+  }
+
+  #send(lease: KubeObject, signal: AbortSignal): Promise<ApiResponse> {
+    const { handle } = this.#parts
+    const { uid } = lease.metadata
+    const sent = { body: lease, signal, manager: 'keelson' }
+    if (uid === undefined) return request(handle, { ...sent, method: 'POST', path: folder })
+    return request(handle, { ...sent, method: 'PUT', path: `${folder}/${ownLease}` })
+  }
+
+  async #stopLeading(): Promise<void> {
+    const leading = this.#leading
+    this.#leading = undefined
+    this.#held = undefined
+    try {
+      await leading?.[Symbol.asyncDispose]()
+    } catch (error) {
+      this.#parts.log('error', 'the controllers of this server did not stop in order', { error: String(error) })
+    }
+  }
+
+  /** Lets the Lease go, so that nobody has to wait until it is no longer valid. */
+  async #release(): Promise<void> {
+    const held = this.#held
+    await this.#stopLeading()
+    if (held === undefined) return
+    using limit = deadline(this.#time, LOOK_MS)
+    const now = this.#microTime()
+    const before = omit(fieldsOf(held['spec']), 'holderIdentity')
+    const spec = { ...before, leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
+    await this.#send({ ...held, spec }, limit.signal)
+  }
+
+  #microTime(): string {
+    return new Date(this.#time.wallMs()).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
+  }
+}
+
+const newLease: KubeObject = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: ownLease, namespace },
+}
+
+const NOT_FOUND = 404
+const CONFLICT = 409
+const FAILURE = 400

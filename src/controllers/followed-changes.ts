@@ -1,0 +1,68 @@
+/**
+ * The changes of a resource from now on, from a watch of the cache: for controllers that keep nothing of its objects. When the watch ended, changes
+ * may have been missed, and whoever follows has to look at everything again.
+ */
+import type { Log } from '../lib/log.ts'
+import { sleep, systemTime } from '../lib/timers.ts'
+import type { Shown } from '../cache/event.ts'
+import { type EventSource, eventsOf } from '../cache/watch.ts'
+import type { ReadAccess } from './read-access.ts'
+
+/** The wait before a watch that ended or failed is reopened. */
+const RETRY_MS = 100
+
+export type FollowedChangesParts = {
+  /** For the log. */
+  readonly name: string
+  readonly access: ReadAccess
+  readonly onChange: (change: Shown) => void
+  /** Everything before now may have changed. */
+  readonly onStart: () => void
+  readonly log: Log
+}
+
+export class FollowedChanges implements AsyncDisposable {
+  readonly #parts: FollowedChangesParts
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #source: EventSource | undefined
+
+  constructor(parts: FollowedChangesParts) {
+    this.#parts = parts
+    this.#running = this.#run()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    this.#source?.close()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { name, log } = this.#parts
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#followOnce()
+      } catch (error) {
+        if (!signal.aborted) log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
+      }
+      // Rejects only when the server stops.
+      await sleep(systemTime, RETRY_MS, signal).catch(() => undefined)
+    }
+  }
+
+  async #followOnce(): Promise<void> {
+    const { access, onChange, onStart } = this.#parts
+    const { keys, reader } = access
+    const range = keys.range()
+    const { revision } = await reader.list({ from: range.from, to: range.from }, 'latest')
+    const source = await reader.watch({ range, start: { after: revision } })
+    this.#source = source
+    if (this.#stopping.signal.aborted) source.close()
+    onStart()
+    for await (const events of eventsOf(source)) {
+      for (const event of events) if (event.type !== 'BOOKMARK') onChange(event)
+    }
+  }
+}

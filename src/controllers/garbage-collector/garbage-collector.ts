@@ -1,0 +1,271 @@
+/**
+ * The garbage-collector-controller: deletes objects whose owners are all gone, deletes dependents before owners that are deleted in the
+ * foreground, and orphans dependents. The graph says what is suspect; what is done is decided on what is stored at that moment, and written on
+ * condition that the object has not changed since.
+ */
+import type { HandleAs } from '../../api/own-request.ts'
+import type { Item } from '../../cache/item.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Registry } from '../../registry/registry.ts'
+import { headOf, type ObjectHead } from '../object-head.ts'
+import type { QueueMetrics } from '../queue-metrics.ts'
+import type { ReadAccessOf } from '../read-access.ts'
+import { onRegistryChange } from '../registry-changes.ts'
+import { WorkQueue } from '../work-queue.ts'
+import type { Outcome } from '../write-outcome.ts'
+import { type Classified, classify } from './classify.ts'
+import { FollowedSources } from './followed-sources.ts'
+import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
+import { isInOtherNamespace, reportInvalidNamespace } from './invalid-namespace.ts'
+import { type Source, Sources } from './sources.ts'
+import { type Read, Writes } from './writes.ts'
+
+/** Upstream's number of workers, of each queue. */
+const WORKERS_MAX = 20
+/** Dependents of one owner that are orphaned concurrently. */
+const ORPHANS_MAX = 16
+/** The wait before an object that somebody else has changed is decided on again. */
+const CHANGED_MS = 10
+
+export type GarbageCollectorParts = {
+  readonly handle: HandleAs
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  readonly metrics: QueueMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class GarbageCollector implements AsyncDisposable {
+  readonly graph: Graph
+  readonly #parts: GarbageCollectorParts
+  readonly #stopping = new AbortController()
+  readonly #writes: Writes
+  readonly #followed: FollowedSources
+  readonly #deletions: WorkQueue
+  readonly #orphanings: WorkQueue
+  readonly #registryChanges: Disposable
+  #sources: Sources
+  /** Suspects that wait until everything has been listed once; undefined: it has. */
+  #early: Set<Key> | undefined = new Set()
+  /** Objects with an owner of a kind that is not served: they are looked at again when kinds come. */
+  readonly #unmapped = new Set<Key>()
+
+  constructor(parts: GarbageCollectorParts) {
+    const { handle, registry, accessOf, metrics, clock, log } = parts
+    this.#parts = parts
+    this.#writes = new Writes(handle, this.#stopping.signal)
+    this.#sources = new Sources(registry, accessOf)
+    this.graph = new Graph({
+      keyOf: (reference, key) => {
+        const led = this.#sources.lead(reference, key)
+        return typeof led === 'string' ? undefined : led.key
+      },
+      find: (key, uid) => this.#find(key, uid),
+      onSuspect: (key) => this.#suspect(key),
+      onOrphaning: (key) => this.#orphanings.add(key),
+    })
+    const queue = (name: string, as: string, work: (key: Key) => Promise<number | undefined>): WorkQueue => {
+      const measured = { metrics, as: `garbage_collector_${as}`, monotonicMs: clock.monotonicMs }
+      return new WorkQueue({ name, workersMax: WORKERS_MAX, work, log, measured })
+    }
+    this.#deletions = queue('garbage collection', 'attempt_to_delete', (key) => this.#attemptToDelete(key))
+    this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) => this.#attemptToOrphan(key))
+    this.#followed = new FollowedSources(this.graph, (key) => this.#onGone(key), log)
+    this.#registryChanges = onRegistryChange(registry, () => this.#onKinds())
+    void this.#start()
+  }
+
+  /** Whether all objects that there were at the start are in the graph. */
+  get isFilled(): boolean {
+    return this.#early === undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    this.#registryChanges[Symbol.dispose]()
+    const queues = [this.#deletions, this.#orphanings]
+    await Promise.all([this.#followed, ...queues].map((one) => one[Symbol.asyncDispose]()))
+  }
+
+  /** Never fails. */
+  async #start(): Promise<void> {
+    await this.#followed.follow(this.#sources)
+    const early = this.#early ?? []
+    this.#early = undefined
+    const slices = new Slices()
+    for (const key of early) {
+      this.#deletions.add(key)
+      if (slices.isOver) await slices.turn()
+    }
+  }
+
+  /** Definitions come and go. */
+  #onKinds(): void {
+    const { registry, accessOf } = this.#parts
+    const before = this.#sources
+    this.#sources = new Sources(registry, accessOf)
+    void this.#followed.follow(this.#sources)
+    for (const [prefix, source] of before.all()) if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
+    const unmapped = [...this.#unmapped]
+    this.#unmapped.clear()
+    for (const key of unmapped) this.#suspect(key)
+  }
+
+  /**
+   * If the definition was deleted, its objects were, too; the events of the last ones may not have come. If it is only not served, they are
+   * still there. Never fails.
+   */
+  async #forgetKind({ resource: { group, plural }, keys: { prefix } }: Source): Promise<void> {
+    const { registry, accessOf, log } = this.#parts
+    const definitions = registry.find({
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      plural: 'customresourcedefinitions',
+    })
+    if (definitions === undefined) return
+    try {
+      const { keys, reader } = accessOf(definitions)
+      const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
+      if (item !== undefined || this.#sources.all().has(prefix)) return
+      for (const key of [...this.graph.keys()]) {
+        if (!key.startsWith(prefix)) continue
+        this.graph.set(key, undefined)
+        this.#onGone(key)
+      }
+    } catch (error) {
+      log('warn', 'the objects of a definition that is gone stay in the graph', { prefix, error: String(error) })
+    }
+  }
+
+  #find(key: Key, uid: string): Key | undefined {
+    const item = this.#sources.at(key)?.reader.known()?.get(key)
+    return item !== undefined && headOf(item).uid === uid ? item.key : undefined
+  }
+
+  #onGone(key: Key): void {
+    this.#early?.delete(key)
+    this.#unmapped.delete(key)
+  }
+
+  #suspect(key: Key): void {
+    if (this.#early === undefined) this.#deletions.add(key)
+    else this.#early.add(key)
+  }
+
+  /** A number: it is to be looked at again after so many ms. */
+  async #attemptToDelete(key: Key): Promise<number | undefined> {
+    // Most suspects have an owner that was not listed yet when they were seen.
+    const known = this.#sources.at(key)?.reader.known()?.get(key)
+    if (known !== undefined && (await this.#isFine(known))) return undefined
+    const read = await this.#read(key)
+    if (read === undefined) return undefined
+    const head = headOf(read.item)
+    if (head.isMarked) return this.#finishForeground(read, head)
+    if (head.owners.length === 0) return undefined
+    const classified = await classify(key, head, { sources: this.#sources, graph: this.graph, at: 'latest' })
+    if (classified === 'scope') return undefined
+    if (classified === 'kind') {
+      // If it went while its owners were asked for, nobody would take it out.
+      const objects = this.#sources.at(key)?.reader.known()
+      if (objects === undefined || objects.get(key) !== undefined) this.#unmapped.add(key)
+      return undefined
+    }
+    return again(await this.#decide(read, head, classified))
+  }
+
+  /** Whether all owners are there, by what is in memory. */
+  async #isFine(item: Item): Promise<boolean> {
+    const head = headOf(item)
+    if (head.isMarked) return false
+    const classified = await classify(item.key, head, { sources: this.#sources, graph: this.graph, at: 'any' })
+    if (typeof classified === 'string') return false
+    return classified.dangling.length === 0 && classified.waiting.length === 0
+  }
+
+  /** An object that waits for its dependents goes when none is left that blocks it. */
+  async #finishForeground(read: Read, { finalizers }: ObjectHead): Promise<number | undefined> {
+    const { key } = read.item
+    if (!finalizers.includes(foregroundFinalizer) || !this.graph.isWaiting(key)) return undefined
+    if (this.graph.hasBlockingDependents(key)) return undefined
+    return again(await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)))
+  }
+
+  async #decide(read: Read, head: ObjectHead, { solid, dangling, waiting }: Classified): Promise<Outcome> {
+    const { key } = read.item
+    if (solid.length > 0) {
+      if (dangling.length === 0 && waiting.length === 0) return 'done'
+      const uids = new Set([...dangling, ...waiting].map(({ uid }) => uid))
+      return this.#writes.dropOwners(read, head.owners, uids)
+    }
+    if (waiting.length > 0 && this.graph.hasDependents(key)) {
+      // Two that wait for each other would wait forever.
+      const isCircle = this.graph.hasWaitingDependents(key) && head.owners.some(({ blocks }) => blocks)
+      if (isCircle) {
+        const owners = head.owners.map(({ fields, blocks }) =>
+          blocks ? { ...fields, blockOwnerDeletion: false } : fields,
+        )
+        const outcome = await this.#writes.setOwners(read, owners)
+        // The version that was read is the old one now.
+        return outcome === 'done' ? 'changed' : outcome
+      }
+      return this.#writes.delete(read, 'Foreground')
+    }
+    await this.#reportStrangers(read, dangling)
+    const { finalizers } = head
+    if (finalizers.includes(orphanFinalizer)) return this.#writes.delete(read, 'Orphan')
+    return this.#writes.delete(read, finalizers.includes(foregroundFinalizer) ? 'Foreground' : 'Background')
+  }
+
+  async #reportStrangers(read: Read, dangling: Classified['dangling']): Promise<void> {
+    const { handle, clock } = this.#parts
+    const { key } = read.item
+    const place = this.#sources.place(key)
+    for (const reference of dangling) {
+      if (place === undefined || this.graph.wasDeleted(reference.uid)) continue
+      if (!(await isInOtherNamespace(reference, this.#sources.lead(reference, key)))) continue
+      const told = { reference, place, nowMs: clock.wallMs(), signal: this.#stopping.signal }
+      await reportInvalidNamespace(handle, read, told)
+    }
+  }
+
+  async #attemptToOrphan(key: Key): Promise<number | undefined> {
+    const read = await this.#read(key)
+    if (read === undefined) return undefined
+    const { finalizers, isMarked } = headOf(read.item)
+    if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
+    // A dependent that the graph does not have yet would be deleted.
+    await this.#followed.latest(this.#stopping.signal)
+    const dependents = this.graph.dependentsOf(key)
+    const keys = [...dependents].values()
+    const work = async (): Promise<void> => {
+      for (const dependent of keys) await this.#orphan(dependent, read.uid)
+    }
+    await Promise.all(Array.from({ length: ORPHANS_MAX }, work))
+    return again(await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)))
+  }
+
+  async #orphan(key: Key, ownerUid: string): Promise<void> {
+    for (let outcome: Outcome = 'changed'; outcome === 'changed'; ) {
+      this.#stopping.signal.throwIfAborted()
+      const read = await this.#read(key)
+      if (read === undefined) return
+      const { owners } = headOf(read.item)
+      if (!owners.some(({ uid }) => uid === ownerUid)) return
+      outcome = await this.#writes.dropOwners(read, owners, new Set([ownerUid]))
+    }
+  }
+
+  /** As it is stored now. */
+  async #read(key: Key): Promise<Read | undefined> {
+    const source = this.#sources.at(key)
+    const item = source && (await source.reader.get(key, 'latest')).item
+    return source && item && { source, item, uid: headOf(item).uid }
+  }
+}
+
+const again = (outcome: Outcome): number | undefined => (outcome === 'changed' ? CHANGED_MS : undefined)
+
+const without = (texts: readonly string[], text: string): string[] => texts.filter((one) => one !== text)

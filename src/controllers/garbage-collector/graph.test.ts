@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ObjectHead, OwnerReference } from '../object-head.ts'
+import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
+
+/** In this model the name of an owner is its key. */
+const reference = (name: string, uid: string, blocks = false): OwnerReference => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  name,
+  uid,
+  blocks,
+  fields: {},
+})
+
+const head = (uid: string, owners: readonly OwnerReference[] = [], finalizers?: readonly string[]): ObjectHead => ({
+  uid,
+  isMarked: finalizers !== undefined,
+  finalizers: finalizers ?? [],
+  owners,
+})
+
+class World {
+  readonly objects = new Map<Key, ObjectHead>()
+  readonly suspects = new Set<Key>()
+  readonly orphaning = new Set<Key>()
+  readonly graph = new Graph({
+    keyOf: ({ name }) => (name === '?' ? undefined : name),
+    find: (key, uid) => (this.objects.get(key)?.uid === uid ? key : undefined),
+    onSuspect: (key) => void this.suspects.add(key),
+    onOrphaning: (key) => void this.orphaning.add(key),
+  })
+
+  set(key: Key, content: ObjectHead | undefined): void {
+    this.store(key, content)
+    this.graph.set(key, content)
+  }
+
+  store(key: Key, content: ObjectHead | undefined): void {
+    if (content === undefined) this.objects.delete(key)
+    else this.objects.set(key, content)
+  }
+
+  taken(): Key[] {
+    const all = [...this.suspects].toSorted()
+    this.suspects.clear()
+    return all
+  }
+}
+
+test('dependents are suspect when their owner goes, or was never there', () => {
+  const world = new World()
+  world.set('o', head('1'))
+  world.set('a', head('2', [reference('o', '1')]))
+  world.set('b', head('3', [reference('o', '1')]))
+  assert.deepEqual(world.taken(), [])
+  world.set('c', head('4', [reference('p', '9')]))
+  world.set('d', head('5', [reference('other', '1')]))
+  world.set('e', head('6', [reference('?', '7')]))
+  assert.deepEqual(world.taken(), ['c', 'd', 'e'])
+  world.set('p', head('9'))
+  assert.deepEqual([...world.graph.dependentsOf('p')], ['c'])
+  world.set('o', undefined)
+  assert.deepEqual(world.taken(), ['a', 'b', 'd'])
+  assert.ok(world.graph.wasDeleted('1'))
+  // Another one of the same name owns nothing.
+  world.set('o', head('8'))
+  assert.ok(world.graph.wasDeleted('1') && !world.graph.hasDependents('o'))
+  for (const key of ['a', 'b', 'd']) world.set(key, undefined)
+  assert.ok(!world.graph.wasDeleted('1'))
+})
+
+test('an owner that waits is suspect when what blocked it is gone, unblocked or owned by others', () => {
+  const world = new World()
+  world.set('o', head('1'))
+  for (const key of ['a', 'b', 'c']) world.set(key, head(key, [reference('o', '1', true)]))
+  world.set('d', head('d', [reference('o', '1')]))
+  world.set('o', head('1', [], [foregroundFinalizer]))
+  assert.deepEqual(world.taken(), ['a', 'b', 'c', 'd', 'o'])
+  assert.ok(world.graph.isWaiting('o') && world.graph.hasBlockingDependents('o'))
+  world.set('a', undefined)
+  assert.deepEqual(world.taken(), ['o'])
+  world.set('b', head('b', [reference('o', '1', false)]))
+  assert.deepEqual(world.taken(), ['o'])
+  assert.ok(world.graph.hasBlockingDependents('o'))
+  world.set('c', head('c'))
+  assert.deepEqual(world.taken(), ['o'])
+  assert.ok(!world.graph.hasBlockingDependents('o') && world.graph.hasDependents('o'))
+  world.set('late', head('late', [reference('o', '1', true)]))
+  assert.deepEqual(world.taken(), ['late'])
+})
+
+test('what is to be orphaned is told once', () => {
+  const world = new World()
+  world.set('o', head('1', [], [orphanFinalizer]))
+  world.set('o', head('1', [], [orphanFinalizer]))
+  assert.deepEqual([...world.orphaning], ['o'])
+  world.set('o', undefined)
+  assert.equal(world.graph.size, 0)
+})
+
+test('objects without owners and dependents are not in the graph', () => {
+  const world = new World()
+  for (let at = 0; at < 100; at++) world.set(`k${at}`, head(`u${at}`))
+  assert.equal(world.graph.size, 0)
+  world.set('d', head('d', [reference('k1', 'u1')]))
+  assert.equal(world.graph.size, 2)
+  world.set('d', head('d'))
+  assert.equal(world.graph.size, 0)
+})
+
+test('an owner that its dependents named while the cache was being filled is the one known by its key', () => {
+  const world = new World()
+  world.set('top', head('0'))
+  world.set('o', head('1', [reference('top', '0')]))
+  // The cache does not have it for a while.
+  world.store('o', undefined)
+  world.set('a', head('2', [reference('o', '1', true)]))
+  world.set('b', head('3', [reference('o', '1')]))
+  assert.deepEqual(world.taken(), ['a', 'b'])
+  world.set('o', head('1', [reference('top', '0')]))
+  assert.deepEqual([...world.graph.dependentsOf('o')], ['a', 'b'])
+  assert.ok(world.graph.hasBlockingDependents('o'))
+  world.set('o', head('1', [reference('top', '0')], [orphanFinalizer]))
+  assert.deepEqual([...world.graph.dependentsOf('o')], ['a', 'b'])
+  world.set('o', undefined)
+  assert.deepEqual(world.taken(), ['a', 'b'])
+  for (const key of ['a', 'b']) world.set(key, undefined)
+  assert.ok(world.graph.size === 0 && !world.graph.wasDeleted('1'))
+})
+
+test('dependents that named an owner before it was known are told when it is deleted in the foreground', () => {
+  const world = new World()
+  world.set('o', head('1', [reference('top', '0')]))
+  world.store('o', undefined)
+  world.set('a', head('2', [reference('o', '1', true)]))
+  world.taken()
+  world.set('o', head('1', [reference('top', '0')], [foregroundFinalizer]))
+  assert.deepEqual(world.taken(), ['a', 'o'])
+  assert.ok(world.graph.hasBlockingDependents('o'))
+})
+
+/** A generator of numbers from 0 to below 1 that a seed decides. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/**
+ * Random changes, whose events come late and in any order between resources; the collector deletes every suspect whose owners are all gone.
+ * Then no garbage is left, nothing is deleted that has an owner, and the edges are those of the objects.
+ */
+test('after random changes the graph is that of the objects, and no garbage is left', () => {
+  for (let seed = 1; seed <= 300; seed++) changeAtRandom(seed)
+})
+
+function changeAtRandom(seed: number): void {
+  const random = randomOf(seed)
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+  const world = new World()
+  const keys = Array.from({ length: 12 }, (_, at) => `k${at}`)
+  const feeds: { key: Key; content: ObjectHead | undefined }[][] = [[], [], []]
+  let uids = 0
+  const change = (key: Key, content: ObjectHead | undefined): void => {
+    world.store(key, content)
+    feeds[Number(key.slice(1)) % feeds.length]?.push({ key, content })
+  }
+  const randomOwners = (): OwnerReference[] =>
+    Array.from({ length: Math.floor(random() * 3) }, () => {
+      const name = pick(keys) ?? ''
+      const uid = random() < 0.8 ? (world.objects.get(name)?.uid ?? `absent${uids++}`) : `absent${uids++}`
+      return reference(name, uid, random() < 0.5)
+    })
+  const hasOwner = ({ owners }: ObjectHead): boolean =>
+    owners.some(({ name, uid }) => world.objects.get(name)?.uid === uid)
+  const collect = (): void => {
+    for (const key of world.taken()) {
+      const object = world.objects.get(key)
+      if (object !== undefined && object.owners.length > 0 && !hasOwner(object)) change(key, undefined)
+    }
+  }
+  const deliver = (): boolean => {
+    const event = pick(feeds.filter(({ length }) => length > 0))?.shift()
+    if (event !== undefined) world.graph.set(event.key, event.content)
+    return event !== undefined
+  }
+  for (let step = 0; step < 150; step++) {
+    const key = pick(keys) ?? ''
+    const now = world.objects.get(key)
+    const dice = random()
+    if (dice < 0.3)
+      change(key, now === undefined ? head(`u${uids++}`, randomOwners()) : { ...now, owners: randomOwners() })
+    else if (dice < 0.45 && now !== undefined) change(key, undefined)
+    else if (dice < 0.5 && now !== undefined) change(key, { ...now, isMarked: true, finalizers: [foregroundFinalizer] })
+    else if (dice < 0.9) deliver()
+    else collect()
+  }
+  do while (deliver());
+  while ((collect(), deliver()))
+  for (const [key, object] of world.objects) {
+    assert.ok(object.owners.length === 0 || hasOwner(object), `${key} is garbage (seed ${seed})`)
+    const dependents = [...world.objects].filter(([, { owners }]) => owners.some(({ uid }) => uid === object.uid))
+    assert.deepEqual(
+      new Set(world.graph.dependentsOf(key)),
+      new Set(dependents.map(([dependent]) => dependent)),
+      `${key} (seed ${seed})`,
+    )
+    const isBlocked = dependents.some(([, { owners }]) => owners.find(({ uid }) => uid === object.uid)?.blocks)
+    assert.equal(world.graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * Who owns whom. The graph has only objects that have owners, dependents, or a finalizer of the garbage collector while they are being
+ * deleted, and of them only their keys in the cache, the uids of owners, and the edges: everything else is read from the cache when it is
+ * needed. So an object without owners and dependents costs nothing, and one with an owner some 150 bytes.
+ *
+ * An owner that a reference names but nobody has seen is a node without a key (upstream calls it virtual).
+ */
+import type { Item } from '../../cache/item.ts'
+import type { ObjectHead, OwnerReference } from '../object-head.ts'
+
+export type Key = Item['key']
+
+export const orphanFinalizer = 'orphan'
+export const foregroundFinalizer = 'foregroundDeletion'
+
+export type GraphParts = {
+  /** The key that a reference of the object at `key` leads to. Undefined: the kind is not served, or the reference is not valid. */
+  readonly keyOf: (reference: OwnerReference, key: Key) => Key | undefined
+  /** The object with this uid at this key, if the cache has it: its own key, which costs no memory. */
+  readonly find: (key: Key, uid: string) => Key | undefined
+  /** The object may be garbage, or may be waiting for dependents that are gone. */
+  readonly onSuspect: (key: Key) => void
+  /** The object is being deleted, and its dependents are to be orphaned. */
+  readonly onOrphaning: (key: Key) => void
+}
+
+const MARKED = 1
+/** It is being deleted in the foreground: it waits until its blocking dependents are gone. */
+const WAITING = 2
+const ORPHANING = 4
+/** It was there and was deleted. */
+const GONE = 8
+/** The rest of the bits: which owners it blocks, by their places. Those beyond count as blocked. */
+const BLOCKS_AT = 4
+const BLOCKS_MAX = 26
+
+class Node {
+  key: Key | undefined
+  /** Known of nodes that have had dependents, or that are being deleted. */
+  uid: string | undefined
+  owners: Node | readonly Node[] | undefined
+  dependents: Node | Set<Node> | undefined
+  bits = 0
+
+  constructor(key: Key | undefined, uid: string | undefined) {
+    this.key = key
+    this.uid = uid
+    this.owners = undefined
+    this.dependents = undefined
+  }
+}
+
+export class Graph {
+  readonly #parts: GraphParts
+  readonly #byKey = new Map<Key, Node>()
+  /** Those whose uid is known. */
+  readonly #byUid = new Map<string, Node>()
+
+  constructor(parts: GraphParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  keys(): Iterable<Key> {
+    return this.#byKey.keys()
+  }
+
+  /** An object as it is now; undefined: it is gone. */
+  set(key: Key, head: ObjectHead | undefined): void {
+    const found = this.#byKey.get(key)
+    if (head === undefined) {
+      if (found !== undefined) this.#remove(found)
+      return
+    }
+    // Another object has the name now.
+    if (found?.uid !== undefined && found.uid !== head.uid) {
+      this.#remove(found)
+      this.#insert(key, head, undefined)
+    } else this.#insert(key, head, found)
+  }
+
+  /** Whether an object waits for the deletion of its dependents. */
+  isWaiting(key: Key): boolean {
+    return ((this.#byKey.get(key)?.bits ?? 0) & WAITING) !== 0
+  }
+
+  hasDependents(key: Key): boolean {
+    return this.#byKey.get(key)?.dependents !== undefined
+  }
+
+  /** Whether a dependent that is itself waiting for its dependents exists. */
+  hasWaitingDependents(key: Key): boolean {
+    for (const { bits } of all(this.#byKey.get(key)?.dependents)) if ((bits & WAITING) !== 0) return true
+    return false
+  }
+
+  /** Whether a dependent exists that the object must not go before. */
+  hasBlockingDependents(key: Key): boolean {
+    const node = this.#byKey.get(key)
+    if (node === undefined) return false
+    for (const dependent of all(node.dependents)) if (isBlocking(dependent, node)) return true
+    return false
+  }
+
+  /** The keys of its dependents. */
+  *dependentsOf(key: Key): Generator<Key, void, void> {
+    for (const dependent of all(this.#byKey.get(key)?.dependents)) if (dependent.key !== undefined) yield dependent.key
+  }
+
+  /** Whether the object with this uid was there and was deleted. */
+  wasDeleted(uid: string): boolean {
+    return ((this.#byUid.get(uid)?.bits ?? 0) & GONE) !== 0
+  }
+
+  #insert(key: Key, head: ObjectHead, found: Node | undefined): void {
+    const { isMarked, finalizers, owners } = head
+    const isOrphaning = isMarked && finalizers.includes(orphanFinalizer)
+    const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
+    const named = this.#byUid.get(head.uid)
+    // Dependents that came while the cache did not have it have named a node without a key.
+    if (found !== undefined && named !== undefined && named.key === undefined) this.#merge(named, found)
+    let node = found ?? named
+    if (node === undefined) {
+      if (owners.length === 0 && !isOrphaning && !isWaiting) return
+      node = new Node(key, undefined)
+    }
+    if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
+    if (node.key !== undefined) this.#byKey.delete(node.key)
+    // The newest of equal strings is the one that the cache has, too.
+    node.key = key
+    this.#byKey.set(key, node)
+    const before = node.bits
+    this.#setOwners(node, owners, key)
+    node.bits = (node.bits & ~(MARKED | WAITING | ORPHANING | GONE)) | (isMarked ? MARKED : 0)
+    if (isOrphaning) node.bits |= ORPHANING
+    if (isWaiting) node.bits |= WAITING
+    if (isOrphaning && (before & ORPHANING) === 0) this.#parts.onOrphaning(key)
+    if (isWaiting && (before & WAITING) === 0) {
+      for (const dependent of all(node.dependents)) this.#suspect(dependent)
+      this.#parts.onSuspect(key)
+    }
+    this.#forgetIfIdle(node)
+  }
+
+  #setOwners(node: Node, references: readonly OwnerReference[], key: Key): void {
+    const before = node.owners
+    const blockedBefore = node.bits
+    if (references.length === 0 && before === undefined) return
+    const owners: Node[] = []
+    let blocks = 0
+    for (const reference of references) {
+      const owner = this.#ownerOf(reference, key)
+      if (owners.includes(owner)) continue
+      if (reference.blocks && owners.length < BLOCKS_MAX) blocks |= 1 << (BLOCKS_AT + owners.length)
+      owners.push(owner)
+    }
+    const olds = listOf(before)
+    node.owners = owners.length > 1 ? owners : owners[0]
+    node.bits = (node.bits & (MARKED | WAITING | ORPHANING | GONE)) | blocks
+    for (const owner of owners) {
+      if (olds.includes(owner)) continue
+      link(owner, node)
+      if ((owner.bits & WAITING) !== 0) this.#parts.onSuspect(key)
+    }
+    for (const [at, old] of olds.entries()) {
+      if (!owners.includes(old)) {
+        unlink(old, node)
+        this.#forgetIfIdle(old)
+      }
+      // It may have been the last one that kept its owner.
+      const wasBlocking = at >= BLOCKS_MAX || (blockedBefore & (1 << (BLOCKS_AT + at))) !== 0
+      if (wasBlocking && (old.bits & WAITING) !== 0 && !(owners.includes(old) && isBlocking(node, old)))
+        this.#suspect(old)
+    }
+  }
+
+  /** The node of an owner. If it is not where the reference says, the dependent is suspect. */
+  #ownerOf(reference: OwnerReference, key: Key): Node {
+    const { keyOf, find, onSuspect } = this.#parts
+    const { uid } = reference
+    const known = this.#byUid.get(uid)
+    const wanted = keyOf(reference, key)
+    if (known?.key !== undefined) {
+      if (known.key !== wanted) onSuspect(key)
+      return known
+    }
+    const seen = wanted === undefined ? undefined : find(wanted, uid)
+    if (seen === undefined) {
+      onSuspect(key)
+      return known ?? this.#learnUid(new Node(undefined, undefined), uid)
+    }
+    const there = this.#byKey.get(seen)
+    // One of another uid is about to be replaced by its own event.
+    if (there !== undefined && there.uid !== undefined)
+      return known ?? this.#learnUid(new Node(undefined, undefined), uid)
+    if (there === undefined) {
+      const node = known ?? this.#learnUid(new Node(undefined, undefined), uid)
+      node.key = seen
+      node.bits &= ~GONE
+      this.#byKey.set(seen, node)
+      return node
+    }
+    if (known !== undefined) this.#merge(known, there)
+    return this.#learnUid(there, uid)
+  }
+
+  /** The dependents of a node without a key are those of the one with a key, which is the same object. */
+  #merge(virtual: Node, node: Node): void {
+    // A copy: each one is taken out of the Set.
+    for (const dependent of [...all(virtual.dependents)]) replaceOwner(dependent, virtual, node)
+    if (virtual.uid !== undefined) this.#learnUid(node, virtual.uid)
+  }
+
+  #learnUid(node: Node, uid: string): Node {
+    node.uid = uid
+    this.#byUid.set(uid, node)
+    return node
+  }
+
+  #remove(node: Node): void {
+    const { key, owners } = node
+    if (key !== undefined) this.#byKey.delete(key)
+    node.key = undefined
+    node.owners = undefined
+    node.bits = GONE
+    for (const owner of listOf(owners)) {
+      unlink(owner, node)
+      if ((owner.bits & WAITING) !== 0) this.#suspect(owner)
+      this.#forgetIfIdle(owner)
+    }
+    for (const dependent of all(node.dependents)) this.#suspect(dependent)
+    this.#forgetIfIdle(node)
+  }
+
+  #suspect({ key }: Node): void {
+    if (key !== undefined) this.#parts.onSuspect(key)
+  }
+
+  #forgetIfIdle(node: Node): void {
+    if (node.dependents !== undefined) return
+    const isKept = node.owners !== undefined || (node.bits & (WAITING | ORPHANING)) !== 0
+    if (isKept) return
+    if (node.key !== undefined) this.#byKey.delete(node.key)
+    if (node.uid !== undefined && this.#byUid.get(node.uid) === node) this.#byUid.delete(node.uid)
+  }
+}
+
+function* all(nodes: Node | Set<Node> | undefined): Generator<Node, void, void> {
+  if (nodes instanceof Set) yield* nodes
+  else if (nodes !== undefined) yield nodes
+}
+
+const listOf = (nodes: Node | readonly Node[] | undefined): readonly Node[] =>
+  nodes === undefined ? [] : nodes instanceof Node ? [nodes] : nodes
+
+function link(owner: Node, dependent: Node): void {
+  const { dependents } = owner
+  if (dependents === undefined) owner.dependents = dependent
+  else if (dependents instanceof Set) dependents.add(dependent)
+  else if (dependents !== dependent) owner.dependents = new Set([dependents, dependent])
+}
+
+function unlink(owner: Node, dependent: Node): void {
+  const { dependents } = owner
+  if (dependents === dependent) owner.dependents = undefined
+  else if (dependents instanceof Set && dependents.delete(dependent) && dependents.size === 0)
+    owner.dependents = undefined
+}
+
+function replaceOwner(dependent: Node, before: Node, after: Node): void {
+  const owners = listOf(dependent.owners).map((owner) => (owner === before ? after : owner))
+  dependent.owners = owners.length > 1 ? owners : owners[0]
+  unlink(before, dependent)
+  link(after, dependent)
+}
+
+function isBlocking(dependent: Node, owner: Node): boolean {
+  const at = listOf(dependent.owners).indexOf(owner)
+  return at >= BLOCKS_MAX || (at >= 0 && (dependent.bits & (1 << (BLOCKS_AT + at))) !== 0)
+}

@@ -1,0 +1,52 @@
+/** The event that tells why an object went: its owner is in another namespace, which is no owner. */
+import { type HandleAs, request } from '../../api/own-request.ts'
+import { apiVersionOf } from '../../registry/resource.ts'
+import { headOf, type OwnerReference } from '../object-head.ts'
+import { type Led, type Place } from './sources.ts'
+import type { Read } from './writes.ts'
+
+const component = 'garbage-collector-controller'
+
+/** Whether an object with the uid of the reference has its name in another namespace. */
+export async function isInOtherNamespace({ name, uid }: OwnerReference, led: Led): Promise<boolean> {
+  if (typeof led === 'string' || !led.source.keys.isNamespaced) return false
+  const { keys, reader } = led.source
+  const { items } = await reader.list(keys.range(), 'any', { name, matches: (item) => keys.hasName(name)(item.key) })
+  return items.some((item) => headOf(item).uid === uid)
+}
+
+type Told = {
+  readonly reference: OwnerReference
+  readonly place: Place
+  readonly nowMs: number
+  readonly signal: AbortSignal
+}
+
+/** Upstream's words. */
+export async function reportInvalidNamespace(
+  handle: HandleAs,
+  { source: { resource }, uid }: Read,
+  { reference, place, nowMs, signal }: Told,
+): Promise<void> {
+  const { namespace = '', name } = place
+  const { apiVersion, kind, name: owner, uid: ownerUid } = reference
+  const identity = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${owner}, uid: ${ownerUid}]`
+  const now = new Date(nowMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    // As client-go names events: by nanoseconds in hexadecimal.
+    metadata: { name: `${name}.${(BigInt(Math.floor(nowMs)) * 1_000_000n).toString(16)}`, namespace },
+    involvedObject: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${identity} does not exist in namespace ${JSON.stringify(namespace)}`,
+    source: { component },
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+    type: 'Warning',
+    reportingComponent: component,
+    reportingInstance: '',
+  }
+  await request(handle, { method: 'POST', path: `/api/v1/namespaces/${namespace}/events`, body, signal })
+}

@@ -1,0 +1,70 @@
+/** Where objects are: the resources that the collector follows, by the kinds of references and by the keys of objects. */
+import type { Registry } from '../../registry/registry.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import type { OwnerReference } from '../object-head.ts'
+import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
+import { servedResources } from '../served-resources.ts'
+import type { Key } from './graph.ts'
+
+export type Source = ReadAccess & {
+  /** In the version that is written to. */
+  readonly resource: Resource
+}
+
+export type Place = { readonly namespace: string | undefined; readonly name: string }
+
+/** 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the kind is not served. */
+export type Led = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
+
+/** As the registry is now: it is made anew when that changes. */
+export class Sources {
+  readonly #byPrefix = new Map<Key, Source>()
+  readonly #byKind = new Map<string, Source>()
+
+  constructor(registry: Registry, accessOf: ReadAccessOf) {
+    const byId = new Map<string, Source>()
+    for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
+      // As upstream: events own nothing and are many.
+      if (resource.plural === 'events' && (resource.group === '' || resource.group === 'events.k8s.io')) continue
+      const { keys, reader } = accessOf(resource)
+      const source = { resource, keys, reader }
+      byId.set(idOf(resource), source)
+      this.#byPrefix.set(keys.prefix, source)
+    }
+    for (const resource of registry.all()) {
+      const source = byId.get(idOf(resource))
+      if (source !== undefined) this.#byKind.set(`${apiVersionOf(resource)} ${resource.kind}`, source)
+    }
+  }
+
+  all(): ReadonlyMap<Key, Source> {
+    return this.#byPrefix
+  }
+
+  /** The resource of an object; undefined if it is no longer served. */
+  at(key: Key): Source | undefined {
+    const name = key.lastIndexOf('/')
+    const namespace = key.lastIndexOf('/', name - 1)
+    const namespaced = this.#byPrefix.get(key.slice(0, namespace + 1))
+    if (namespaced?.keys.isNamespaced === true) return namespaced
+    const source = this.#byPrefix.get(key.slice(0, name + 1))
+    return source?.keys.isNamespaced === false ? source : undefined
+  }
+
+  place(key: Key): Place | undefined {
+    return this.at(key)?.keys.parse(key)
+  }
+
+  /** Where the owner is that the object at `key` names. */
+  lead({ apiVersion, kind, name }: OwnerReference, key: Key): Led {
+    const source = this.#byKind.get(`${apiVersion} ${kind}`)
+    const place = this.place(key)
+    // A name that cannot be one is not looked for: nothing is deleted because of it.
+    if (source === undefined || place === undefined || name === '' || /^\.\.?$|\//.test(name)) return 'kind'
+    const { keys } = source
+    if (!keys.isNamespaced) return { source, key: keys.key(undefined, name) }
+    return place.namespace === undefined ? 'scope' : { source, key: keys.key(place.namespace, name) }
+  }
+}
+
+const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`

@@ -1,0 +1,78 @@
+/** The conditions of a namespace that is being emptied, in upstream's words. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
+
+/** What one pass over the content of a namespace found. */
+export type ContentReport = {
+  /** Why objects of some resources could not be deleted. */
+  readonly faults: readonly string[]
+  /** How many objects are left, by `plural.group`. Undefined: only some resources were looked at. */
+  readonly remaining: ReadonlyMap<string, number> | undefined
+  /** How many objects each finalizer keeps. */
+  readonly finalizers: ReadonlyMap<string, number>
+}
+
+type Told = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string }
+
+const ok = (reason: string, message: string): Told => ({ status: 'False', reason, message })
+
+/** The namespace with its conditions; undefined if it has them already. */
+export function withConditions(namespace: KubeObject, report: ContentReport, now: string): KubeObject | undefined {
+  const status = fieldsOf(namespace['status'])
+  const before = itemsOf(status['conditions'])
+  const told = conditionsOf(report)
+  const changed = [...told].filter(
+    ([type, one]) =>
+      !isSame(
+        before.find((old) => old['type'] === type),
+        one,
+      ),
+  )
+  if (changed.length === 0) return undefined
+  const conditions = before.map((old) => {
+    const one = changed.find(([type]) => type === old['type'])?.[1]
+    if (one === undefined) return old
+    return { ...old, ...one, ...(old['status'] === one.status ? {} : { lastTransitionTime: now }) }
+  })
+  const known = new Set(before.map(({ type }) => type))
+  const added = changed.filter(([type]) => !known.has(type))
+  const all = [...conditions, ...added.map(([type, one]) => ({ type, lastTransitionTime: now, ...one }))]
+  return { ...namespace, status: { ...status, conditions: all } }
+}
+
+function conditionsOf({ faults, remaining, finalizers }: ContentReport): ReadonlyMap<string, Told> {
+  return new Map([
+    // All resources are in this process.
+    ['NamespaceDeletionDiscoveryFailure', ok('ResourcesDiscovered', 'All resources successfully discovered')],
+    [
+      'NamespaceDeletionGroupVersionParsingFailure',
+      ok('ParsedGroupVersions', 'All legacy kube types successfully parsed'),
+    ],
+    ['NamespaceDeletionContentFailure', deletionOf(faults)],
+    ['NamespaceContentRemaining', remainingOf(remaining ?? new Map())],
+    ['NamespaceFinalizersRemaining', finalizersOf(remaining === undefined ? new Map() : finalizers)],
+  ])
+}
+
+function deletionOf(faults: readonly string[]): Told {
+  if (faults.length === 0)
+    return ok('ContentDeleted', 'All content successfully deleted, may be waiting on finalization')
+  const message = `Failed to delete all resource types, ${faults.length} remaining: ${faults.toSorted().join(', ')}`
+  return { status: 'True', reason: 'ContentDeletionFailed', message }
+}
+
+function remainingOf(remaining: ReadonlyMap<string, number>): Told {
+  if (remaining.size === 0) return ok('ContentRemoved', 'All content successfully removed')
+  const all = Array.from(remaining, ([resource, count]) => `${resource} has ${count} resource instances`)
+  const message = `Some resources are remaining: ${all.toSorted().join(', ')}`
+  return { status: 'True', reason: 'SomeResourcesRemain', message }
+}
+
+function finalizersOf(finalizers: ReadonlyMap<string, number>): Told {
+  if (finalizers.size === 0) return ok('ContentHasNoFinalizers', 'All content-preserving finalizers finished')
+  const all = Array.from(finalizers, ([finalizer, count]) => `${finalizer} in ${count} resource instances`)
+  const message = `Some content in the namespace has finalizers remaining: ${all.toSorted().join(', ')}`
+  return { status: 'True', reason: 'SomeFinalizersRemain', message }
+}
+
+const isSame = (old: Fields | undefined, { status, reason, message }: Told): boolean =>
+  old !== undefined && old['status'] === status && old['reason'] === reason && old['message'] === message

@@ -1,0 +1,177 @@
+/** Deletes what is in a namespace, as far as that is possible now. */
+import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { type HandleAs, request } from '../../api/own-request.ts'
+import type { Item } from '../../cache/item.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { headOf } from '../object-head.ts'
+import type { ReadAccessOf } from '../read-access.ts'
+import { objectPath, servedResources } from '../served-resources.ts'
+import type { ContentReport } from './conditions.ts'
+import { failureOf, outcomeOf } from '../write-outcome.ts'
+
+/** Deletes under way for one namespace, and resources of it that are looked at: more would only wait for etcd. */
+const DELETES_MAX = 16
+const RESOURCES_MAX = 8
+
+/** Upstream's guess of how long finalizers take. */
+const FINALIZERS_SECONDS = 15
+
+export type ContentParts = {
+  readonly handle: HandleAs
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  /** Whether the namespace is still there, as it is stored now: another one of its name is not it. */
+  readonly isThere: () => Promise<boolean>
+  readonly wallMs: () => number
+  readonly signal: AbortSignal
+}
+
+export type Deleted = ContentReport & {
+  /** In how many seconds the rest may be gone; 0 if nothing is left, or nobody knows. */
+  readonly estimateSeconds: number
+}
+
+/** Pods first: what they use must not vanish below them (KEP-5080). */
+export async function deleteContent(namespace: KubeObject, parts: ContentParts): Promise<Deleted> {
+  const resources = servedResources(parts.registry, ['delete', 'list']).filter(({ isNamespaced }) => isNamespaced)
+  const totals = new Totals()
+  const pods = resources.filter(isPods)
+  for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, parts))
+  const ofPods = totals.report()
+  // A pod that could not be deleted may run.
+  if (totals.remaining.size > 0 || ofPods.faults.length > 0) return { ...ofPods, remaining: undefined }
+  const others = resources.filter((resource) => !isPods(resource)).values()
+  const work = async (): Promise<void> => {
+    for (const resource of others) await totals.add(resource, deleteAll(resource, namespace, parts))
+  }
+  await Promise.all(Array.from({ length: RESOURCES_MAX }, work))
+  return totals.report()
+}
+
+const isPods = ({ group, plural }: Resource): boolean => group === '' && plural === 'pods'
+
+type Left = {
+  readonly estimateSeconds: number
+  readonly count: number
+  readonly finalizers: ReadonlyMap<string, number>
+  readonly fault?: string
+}
+
+class Totals {
+  readonly remaining = new Map<string, number>()
+  readonly #finalizers = new Map<string, number>()
+  readonly #faults = new Set<string>()
+  #estimateSeconds = 0
+
+  async add({ group, plural }: Resource, deleting: Promise<Left>): Promise<void> {
+    const { estimateSeconds, count, finalizers, fault } = await deleting
+    if (fault !== undefined) this.#faults.add(fault)
+    this.#estimateSeconds = Math.max(this.#estimateSeconds, estimateSeconds)
+    if (count === 0) return
+    this.remaining.set(`${plural}.${group}`, count)
+    for (const [finalizer, times] of finalizers) {
+      this.#finalizers.set(finalizer, (this.#finalizers.get(finalizer) ?? 0) + times)
+    }
+  }
+
+  report(): Deleted {
+    return {
+      faults: [...this.#faults],
+      remaining: this.remaining,
+      finalizers: this.#finalizers,
+      estimateSeconds: this.#estimateSeconds,
+    }
+  }
+}
+
+const nothing: Left = { estimateSeconds: 0, count: 0, finalizers: new Map() }
+
+/** Deletes all objects of one resource. Never fails: what went wrong is in the result. */
+async function deleteAll(resource: Resource, namespace: KubeObject, parts: ContentParts): Promise<Left> {
+  const { keys, reader } = parts.accessOf(resource)
+  const list = async (): Promise<readonly Item[]> =>
+    (await reader.list(keys.range(namespace.metadata.name), 'latest')).items
+  try {
+    const items = await list()
+    if (items.length === 0) return nothing
+    // Asked after the list: all that was listed is then of this namespace, and not of a new one of the same name.
+    if (!(await parts.isThere())) return { ...nothing, fault: 'the namespace was finalized by somebody else' }
+    const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, parts.wallMs()) : 0
+    const fault = await deleteEach(resource, items, parts)
+    if (fault !== undefined) return { ...nothing, estimateSeconds, fault }
+    const left = await list()
+    if (left.length === 0) return nothing
+    return await judgeLeft(resource, left, { namespace, estimateSeconds })
+  } catch (error) {
+    return { ...nothing, fault: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+async function judgeLeft(
+  { group, version, plural }: Resource,
+  left: readonly Item[],
+  { namespace, estimateSeconds }: { readonly namespace: KubeObject; readonly estimateSeconds: number },
+): Promise<Left> {
+  const finalizers = new Map<string, number>()
+  const slices = new Slices()
+  for (const item of left) {
+    if (slices.isOver) await slices.turn()
+    for (const finalizer of headOf(item).finalizers) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+  }
+  const count = left.length
+  if (estimateSeconds > 0) return { estimateSeconds, count, finalizers }
+  if (finalizers.size > 0) return { estimateSeconds: FINALIZERS_SECONDS, count, finalizers }
+  const resource = `${group}/${version}, Resource=${plural}`
+  const fault = `unexpected items still remain in namespace: ${namespace.metadata.name} for gvr: ${resource}`
+  return { estimateSeconds: 0, count, finalizers, fault }
+}
+
+/** The longest grace period of pods that run, in seconds; 0 if that much has passed since the namespace was deleted. */
+async function graceLeft(pods: readonly Item[], { metadata }: KubeObject, nowMs: number): Promise<number> {
+  let longest = 0
+  const slices = new Slices()
+  for (const pod of pods) {
+    if (slices.isOver) await slices.turn()
+    const { spec, status } = pod.peek()
+    if (/^(Succeeded|Failed)$/.test(textOf(fieldsOf(status)['phase']))) continue
+    longest = Math.max(longest, numberOf(fieldsOf(spec)['terminationGracePeriodSeconds']))
+  }
+  const passedMs = nowMs - Date.parse(textOf(metadata.deletionTimestamp))
+  return passedMs >= 1000 * longest ? 0 : longest
+}
+
+const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion'])
+
+/** Returns why one could not be deleted, if so: the rest of the resource is then left for the next time. */
+async function deleteEach(
+  resource: Resource,
+  items: readonly Item[],
+  { handle, accessOf, signal }: ContentParts,
+): Promise<string | undefined> {
+  const { keys } = accessOf(resource)
+  const slices = new Slices()
+  const left = items.values()
+  let fault: string | undefined
+  const work = async (): Promise<void> => {
+    for (const item of left) {
+      if (fault !== undefined || signal.aborted) return
+      if (slices.isOver) await slices.turn()
+      const { uid, isMarked, finalizers } = headOf(item)
+      // A delete in the background takes the finalizers of the garbage collector away; of others it changes nothing.
+      if (isMarked && !finalizers.some((finalizer) => collectorFinalizers.has(finalizer))) continue
+      const { namespace, name = '' } = keys.parse(item.key) ?? {}
+      const path = objectPath(resource, namespace, name)
+      const body = { ...inBackground, preconditions: { uid } }
+      const response = await request(handle, { method: 'DELETE', path, body, signal })
+      // Of a conflict the next list tells what has the name now.
+      if (outcomeOf(response) === undefined) fault ??= failureOf(path, response)
+    }
+  }
+  await Promise.all(Array.from({ length: DELETES_MAX }, work))
+  return fault
+}
+
+/** The garbage collector is not needed: all that is in the namespace goes. */
+const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }

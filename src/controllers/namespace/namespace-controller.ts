@@ -1,0 +1,160 @@
+/** The namespace-controller: empties each namespace that is being deleted, tells in its conditions what is left, and finalizes it. */
+import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
+import { type HandleAs, request } from '../../api/own-request.ts'
+import { createNow } from '../../api/timestamps.ts'
+import { FollowedResource } from '../../cache/followed-resource.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { headOf } from '../object-head.ts'
+import type { QueueMetrics } from '../queue-metrics.ts'
+import type { ReadAccessOf } from '../read-access.ts'
+import { objectPath } from '../served-resources.ts'
+import { WorkQueue } from '../work-queue.ts'
+import { withConditions } from './conditions.ts'
+import { deleteContent } from './delete-content.ts'
+import { outcomeOrThrow } from '../write-outcome.ts'
+
+/** Upstream's number. */
+const NAMESPACES_MAX = 10
+/**
+ * After a namespace was deleted, other replicas may still create objects in it until they have heard of that. Upstream waits 5 s, for
+ * informers that are further behind than the caches of servers.
+ */
+const HEARD_MS = 2_000
+/** The first wait for what is left; the next ones double, up to half of upstream's estimate. */
+const LEFT_MS_FIRST = 500
+/** When the status or the finalizers are written by somebody else at the same time. */
+const WRITE_TRIES = 5
+
+const finalizer = 'kubernetes'
+
+export type NamespaceControllerParts = {
+  readonly handle: HandleAs
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  readonly metrics: QueueMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class NamespaceController implements AsyncDisposable {
+  readonly #parts: NamespaceControllerParts
+  readonly #stopping = new AbortController()
+  readonly #queue: WorkQueue
+  readonly #followed: FollowedResource<boolean> | undefined
+  readonly #resource: Resource | undefined
+  readonly #now: () => string
+  /** Namespaces that are being deleted, with how long to wait when something is left. */
+  readonly #waits = new Map<string, number>()
+
+  constructor(parts: NamespaceControllerParts) {
+    const { registry, accessOf, metrics, clock, log } = parts
+    this.#parts = parts
+    this.#now = createNow(clock.wallMs)
+    this.#queue = new WorkQueue({
+      name: 'the deletion of a namespace',
+      workersMax: NAMESPACES_MAX,
+      work: (name) => this.#work(name),
+      log,
+      measured: { metrics, as: 'namespace', monotonicMs: clock.monotonicMs },
+    })
+    this.#resource = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    if (this.#resource === undefined) return
+    const { keys, reader } = accessOf(this.#resource)
+    this.#followed = new FollowedResource<boolean>({
+      name: 'namespaces',
+      reader,
+      range: keys.range(),
+      read: (item) => headOf(item).isMarked,
+      set: (key, isMarked) => this.#set(key.slice(keys.prefix.length), isMarked === true),
+      known: () => Array.from(this.#waits.keys(), (name) => keys.key(undefined, name)),
+      log,
+    })
+    // Never fails.
+    void this.#followed.start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
+  }
+
+  #set(name: string, isMarked: boolean): void {
+    if (!isMarked) this.#waits.delete(name)
+    else if (!this.#waits.has(name)) {
+      this.#waits.set(name, LEFT_MS_FIRST)
+      this.#queue.addAfter(name, HEARD_MS)
+    }
+  }
+
+  /** A number: something is left, and is to be looked at again after so many ms. */
+  async #work(name: string): Promise<number | undefined> {
+    const namespace = await this.#read(name)
+    if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
+    if (finalizersOf(namespace).length === 0) return undefined
+    const { handle, registry, accessOf, clock, log } = this.#parts
+    const { signal } = this.#stopping
+    const isThere = async (): Promise<boolean> => (await this.#read(name))?.metadata.uid === namespace.metadata.uid
+    const parts = { handle, registry, accessOf, isThere, wallMs: clock.wallMs, signal }
+    const deleted = await deleteContent(namespace, parts)
+    if (signal.aborted) return undefined
+    const { faults, estimateSeconds } = deleted
+    const isDone = faults.length === 0 && estimateSeconds === 0
+    // What goes with this needs no conditions any more.
+    if (!isDone || !isLast(namespace)) {
+      await this.#change(namespace, 'status', (current) => withConditions(current, deleted, this.#now())).catch(
+        (error: unknown) =>
+          log('warn', 'the conditions of a namespace cannot be written', { name, error: String(error) }),
+      )
+    }
+    if (faults.length > 0) throw new Error(faults.join(', '))
+    if (!isDone) return this.#nextWait(name, estimateSeconds)
+    await this.#change(namespace, 'finalize', withoutFinalizer)
+    return undefined
+  }
+
+  #nextWait(name: string, estimateSeconds: number): number {
+    const wait = this.#waits.get(name) ?? LEFT_MS_FIRST
+    this.#waits.set(name, 2 * wait)
+    return Math.min(wait, 1000 * (Math.floor(estimateSeconds / 2) + 1))
+  }
+
+  async #read(name: string): Promise<KubeObject | undefined> {
+    if (this.#resource === undefined) return undefined
+    const { keys, reader } = this.#parts.accessOf(this.#resource)
+    return (await reader.get(keys.key(undefined, name), 'latest')).item?.object()
+  }
+
+  /** Writes a part of the namespace, unless it is gone or `decide` returns undefined. */
+  async #change(
+    { metadata: { uid, name = '' } }: KubeObject,
+    subresource: 'status' | 'finalize',
+    decide: (namespace: KubeObject) => KubeObject | undefined,
+  ): Promise<void> {
+    for (let tries = 0; tries < WRITE_TRIES; tries++) {
+      const namespace = await this.#read(name)
+      const body = namespace?.metadata.uid === uid ? namespace && decide(namespace) : undefined
+      if (body === undefined || this.#resource === undefined) return
+      const path = `${objectPath(this.#resource, undefined, name)}/${subresource}`
+      const { signal } = this.#stopping
+      const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
+      if (outcomeOrThrow(path, response) === 'done') return
+    }
+    throw new Error(`the ${subresource} of namespace ${name} is written by others all the time`)
+  }
+}
+
+const finalizersOf = (namespace: KubeObject): readonly string[] => textsOf(fieldsOf(namespace['spec'])['finalizers'])
+
+/** Whether nothing else keeps the namespace. */
+const isLast = (namespace: KubeObject): boolean =>
+  finalizersOf(namespace).every((one) => one === finalizer) && (namespace.metadata.finalizers ?? []).length === 0
+
+function withoutFinalizer(namespace: KubeObject): KubeObject | undefined {
+  const finalizers = finalizersOf(namespace)
+  if (!finalizers.includes(finalizer)) return undefined
+  const rest = finalizers.filter((one) => one !== finalizer).toSorted()
+  return { ...namespace, spec: { ...fieldsOf(namespace['spec']), finalizers: rest } }
+}

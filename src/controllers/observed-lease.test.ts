@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../api/object.ts'
+import { ObservedLease } from './observed-lease.ts'
+
+const lease = (resourceVersion: string, holderIdentity: string): KubeObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { uid: 'u', resourceVersion },
+  spec: { holderIdentity, leaseDurationSeconds: 10, renewTime: '2001-01-01T00:00:00.000000Z' },
+})
+
+test('a lease is held for its duration after it last changed, whatever time it names', () => {
+  const observed = new ObservedLease()
+  observed.see(undefined, 0)
+  assert.ok(!observed.isHeld(0))
+  observed.see(lease('1', 'one'), 1_000)
+  observed.see(lease('1', 'one'), 9_000)
+  assert.ok(observed.isHeld(10_999))
+  assert.ok(!observed.isHeld(11_000))
+  observed.see(lease('2', 'one'), 12_000)
+  assert.deepEqual([observed.isHeld(12_000), observed.holder], [true, 'one'])
+  observed.see(lease('3', ''), 13_000)
+  assert.ok(!observed.isHeld(13_000))
+})

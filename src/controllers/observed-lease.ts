@@ -1,0 +1,30 @@
+/**
+ * A Lease of others as seen from here. Whether it is still valid is decided by how long ago it last changed on the clock of this server, as
+ * client-go does: the clocks of two servers may differ.
+ */
+import { fieldsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
+
+export class ObservedLease {
+  #version: string | undefined
+  #changedMs = 0
+  #holder = ''
+  #durationMs = 0
+
+  see(lease: KubeObject | undefined, nowMs: number): void {
+    const version = lease === undefined ? undefined : `${lease.metadata.uid}/${lease.metadata.resourceVersion}`
+    if (version !== this.#version) this.#changedMs = nowMs
+    this.#version = version
+    const spec = fieldsOf(lease?.['spec'])
+    this.#holder = textOf(spec['holderIdentity'])
+    this.#durationMs = 1000 * numberOf(spec['leaseDurationSeconds'])
+  }
+
+  get holder(): string {
+    return this.#holder
+  }
+
+  /** Whether somebody holds it. */
+  isHeld(nowMs: number): boolean {
+    return this.#holder !== '' && nowMs - this.#changedMs < this.#durationMs
+  }
+}

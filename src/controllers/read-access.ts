@@ -1,0 +1,11 @@
+import type { FollowedAccess } from '../cache/follow-by-name.ts'
+import type { ObjectReader } from '../cache/reader.ts'
+import type { Resource } from '../registry/resource.ts'
+
+/** How controllers read the objects of a resource: from the cache of the server. They write through the handler. */
+export type ReadAccess = {
+  readonly keys: FollowedAccess['keys']
+  readonly reader: Pick<ObjectReader, 'known' | 'get' | 'list' | 'watch'>
+}
+
+export type ReadAccessOf = (resource: Resource) => ReadAccess

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CountedNames } from './counted-names.ts'
+
+test('a name is there while a quota has it, and only the first and the last one tell', () => {
+  const names = new CountedNames()
+  assert.ok(names.change([], ['pods', 'secrets']))
+  assert.ok(!names.change([], ['pods']))
+  assert.ok(!names.change(['pods', 'secrets'], ['secrets', 'pods']))
+  assert.deepEqual([...names.all()], ['pods', 'secrets'])
+  assert.ok(names.change(['pods', 'secrets'], ['pods']))
+  assert.deepEqual([...names.all()], ['pods'])
+  assert.ok(!names.change(['pods'], []))
+  assert.ok(names.change(['pods'], []))
+  assert.deepEqual([...names.all()], [])
+})

@@ -1,0 +1,215 @@
+/**
+ * The resourcequota-controller: writes into the status of each quota its limits and what the objects of its namespace use. New objects are charged by
+ * admission; this counts anew when limits change, when objects go or use less, and every five minutes.
+ */
+import type { Gates } from '../../api/gates.ts'
+import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type HandleAs, request } from '../../api/own-request.ts'
+import { isSameList, printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
+import { hasDeadline } from '../../admission/resource-quota/scopes.ts'
+import type { Shown } from '../../cache/event.ts'
+import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { systemTimers, type Timer } from '../../lib/timers.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { FollowedChanges } from '../followed-changes.ts'
+import type { QueueMetrics } from '../queue-metrics.ts'
+import type { ReadAccessOf } from '../read-access.ts'
+import { onRegistryChange } from '../registry-changes.ts'
+import { objectPath, servedResources } from '../served-resources.ts'
+import { WorkQueue } from '../work-queue.ts'
+import { CountedNames } from './counted-names.ts'
+import { type Counted, limitsOf, usageOf } from './usage.ts'
+import { outcomeOrThrow } from '../write-outcome.ts'
+
+/** Upstream's numbers. */
+const WORKERS_MAX = 5
+const RESYNC_MS = 5 * 60_000
+
+export type QuotaControllerParts = {
+  readonly handle: HandleAs
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  readonly gates: Gates
+  readonly metrics: QueueMetrics
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What is known of a quota: where it is, what it limits, and its limits as they were written, to tell changes. */
+type Known = { readonly namespace: string; readonly names: readonly string[]; readonly limits: string }
+
+export class QuotaController implements AsyncDisposable {
+  readonly #parts: QuotaControllerParts
+  readonly #stopping = new AbortController()
+  readonly #evaluators: Evaluators
+  readonly #queue: WorkQueue
+  readonly #resource: Resource | undefined
+  readonly #followed: FollowedResource<Known> | undefined
+  readonly #registryChanges: Disposable
+  readonly #resync: Timer
+  readonly #quotas = new Map<string, Known>()
+  /** Those of a namespace, by its name. */
+  readonly #inNamespace = new Map<string, Set<string>>()
+  readonly #names = new CountedNames()
+  readonly #changes = new Map<string, { readonly counted: Counted; readonly followed: FollowedChanges }>()
+  readonly #ending = new Set<Promise<void>>()
+  #counted: readonly Counted[]
+
+  constructor(parts: QuotaControllerParts) {
+    const { registry, accessOf, gates, metrics, clock, log } = parts
+    this.#parts = parts
+    this.#evaluators = new Evaluators(gates, clock)
+    this.#queue = new WorkQueue({
+      name: 'the status of a quota',
+      workersMax: WORKERS_MAX,
+      work: (key) => this.#count(key),
+      log,
+      measured: { metrics, as: 'resourcequota_primary', monotonicMs: clock.monotonicMs },
+    })
+    this.#counted = this.#countable()
+    this.#registryChanges = onRegistryChange(registry, () => {
+      this.#counted = this.#countable()
+      // What is followed anew tells the quotas that limit it.
+      this.#followChanges()
+    })
+    this.#resync = systemTimers.every(RESYNC_MS, () => this.#addAll())
+    this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
+    if (this.#resource === undefined) return
+    const { keys, reader } = accessOf(this.#resource)
+    this.#followed = new FollowedResource<Known>({
+      name: 'resourcequotas',
+      reader,
+      range: keys.range(),
+      read: (item) => {
+        const hard = fieldsOf(contentOf(item)['spec'])['hard']
+        const { namespace = '' } = keys.parse(item.key) ?? {}
+        return { namespace, names: Object.keys(fieldsOf(hard)), limits: JSON.stringify(hard ?? null) }
+      },
+      set: (key, known) => this.#set(key, known),
+      known: () => this.#quotas.keys(),
+      log,
+    })
+    // Never fails.
+    void this.#followed.start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    this.#resync.close()
+    this.#registryChanges[Symbol.dispose]()
+    for (const id of [...this.#changes.keys()]) this.#endChanges(id)
+    await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose](), ...this.#ending])
+  }
+
+  #set(key: string, known: Known | undefined): void {
+    const before = this.#quotas.get(key)
+    if (known === undefined) {
+      this.#quotas.delete(key)
+      if (before !== undefined) this.#inNamespace.get(before.namespace)?.delete(key)
+      if (before !== undefined && this.#inNamespace.get(before.namespace)?.size === 0) {
+        this.#inNamespace.delete(before.namespace)
+      }
+    } else {
+      this.#quotas.set(key, known)
+      const others = this.#inNamespace.get(known.namespace) ?? new Set<string>()
+      this.#inNamespace.set(known.namespace, others.add(key))
+    }
+    // The status is written by this controller and by admission.
+    if (before?.limits === known?.limits) return
+    if (this.#names.change(before?.names ?? [], known?.names ?? [])) this.#followChanges()
+    if (known !== undefined) this.#queue.add(key)
+  }
+
+  #addAll(): void {
+    for (const key of this.#quotas.keys()) this.#queue.add(key)
+  }
+
+  #countable(): Counted[] {
+    const { registry, accessOf } = this.#parts
+    const resources = servedResources(registry, ['create', 'list', 'watch', 'delete'])
+    return resources.flatMap((resource) => {
+      const evaluator = resource.isNamespaced ? this.#evaluators.of({ resource }) : undefined
+      if (evaluator === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      return [{ resource, keys, reader, evaluator }]
+    })
+  }
+
+  /** Follows the resources that some quota limits, and no others. */
+  #followChanges(): void {
+    if (this.#stopping.signal.aborted) return
+    const names = [...this.#names.all()]
+    const wanted = new Map(
+      this.#counted
+        .filter(({ evaluator }) => names.some(evaluator.measures))
+        .map((counted) => [counted.keys.prefix, counted]),
+    )
+    for (const [id, { counted }] of this.#changes) if (wanted.get(id)?.reader !== counted.reader) this.#endChanges(id)
+    for (const [id, counted] of wanted) {
+      if (this.#changes.has(id)) continue
+      const followed = new FollowedChanges({
+        name: `${counted.resource.plural} of quotas`,
+        access: counted,
+        onChange: (change) => this.#onChange(counted, change),
+        onStart: () => this.#addLimiting(this.#quotas.keys(), counted),
+        log: this.#parts.log,
+      })
+      this.#changes.set(id, { counted, followed })
+    }
+  }
+
+  #endChanges(id: string): void {
+    const followed = this.#changes.get(id)?.followed
+    this.#changes.delete(id)
+    if (followed === undefined) return
+    const ending = followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+
+  /** What is created is charged by admission: to count at that moment could miss what was charged and is not stored yet. */
+  #onChange(counted: Counted, { type, item, previous }: Shown): void {
+    if (type === 'ADDED') return
+    const quotas = this.#inNamespace.get(counted.keys.parse(item.key)?.namespace ?? '')
+    if (quotas === undefined || (type === 'MODIFIED' && previous !== undefined && isSameUse(counted, previous, item)))
+      return
+    this.#addLimiting(quotas, counted)
+  }
+
+  #addLimiting(quotas: Iterable<string>, { evaluator }: Counted): void {
+    for (const key of quotas) if (this.#quotas.get(key)?.names.some(evaluator.measures) === true) this.#queue.add(key)
+  }
+
+  async #count(key: string): Promise<undefined> {
+    if (this.#resource === undefined) return undefined
+    const { keys, reader } = this.#parts.accessOf(this.#resource)
+    // The quota is read first: what is charged to it from now on makes the write below fail, and it is counted again.
+    const quota = (await reader.get(key, 'latest')).item?.object()
+    const place = keys.parse(key)
+    if (quota === undefined || place === undefined) return undefined
+    const status = fieldsOf(quota['status'])
+    const limits = limitsOf(quota)
+    const used = mask(new Map([...readResourceList(status['used']), ...(await usageOf(quota, this.#counted))]), limits)
+    if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
+    const body: KubeObject = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
+    const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`
+    const { signal } = this.#stopping
+    const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
+    if (outcomeOrThrow(path, response) === 'changed') this.#queue.add(key)
+    return undefined
+  }
+}
+
+const mask = (list: ResourceList, names: ResourceList): ResourceList =>
+  new Map([...list].filter(([name]) => names.has(name)))
+
+const isCurrent = (stored: Json | undefined, list: ResourceList): boolean =>
+  stored !== undefined && isSameList(readResourceList(stored), list)
+
+function isSameUse({ evaluator }: Counted, before: Shown['item'], after: Shown['item']): boolean {
+  const [old, now] = [before.peek(), after.peek()]
+  return isSameList(evaluator.usageOf(old), evaluator.usageOf(now)) && hasDeadline(old) === hasDeadline(now)
+}

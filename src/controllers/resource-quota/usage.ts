@@ -1,0 +1,48 @@
+/** What the objects of a namespace use of what a quota limits. */
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { addQuantities, type Quantity } from '../../api/quantity.ts'
+import { readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import type { Evaluator } from '../../admission/resource-quota/evaluator.ts'
+import { isAbout } from '../../admission/resource-quota/charge.ts'
+import { Slices } from '../../lib/slices.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ReadAccess } from '../read-access.ts'
+
+/** A resource whose objects are counted. */
+export type Counted = ReadAccess & { readonly resource: Resource; readonly evaluator: Evaluator }
+
+export const limitsOf = (quota: KubeObject): ResourceList => readResourceList(fieldsOf(quota['spec'])['hard'])
+
+/** Of each resource name that somebody counts. */
+export async function usageOf(quota: KubeObject, counted: Iterable<Counted>): Promise<ResourceList> {
+  const names = [...limitsOf(quota).keys()]
+  const used = new Map<string, Quantity>()
+  for (const one of counted) {
+    const own = names.filter(one.evaluator.measures)
+    if (own.length === 0) continue
+    for (const name of own) if (!used.has(name)) used.set(name, nothing)
+    for (const [name, amount] of await usageOfOne(quota, one)) {
+      const before = used.get(name)
+      if (before !== undefined) used.set(name, addQuantities(before, amount))
+    }
+  }
+  return used
+}
+
+const nothing: Quantity = { nanos: 0n, format: 'decimal' }
+
+async function usageOfOne(quota: KubeObject, { keys, reader, evaluator }: Counted): Promise<ResourceList> {
+  const { items } = await reader.list(keys.range(quota.metadata.namespace), 'latest')
+  const total = new Map<string, Quantity>()
+  const slices = new Slices()
+  for (const item of items) {
+    if (slices.isOver) await slices.turn()
+    const object = item.peek()
+    if (!isAbout(quota, object, evaluator)) continue
+    for (const [name, amount] of evaluator.usageOf(object)) {
+      const before = total.get(name)
+      total.set(name, before === undefined ? amount : addQuantities(before, amount))
+    }
+  }
+  return total
+}

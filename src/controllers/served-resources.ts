@@ -1,0 +1,37 @@
+/** The resources whose objects controllers follow and delete: each once, however many versions of it are served. */
+import { compareVersions } from '../registry/priorities.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Resource, Verb } from '../registry/resource.ts'
+
+/**
+ * In the preferred version; of a custom resource whose versions only a webhook converts, in the version of storage if that is served: what
+ * is deleted then needs no webhook, which may be gone already.
+ */
+export function servedResources(registry: Registry, verbs: readonly Verb[]): Resource[] {
+  const chosen = new Map<string, Resource>()
+  for (const resource of registry.all()) {
+    if (!resource.isStored || verbs.some((verb) => !resource.verbs.includes(verb))) continue
+    const id = `${resource.plural}.${resource.group}`
+    const other = chosen.get(id)
+    if (other === undefined || isBetter(resource, other)) chosen.set(id, resource)
+  }
+  return [...chosen.values()]
+}
+
+function isBetter(one: Resource, other: Resource): boolean {
+  const [isConverted, wasConverted] = [isConvertedByWebhook(one), isConvertedByWebhook(other)]
+  if (isConverted !== wasConverted) return wasConverted
+  return compareVersions(one.version, other.version) < 0
+}
+
+const isConvertedByWebhook = ({ converted }: Resource): boolean => converted?.() !== undefined
+
+/** The path of a collection, in a namespace if there is one. */
+export function collectionPath({ group, version, plural }: Resource, namespace: string | undefined): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  return namespace === undefined || namespace === '' ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`
+}
+
+/** The path of an object. */
+export const objectPath = (resource: Resource, namespace: string | undefined, name: string): string =>
+  `${collectionPath(resource, namespace)}/${name}`

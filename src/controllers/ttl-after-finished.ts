@@ -1,0 +1,39 @@
+/** The ttl-after-finished-controller: deletes a Job some time after it has finished, if it says after how long. */
+import { fieldsOf, isNumber, itemsOf, type Fields, numberOf, textOf } from '../api/object.ts'
+import { contentOf } from '../cache/followed-resource.ts'
+import { type Concern, ObjectController, type ObjectControllerParts } from './object-controller.ts'
+
+/** Upstream's number. */
+const WORKERS_MAX = 5
+
+export const deleteFinishedJobs = (wallMs: () => number, parts: ObjectControllerParts): AsyncDisposable =>
+  new ObjectController(concernOf(wallMs), parts)
+
+const concernOf = (wallMs: () => number): Concern => ({
+  name: 'the deletion of a finished Job',
+  queue: 'ttl_jobs_to_delete',
+  workersMax: WORKERS_MAX,
+  group: 'batch',
+  plural: 'jobs',
+  concerns: (item) => expiryOf(contentOf(item)) !== undefined,
+  work: async (job, write) => {
+    const expiryMs = expiryOf(job)
+    if (expiryMs === undefined || job.metadata.deletionTimestamp !== undefined) return undefined
+    const leftMs = expiryMs - wallMs()
+    if (leftMs > 0) return leftMs
+    const preconditions = { uid: job.metadata.uid ?? '', resourceVersion: job.metadata.resourceVersion ?? '' }
+    await write.delete(job, { preconditions, propagationPolicy: 'Foreground' })
+    return undefined
+  },
+})
+
+/** Undefined: it has not finished, or stays. */
+export function expiryOf({ spec, status }: Fields): number | undefined {
+  const ttl = fieldsOf(spec)['ttlSecondsAfterFinished']
+  if (!isNumber(ttl)) return undefined
+  const finished = itemsOf(fieldsOf(status)['conditions']).find(
+    (condition) => /^(Complete|Failed)$/.test(textOf(condition['type'])) && condition['status'] === 'True',
+  )
+  const finishedMs = Date.parse(textOf(finished?.['lastTransitionTime']))
+  return Number.isNaN(finishedMs) ? undefined : finishedMs + 1000 * numberOf(ttl)
+}

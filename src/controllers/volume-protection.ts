@@ -1,0 +1,125 @@
+/**
+ * The persistentvolumeclaim-protection-controller and the persistentvolume-protection-controller: a claim that a pod uses, and a volume that is
+ * bound, are kept by a finalizer until they are not. Admission adds it to new ones.
+ */
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import type { Item } from '../cache/item.ts'
+import { Slices } from '../lib/slices.ts'
+import { volumeClaimName, volumeClaimNames } from '../registry/kinds/core/pod/references.ts'
+import { FollowedChanges } from './followed-changes.ts'
+import { headOf } from './object-head.ts'
+import { ObjectController, type ObjectControllerParts } from './object-controller.ts'
+import type { ReadAccess } from './read-access.ts'
+
+/** Upstream has one worker of each. */
+const WORKERS_MAX = 1
+
+const claimFinalizer = 'kubernetes.io/pvc-protection'
+const volumeFinalizer = 'kubernetes.io/pv-protection'
+
+export const protectVolumes = (parts: ObjectControllerParts): AsyncDisposable =>
+  new ObjectController(
+    {
+      name: 'the protection of a volume',
+      queue: 'pvprotection',
+      workersMax: WORKERS_MAX,
+      group: '',
+      plural: 'persistentvolumes',
+      concerns: (item) => isConcerned(item, volumeFinalizer),
+      work: async (volume, write) => {
+        const isUsed = fieldsOf(volume['status'])['phase'] === 'Bound'
+        const changed = await protectedObject(volume, volumeFinalizer, async () => isUsed)
+        if (changed !== undefined) await write.update(changed)
+        return undefined
+      },
+    },
+    parts,
+  )
+
+export function protectClaims(parts: ObjectControllerParts): AsyncDisposable {
+  const { registry, accessOf, log } = parts
+  const stack = new AsyncDisposableStack()
+  const pods = registry.find({ group: '', version: 'v1', plural: 'pods' })
+  if (pods === undefined) return stack
+  const access = accessOf(pods)
+  const controller = new ObjectController(
+    {
+      name: 'the protection of a claim',
+      queue: 'pvcprotection',
+      workersMax: WORKERS_MAX,
+      group: '',
+      plural: 'persistentvolumeclaims',
+      concerns: (item) => isConcerned(item, claimFinalizer),
+      work: async (claim, write) => {
+        const changed = await protectedObject(claim, claimFinalizer, () => isClaimUsed(claim, access))
+        if (changed !== undefined) await write.update(changed)
+        return undefined
+      },
+    },
+    parts,
+  )
+  stack.use(controller)
+  const onPod = (item: Item): void => {
+    const { metadata, spec } = item.peek()
+    for (const name of volumeClaimNames(metadata.name ?? '', fieldsOf(spec))) controller.again(metadata.namespace, name)
+  }
+  stack.use(
+    new FollowedChanges({
+      name: 'pods of claims',
+      access,
+      // A pod that comes makes no claim free.
+      onChange: ({ type, item }) => (type === 'ADDED' ? undefined : onPod(item)),
+      onStart: () => controller.allAgain(),
+      log,
+    }),
+  )
+  return stack
+}
+
+/** It is being deleted and has the finalizer, or is not and lacks it. */
+function isConcerned(item: Item, finalizer: string): boolean {
+  const { isMarked, finalizers } = headOf(item)
+  return isMarked === finalizers.includes(finalizer)
+}
+
+/** With the finalizer that it lacks, or without the one that it does not need any more; undefined: it is right. */
+async function protectedObject(
+  object: KubeObject,
+  finalizer: string,
+  isUsed: () => Promise<boolean>,
+): Promise<KubeObject | undefined> {
+  const { metadata } = object
+  const finalizers = metadata.finalizers ?? []
+  const hasIt = finalizers.includes(finalizer)
+  if (metadata.deletionTimestamp === undefined) {
+    return hasIt ? undefined : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } }
+  }
+  if (!hasIt || (await isUsed())) return undefined
+  return { ...object, metadata: { ...metadata, finalizers: finalizers.filter((one) => one !== finalizer) } }
+}
+
+/** Whether a pod uses the claim. A namespace may have thousands of pods, each of which is decoded. */
+export async function isClaimUsed(claim: KubeObject, { keys, reader }: ReadAccess): Promise<boolean> {
+  const { items } = await reader.list(keys.range(claim.metadata.namespace), 'latest')
+  const slices = new Slices()
+  for (const item of items) {
+    if (slices.isOver) await slices.turn()
+    if (usesClaim(item.peek(), claim)) return true
+  }
+  return false
+}
+
+/** A pod without a node does not start with a claim that is being deleted. */
+export function usesClaim(pod: KubeObject, claim: KubeObject): boolean {
+  const { name = '', deletionTimestamp, deletionGracePeriodSeconds: grace } = pod.metadata
+  const spec = fieldsOf(pod['spec'])
+  if (textOf(spec['nodeName']) === '') return false
+  const isShutDown = deletionTimestamp !== undefined && grace === 0
+  return itemsOf(spec['volumes']).some((volume) => {
+    if (volumeClaimName(name, volume) !== claim.metadata.name) return false
+    return volume['ephemeral'] === undefined || (!isShutDown && isControlledBy(claim, pod))
+  })
+}
+
+const isControlledBy = ({ metadata }: KubeObject, pod: KubeObject): boolean =>
+  itemsOf(metadata['ownerReferences']).some(({ uid, controller }) => controller === true && uid === pod.metadata.uid)
