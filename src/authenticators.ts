@@ -47,8 +47,8 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
   const { accounts, issuers, metrics, clock, log } = parts
   const served = config.serviceAccounts?.audiences ?? []
   // What they need is in memory: they are not cached, so that a token ends with the object that it is bound to.
+  const staticTokens = createStaticTokens(config.tokens, served)
   const local: readonly (AuthenticateToken | undefined)[] = [
-    createStaticTokens(config.tokens, served),
     ...(accounts?.authenticators ?? []),
     config.authentication.hasBootstrapTokens ? withServerAudiences(served, bootstrapTokens(parts)) : undefined,
   ]
@@ -64,7 +64,8 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
     clock,
     metrics: metrics.cache,
   })
-  const chain = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
+  const others = createTokenChain([...local.filter(isThere), ...(remote.some(isThere) ? [cached] : [])])
+  const chain = createTokenChain([staticTokens, others])
   const { requestHeader } = config.authentication
   const { wallMs } = clock
   const authorities = new ClientAuthorities(
@@ -90,7 +91,11 @@ export function createAuthenticators(config: Config, parts: AuthenticatorsParts)
             wallMs,
             lifetimes: metrics.certificateSeconds,
           }),
-    authenticateToken: (token) => chain(token, served),
+    fixedToken: (token) => {
+      const result = staticTokens(token, served)
+      return result.kind === 'known' ? result : undefined
+    },
+    authenticateToken: (token) => others(token, served),
     anonymous: config.authentication.anonymous,
     metrics,
     clock,

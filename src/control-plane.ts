@@ -5,14 +5,21 @@
 import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission, admissionGroup } from './admission/admission.ts'
+import { IMAGE_REVIEW_MS_MAX } from './admission/image-policy-webhook.ts'
+import { createNamespaceBy } from './admission/namespace-auto-provision.ts'
 import type { Objects } from './admission/objects.ts'
 import { createPlugins, type PluginParts } from './admission/plugins.ts'
+import type { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
+import { type CompiledMutations, compileMutations } from './admission/policies/compile-mutations.ts'
+import { type CompiledPolicy, compilePolicy } from './admission/policies/compile-policy.ts'
 import { FollowedPolicies } from './admission/policies/followed-policies.ts'
+import type { ConditionMetrics } from './admission/match/condition-metrics.ts'
 import type { PolicyMetrics } from './admission/policies/metrics.ts'
 import { createParamAccess } from './admission/policies/param-access.ts'
 import { PolicyIndex } from './admission/policies/policy-index.ts'
-import { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
+import { configurationResources, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { HookParts } from './admission/webhooks/parts.ts'
+import type { AdmissionMetrics } from './admission/metrics.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
@@ -20,6 +27,7 @@ import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Fillable } from './cache/first-fill.ts'
+import type { ReadAccess } from './controllers/read-access.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
@@ -63,7 +71,7 @@ import type { Resource } from './registry/resource.ts'
 import { type Access, ResourceAccess } from './resource-access.ts'
 import type { Key } from './storage/engine.ts'
 import { rootOf } from './storage/keys.ts'
-import type { Store } from './storage/store.ts'
+import type { ObjectStore, Store } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WriteAccess } from './verbs/access.ts'
 import { createOwnObjects, ownManager } from './verbs/own-objects.ts'
@@ -73,6 +81,8 @@ import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
 import type { GetService } from './webhooks/call.ts'
+import { credentialsByHost } from './webhooks/credentials-by-host.ts'
+import { KubeconfigClient } from './webhooks/kubeconfig-client.ts'
 import { ReceivedAnswers } from './webhooks/received.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
@@ -91,7 +101,10 @@ export type ControlPlaneParts = {
   readonly metrics: RequestMetrics
   readonly authorizationMetrics: AuthorizationMetrics
   readonly policyMetrics: PolicyMetrics
+  readonly conditionMetrics: ConditionMetrics
   readonly hookMetrics: HookMetrics
+  readonly admissionMetrics: AdmissionMetrics
+  readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
@@ -117,7 +130,7 @@ export type ControlPlane = AsyncDisposable & {
   /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
   readonly roles: FollowedRoles
   /** The same: until then no write is checked against policies. */
-  readonly policies: FollowedPolicies
+  readonly policies: readonly (FollowedPolicies<CompiledPolicy> | FollowedPolicies<CompiledMutations>)[]
   /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
@@ -126,6 +139,8 @@ export type ControlPlane = AsyncDisposable & {
   /** To be started before the first request is accepted. */
   readonly hooks: FollowedHooks
   readonly registry: Registry
+  /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
+  readonly readAccessOf: (resource: Resource) => ReadAccess
   readonly allocation: ServiceAllocators
   /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
   readonly storeRoles: (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
@@ -147,22 +162,55 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const accessOf = (resource: Resource): Access => access.of(resource)
   /** Of the resources of a group, by their plural; undefined: the resource is not served. */
   const accessIn =
-    (group: string) =>
+    (group: string, version = 'v1') =>
     (plural: string): Access | undefined => {
-      const resource = registry.find({ group, version: 'v1', plural })
+      const resource = registry.find({ group, version, plural })
       return resource && accessOf(resource)
     }
   const { dispatched } = parts.metrics
   const flows = new FollowedSchemas({ accessOf: accessIn(flowGroup), log, dispatched })
   const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
-  const policyIndex = new PolicyIndex(registry, ({ policyName, name }) => parts.policyMetrics.forget(policyName, name))
-  const policies = new FollowedPolicies({ index: policyIndex, accessOf: accessIn(admissionGroup), log })
+  const { policyMetrics, conditionMetrics } = parts
+  const validatingPolicies = new PolicyIndex<CompiledPolicy>('validating', registry, ({ policyName, name }) => {
+    policyMetrics.forget(policyName, name)
+    conditionMetrics.forgetPolicy(policyName)
+  })
+  const mutatingPolicies = new PolicyIndex<CompiledMutations>('mutating', registry, ({ policyName }) =>
+    conditionMetrics.forgetPolicy(policyName),
+  )
+  const policies = [
+    new FollowedPolicies({
+      type: 'validating',
+      compile: compilePolicy,
+      index: validatingPolicies,
+      accessOf: accessIn(admissionGroup),
+      log,
+    }),
+    new FollowedPolicies({
+      type: 'mutating',
+      compile: compileMutations,
+      index: mutatingPolicies,
+      accessOf: config.featureGates.isOn('MutatingAdmissionPolicy')
+        ? accessIn(admissionGroup, 'v1alpha1')
+        : () => undefined,
+      log,
+    }),
+  ]
   const seconds = parts.authorizationMetrics.graphSeconds
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
   const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
   const calls = { getService, received }
-  const hooks = new FollowedHooks({ registry, accessOf: accessIn(admissionGroup), calls, log })
+  const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
+  const hooks = new FollowedHooks({
+    registry,
+    accessOf: accessIn(admissionGroup),
+    calls,
+    mutatingCredentials: mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
+    validatingCredentials:
+      validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
+    log,
+  })
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
@@ -194,17 +242,27 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     answerPattern: (question) => patterns.answer(question),
   }
   const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
+  const imageReviewer = createImageReviewer(config)
   const access = new ResourceAccess({
     config,
     registry,
     cache,
-    storeOf: (resource) => (isOfRoles(resource) ? roles.followed(resource.plural, store) : store),
+    storeOf: createStoreOf(store, { roles, policies, hooks }),
     metrics,
     admission: createAdmission(config, {
       registry,
       authorize,
       objects,
-      policies: { ...expressions, index: policyIndex, registry, metrics: parts.policyMetrics },
+      createNamespace: createNamespaceBy(ownHandle),
+      metrics: parts.admissionMetrics,
+      policies: {
+        ...expressions,
+        validating: validatingPolicies,
+        mutating: mutatingPolicies,
+        registry,
+        metrics: policyMetrics,
+        conditionMetrics,
+      },
       hooks,
       hookParts: {
         ...expressions,
@@ -214,6 +272,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         metrics: parts.hookMetrics,
         convertYaml: (bytes) => yaml.convert(bytes),
       },
+      podSecurityMetrics: parts.podSecurityMetrics,
+      imageReviewer,
       surroundings,
     }),
     authorizeCreate: createAuthorizeCreate(authorize),
@@ -319,11 +379,13 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const dispose = async (): Promise<void> => {
     authorizers[Symbol.dispose]()
     authenticators[Symbol.dispose]()
+    imageReviewer?.[Symbol.dispose]()
     await Promise.all([yaml[Symbol.asyncDispose](), patterns[Symbol.asyncDispose]()])
   }
   return {
     handle,
     registry,
+    readAccessOf: (resource) => access.ofStored(resource.converted?.() ?? resource),
     allocation,
     definitions,
     roles,
@@ -357,25 +419,40 @@ type AdmissionParts = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly objects: Objects
+  readonly createNamespace: PluginParts['createNamespace']
+  readonly metrics: AdmissionMetrics
   readonly policies: PluginParts['policies']
   readonly hooks: FollowedHooks
   readonly hookParts: HookParts
+  readonly podSecurityMetrics: PodSecurityMetrics
+  readonly imageReviewer: KubeconfigClient | undefined
   readonly surroundings: Surroundings
+}
+
+/** Calls the webhook of the plugin ImagePolicyWebhook; undefined: it does not run. */
+function createImageReviewer({ admission: { imagePolicyWebhook } }: Config): KubeconfigClient | undefined {
+  if (imagePolicyWebhook === null) return undefined
+  return new KubeconfigClient(imagePolicyWebhook.kubeconfig, { timeoutMs: IMAGE_REVIEW_MS_MAX })
 }
 
 function createAdmission(
   { admission, featureGates: gates }: Config,
-  { registry, surroundings: { clock, ids }, ...parts }: AdmissionParts,
+  { registry, surroundings: { clock, ids, random, log }, ...parts }: AdmissionParts,
 ): Admission {
   const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
     const [version = '', group = ''] = apiVersion.split('/').toReversed()
     return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
   }
   const { nameSuffix } = ids
-  const plugins = createPlugins({ ...parts, clock, nameSuffix, resourcesOf, gates })
+  const plugins = createPlugins({ ...parts, configured: admission, clock, random, log, nameSuffix, resourcesOf, gates })
+  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
   // No flag turns the first one off.
   const paramAccess = createParamAccess({ ...parts, resourcesOf })
-  return new Admission([paramAccess, ...plugins.filter(({ name }) => admission.isOn(name))])
+  return new Admission([paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])], {
+    running: admission.running,
+    metrics: parts.metrics,
+    monotonicMs: clock.monotonicMs,
+  })
 }
 
 /** Versions of resources that the graph follows, of which any will do. */
@@ -413,6 +490,23 @@ function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts)
     const existing = (await Promise.all(all.map(storeOne))).flat()
     await roles.latest(signal)
     return existing
+  }
+}
+
+/** Writes of what decides on other requests return when it is in force. */
+function createStoreOf(
+  store: Store,
+  { roles, policies, hooks }: Pick<ControlPlane, 'roles' | 'policies' | 'hooks'>,
+): (resource: Resource) => ObjectStore {
+  return (resource) => {
+    if (isOfRoles(resource)) return roles.followed(resource.plural, store)
+    if (resource.group !== admissionGroup) return store
+    for (const followed of policies) {
+      const own = followed.followed(resource.plural, store)
+      if (own !== undefined) return own
+    }
+    const configuration = configurationResources.find((plural) => plural === resource.plural)
+    return configuration === undefined ? store : hooks.followed(configuration, store)
   }
 }
 

@@ -9,7 +9,7 @@ import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Classifier, Flow } from './flow/classifier.ts'
-import type { Gate } from './gate/gate.ts'
+import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
@@ -44,11 +44,15 @@ export function createHandle(handlerParts: HandlerParts): Handle {
   return async (request, knownUser) => {
     const auditId = givenAuditId(request) || parts.newAuditId()
     const life = new Life(request, auditId, parts)
+    let response: ApiResponse | Promise<ApiResponse>
     try {
-      return life.finish(await life.run(knownUser), undefined)
+      response = life.finish(await life.run(knownUser), undefined)
     } catch (error) {
-      return life.finish(errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed }), error)
+      const refused = errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed })
+      response = life.finish(refused, error)
     }
+    // To return a promise takes two turns more than to await it.
+    return response instanceof Promise ? await response : response
   }
 }
 
@@ -79,7 +83,7 @@ const notCached: Headers = { 'cache-control': 'no-cache, private' }
 type LifeParts = HandlerParts & { readonly commonHeaders: CommonHeaders }
 
 /** What is known of a request so far, so that it can be measured and logged whenever it ends. */
-class Life {
+class Life implements Follower {
   readonly #request: ApiRequest
   readonly #auditId: string
   readonly #parts: LifeParts
@@ -100,32 +104,50 @@ class Life {
     this.#startMs = parts.clock.monotonicMs()
   }
 
-  async run(knownUser: User | undefined): Promise<ApiResponse> {
+  /** Throws, or rejects, if the request fails. */
+  run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
-    const { gate, inFlight, classifier, dispatch, metrics, audit, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
     this.#info = info
-    const arrival = { request, info, auditId: this.#auditId, ...(knownUser === undefined ? {} : { knownUser }) }
-    const passed = await gate(arrival, {
-      onContext: (context) => {
-        this.#context = context
-      },
-      onAuthenticated: audit && ((context) => this.#record(audit, info, context)),
-      onIdentified: (user) => {
-        // As upstream: what takes long by itself, but for a watch, is in no flow.
-        if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
-        this.#place = inFlight.enter(user, info)
-        this.#flow?.dispatched.add()
-      },
-    })
+    const passing = this.#parts.gate({ request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser }, this)
+    return passing instanceof Promise ? passing.then((passed) => this.#serve(passed)) : this.#serve(passing)
+  }
+
+  onContext(context: RequestContext): void {
+    this.#context = context
+  }
+
+  onAuthenticated(context: RequestContext): Promise<void> | undefined {
+    const { audit } = this.#parts
+    if (audit === undefined || this.#info === undefined) return undefined
+    this.#audited = audit.begin(this.#arrived(this.#info), context.caller)
+    context.audited = this.#audited
+    return this.#audited?.received(context)
+  }
+
+  onIdentified(user: User): void {
+    const info = this.#info
+    if (info === undefined) return
+    const { classifier, inFlight } = this.#parts
+    // As upstream: what takes long by itself, but for a watch, is in no flow.
+    if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
+    this.#place = inFlight.enter(user, info)
+    this.#flow?.dispatched.add()
+  }
+
+  #serve(passed: Passed): Promise<ApiResponse> {
+    const { dispatch, metrics, clock } = this.#parts
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return this.#document(passed.http)
     const answering = dispatch(passed)
     const { context } = passed
     const { deadlineMs } = context
     if (deadlineMs === Infinity) return answering
-    return ownInTime(answering, deadlineMs - clock.monotonicMs(), { late: () => timeOut(context) })
+    return ownInTime(answering, deadlineMs - clock.monotonicMs(), {
+      late: () => timeOut(context),
+      isLate: () => context.hasTimedOut,
+    })
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
@@ -170,12 +192,6 @@ class Life {
     if (warnings.length === 0 && ownWarnings.length === 0) return { ...common, ...auditId, ...response.headers }
     const warning = [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')]
     return { ...common, ...auditId, warning, ...response.headers }
-  }
-
-  #record(audit: Audit, info: RequestInfo, context: RequestContext): Promise<void> | undefined {
-    this.#audited = audit.begin(this.#arrived(info), context.caller)
-    context.audited = this.#audited
-    return this.#audited?.received(context)
   }
 
   /** Returns the response, which waits for its event if the backend says so. */

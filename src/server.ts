@@ -5,8 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AdmissionMetrics } from './admission/metrics.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
+import { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
+import { ConditionMetrics } from './admission/match/condition-metrics.ts'
 import { PolicyMetrics } from './admission/policies/metrics.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
@@ -28,8 +31,10 @@ import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
+import { startControllers } from './controllers/elected-controllers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
+import { QueueMetrics } from './controllers/queue-metrics.ts'
 import { createChecks } from './discovery/checks.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
@@ -173,7 +178,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
+      conditionMetrics: new ConditionMetrics(metrics),
       hookMetrics: new HookMetrics(metrics),
+      admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
+      podSecurityMetrics: new PodSecurityMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,
@@ -199,7 +207,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
-  await Promise.all([plane.roles, plane.policies, plane.hooks].map((one) => parts.use(one).start()))
+  await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -286,7 +294,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   await Promise.all([listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   void parts.use(plane.flows).start()
-  const loops = startOwnLoops({
+  const uid = surroundings.ids.uid()
+  const ownLoops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
     serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
@@ -294,14 +303,26 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     checkServiceRange: serviceRange.check,
     publishInfo: hasConfigMaps ? publish : undefined,
     records: new ServerAddresses(store, root),
-    aggregatesRoles: config.aggregatesRoles,
     keepsEndpoints: config.services.endpoints === 'lease',
     endpointAddress: config.endpointAddress,
     port: listener.port,
-    uid: surroundings.ids.uid(),
+    uid,
     clock,
     log,
   })
+  const controllers = startControllers({
+    names: config.controllers,
+    handle,
+    registry: plane.registry,
+    accessOf: plane.readAccessOf,
+    identity: `${hostname()}_${uid}`,
+    metrics: new QueueMetrics(metrics),
+    gates: config.featureGates,
+    rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
+    clock,
+    log,
+  })
+  const loops = [...ownLoops, ...controllers]
   const stopping = {
     // Readiness fails while requests are still accepted, so that load balancers use other servers.
     onStop: () => {
@@ -386,6 +407,10 @@ function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallM
   const certificatePem = readFileSync(certificatePath, 'utf8')
   return { certificatePath, keyPath, certificate: { certificatePem, keyPem: readFileSync(keyPath, 'utf8') } }
 }
+
+/** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */
+const lastCertificate = (pem: string): string =>
+  `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`
 
 /** For how long the keys of files may be cached, as upstream. */
 const KEYS_CACHE_SECONDS = 3600

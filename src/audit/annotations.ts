@@ -2,10 +2,10 @@
 import type { RequestContext } from '../api/context.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { formatDuration } from '../lib/duration.ts'
-import type { Annotations, KnownTexts } from './known-texts.ts'
+import type { Annotations } from './known-texts.ts'
 
 /** Requests that take longer have annotations that say so, as upstream. */
-const SLOW_MS = 500
+export const SLOW_MS = 500
 
 export type Took = {
   /** From when the request came until this stage. */
@@ -14,25 +14,16 @@ export type Took = {
 }
 
 /** Undefined: none. */
-export function annotationsOf(
-  context: RequestContext,
-  { stage, took, texts }: { readonly stage: AuditStage; readonly took: Took; readonly texts: KnownTexts },
-): Annotations | undefined {
-  const { ownAnnotations, decision, deprecatedUntil } = context
+export function annotationsOf(context: RequestContext, stage: AuditStage, took: Took): Annotations | undefined {
+  const { deprecatedUntil } = context
   const isLast = stage === 'ResponseComplete'
-  const isSlow = isLast && took.totalMs > SLOW_MS
-  const isDeprecated = isLast && deprecatedUntil !== undefined
-  // Most requests are allowed, and have nothing else to tell.
-  if (ownAnnotations === undefined && !isSlow && !isDeprecated) {
-    if (decision === undefined) return undefined
-    if (decision.verdict === 'allow') return texts.allowed(decision.reason)
-  }
-  return {
-    ...(isSlow ? latencies(took, context.authorizationMs) : undefined),
+  const all: Annotations = {
+    ...(isLast && took.totalMs > SLOW_MS ? latencies(took, context.authorizationMs) : undefined),
     // Upstream knows of it when the request has been served.
-    ...(isDeprecated ? deprecation(deprecatedUntil) : undefined),
+    ...(isLast && deprecatedUntil !== undefined ? deprecation(deprecatedUntil) : undefined),
     ...Object.fromEntries(context.annotations),
   }
+  return Object.keys(all).length === 0 ? undefined : all
 }
 
 const latencies = ({ totalMs, authenticationMs }: Took, authorizationMs: number): Annotations => ({

@@ -3,9 +3,8 @@ import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Arrived, AuditedRequest } from './audited-request.ts'
 import type { AuditBackend, Urgency } from './backend.ts'
-import type { AuditEvent } from './event.ts'
+import { type AuditEvent, PrinterParts } from './event.ts'
 import type { AuditMetrics } from './metrics.ts'
-import { KnownTexts } from './known-texts.ts'
 import { MicroClock } from './micro-clock.ts'
 import type { EvaluatePolicy } from './policy.ts'
 
@@ -17,20 +16,25 @@ export type AuditParts = {
 }
 
 export class Audit implements AsyncDisposable {
-  readonly time: MicroClock
-  readonly texts = new KnownTexts()
+  readonly printing: PrinterParts
   readonly monotonicMs: () => number
   /** Whether a request fails if its first event cannot be stored. */
   readonly isStrict: boolean
+  /** Whether events are stored in the order in which they come. */
+  readonly isOrdered: boolean
   /** Objects with more bytes are not recorded. */
   readonly objectBytesMax: number
   readonly #parts: AuditParts
+  /** Undefined: there are several. */
+  readonly #only: AuditBackend | undefined
 
   constructor(parts: AuditParts) {
     this.#parts = parts
-    this.time = new MicroClock(parts.clock)
+    this.#only = parts.backends.length === 1 ? parts.backends[0] : undefined
+    this.printing = new PrinterParts(new MicroClock(parts.clock))
     this.monotonicMs = parts.clock.monotonicMs
     this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
+    this.isOrdered = parts.backends.every(({ isOrdered }) => isOrdered)
     this.objectBytesMax = Math.min(OBJECT_BYTES_MAX, Math.max(...parts.backends.map((one) => one.eventBytesMax)))
   }
 
@@ -45,9 +49,7 @@ export class Audit implements AsyncDisposable {
   store(event: AuditEvent, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     const { backends, metrics } = this.#parts
     metrics.events.value++
-    const [first] = backends
-    if (backends.length === 1 && first !== undefined) return first.process(event, urgency)
-    return storeAll(backends, event, urgency)
+    return this.#only === undefined ? storeAll(backends, event, urgency) : this.#only.process(event, urgency)
   }
 
   countRejected(): void {

@@ -6,7 +6,7 @@ import { isLongRunning } from '../gate/in-flight.ts'
 import { requestInfo } from '../gate/request-info.ts'
 import { systemTime } from '../lib/timers.ts'
 import { AuditedRequest, type Recorder } from './audited-request.ts'
-import { KnownTexts } from './known-texts.ts'
+import { PrinterParts } from './event.ts'
 import { MicroClock } from './micro-clock.ts'
 
 const requestOf = (method: string, uri: string): ApiRequest => {
@@ -25,14 +25,14 @@ const requestOf = (method: string, uri: string): ApiRequest => {
 }
 
 /** A request that has been authenticated, by a backend that blocks. */
-function begin(method: string, uri: string, { isCompleteOmitted = false, isStrict = false } = {}) {
+function begin(method: string, uri: string, { isCompleteOmitted = false, isStrict = false, isOrdered = true } = {}) {
   const stored: PromiseWithResolvers<boolean>[] = []
   const events: string[] = []
   const recorder: Recorder = {
-    time: new MicroClock(systemTime),
-    texts: new KnownTexts(),
+    printing: new PrinterParts(new MicroClock(systemTime)),
     monotonicMs: systemTime.monotonicMs,
     isStrict,
+    isOrdered,
     objectBytesMax: Infinity,
     store: ({ json }) => {
       events.push(JSON.parse(json).stage)
@@ -93,17 +93,27 @@ for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
   })
 }
 
-test('the response of a read waits for all its events, whichever is stored first', async () => {
-  const { audited, stored, events } = begin('GET', pod)
+test('the events of a request are stored one after the other, if the backend does not keep their order', async () => {
+  const { audited, stored, events } = begin('GET', pod, { isOrdered: false })
   let isSent = false
   const sent = Promise.resolve(audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, {})).then(() => {
     isSent = true
   })
-  assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
-  stored[1]?.resolve(true)
   await new Promise(setImmediate)
+  assert.deepEqual(events, ['RequestReceived'])
+  stored[0]?.resolve(false)
+  await new Promise(setImmediate)
+  assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
   assert.ok(!isSent)
-  stored[0]?.resolve(true)
+  stored[1]?.resolve(true)
   await sent
   assert.ok(isSent)
+})
+
+test('the response of a read waits for its last event, which a log stores after the first', async () => {
+  const { audited, stored, events } = begin('GET', pod)
+  const answered = audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, {})
+  assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
+  stored[1]?.resolve(true)
+  assert.equal((await answered).status, 200)
 })

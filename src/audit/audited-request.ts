@@ -12,12 +12,11 @@ import { printOrdered } from '../codec/json.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { inSlices, type Steps } from '../lib/slices.ts'
 import type { Urgency } from './backend.ts'
-import { annotationsOf, type Took } from './annotations.ts'
-import { type AuditEvent, EventPrinter, type Named, type ResponseStatus } from './event.ts'
-import type { KnownTexts } from './known-texts.ts'
-import type { MicroClock } from './micro-clock.ts'
+import { annotationsOf, SLOW_MS } from './annotations.ts'
+import { type AuditEvent, EventPrinter, type Named, type PrinterParts, type ResponseStatus } from './event.ts'
 import type { Recording } from './policy.ts'
 import { recordedObject, recordedPatch } from './recorded-json.ts'
+import type { Annotations } from './known-texts.ts'
 import { whenEnded } from './when-ended.ts'
 
 /** A request as it came. */
@@ -33,10 +32,10 @@ export type Arrived = {
 
 /** Where events go, and what is the same for all requests. */
 export type Recorder = {
-  readonly time: MicroClock
-  readonly texts: KnownTexts
+  readonly printing: PrinterParts
   readonly monotonicMs: () => number
   readonly isStrict: boolean
+  readonly isOrdered: boolean
   readonly objectBytesMax: number
   readonly store: (event: AuditEvent, urgency: Urgency) => boolean | Promise<boolean>
   readonly countRejected: () => void
@@ -62,11 +61,10 @@ export class AuditedRequest implements Audited {
   readonly #printer: EventPrinter
   readonly #uri: string
   readonly #receivedMs: number
-  readonly #receivedTime: string
   readonly #authenticatedMs: number
   #context: RequestContext | undefined
-  /** Of the first event, if the request did not wait for it. */
-  #receivedStored: Promise<boolean> | undefined
+  /** Of the last event, if there is anything to wait for. */
+  #storing: Promise<boolean> | undefined
   #named: Named | undefined
   #printRequest: (() => Steps<string>) | undefined
   #requestObject: string | undefined
@@ -90,23 +88,13 @@ export class AuditedRequest implements Audited {
     this.wantsResponse = level === 'RequestResponse'
     this.objectBytesMax = recorder.objectBytesMax
     this.#uri = uriOf(request)
-    const { texts, time } = recorder
+    const { texts, time } = recorder.printing
     const nowMs = recorder.monotonicMs()
     this.#authenticatedMs = nowMs - arrived.startMs
     this.#receivedMs = time.now(nowMs) - this.#authenticatedMs
-    this.#receivedTime = time.print(this.#receivedMs)
-    this.#printer = new EventPrinter(
-      {
-        level,
-        auditId,
-        uri: this.#uri,
-        user,
-        source: texts.source(request),
-        info,
-        receivedTime: this.#receivedTime,
-      },
-      texts,
-    )
+    const source = texts.source(request)
+    const facts = { level, auditId, uri: this.#uri, user, source, info, receivedMs: this.#receivedMs }
+    this.#printer = new EventPrinter(facts, recorder.printing)
   }
 
   /**
@@ -124,10 +112,7 @@ export class AuditedRequest implements Audited {
       if (isStrict) throw this.#reject()
       return undefined
     }
-    if (!isAwaited) {
-      this.#receivedStored = stored
-      return undefined
-    }
+    if (!isAwaited) return undefined
     return stored.then((isStored) => {
       if (!isStored && isStrict) throw this.#reject()
     })
@@ -168,7 +153,7 @@ export class AuditedRequest implements Audited {
     }
     this.#response = { code: response.status, status }
     if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
-    return this.#then(() => this.#finish(response))
+    return this.#hasObjects ? this.#then(() => this.#finish(response)) : this.#finish(response)
   }
 
   #finish(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
@@ -179,21 +164,16 @@ export class AuditedRequest implements Audited {
         whenEnded(response, this.#arrived.request, () => void this.#emit('ResponseComplete')),
       )
     }
-    return after(this.#withFirst(this.#emit('ResponseComplete')), response)
+    return after(this.#emit('ResponseComplete'), response)
   }
 
-  /** A log stores events in order, often by one write; calls of a webhook may overtake each other. */
-  #withFirst(last: boolean | Promise<boolean>): boolean | Promise<boolean> {
-    const first = this.#receivedStored
-    if (first === undefined || first === last) return last
-    return Promise.all([first, last]).then(([, isStored]) => isStored)
+  get #hasObjects(): boolean {
+    return this.#printRequest !== undefined || this.#responseBody !== undefined
   }
 
   /** Prints the objects, in slices; most requests have none. */
   #then(finish: () => ApiResponse | Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
-    const [print, body] = [this.#printRequest, this.#responseBody]
-    if (print === undefined && body === undefined) return finish()
-    return this.#print(print, body).then(finish)
+    return this.#hasObjects ? this.#print(this.#printRequest, this.#responseBody).then(finish) : finish()
   }
 
   async #print(print: (() => Steps<string>) | undefined, body: Buffer | string | undefined): Promise<void> {
@@ -204,28 +184,47 @@ export class AuditedRequest implements Audited {
 
   #emit(stage: AuditStage, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
-    const { time, texts, monotonicMs } = this.#recorder
+    const { printing, monotonicMs } = this.#recorder
+    const { time } = printing
     const isFirst = stage === 'RequestReceived'
     const stageMs = isFirst ? this.#receivedMs : time.now(monotonicMs())
     const context = this.#context
-    return this.#recorder.store(
-      this.#printer.print({
-        stage,
-        impersonated: context?.impersonator === undefined ? undefined : context.knownUser,
-        named: this.#named,
-        response: this.#response,
-        requestObject: this.#requestObject,
-        responseObject: this.#responseObject,
-        isTruncated: this.#isTruncated,
-        stageTime: isFirst ? this.#receivedTime : time.print(stageMs),
-        annotations: context && annotationsOf(context, { stage, took: this.#took(stageMs), texts }),
-      }),
-      urgency,
-    )
+    const event = this.#printer.print({
+      stage,
+      impersonated: context?.impersonator === undefined ? undefined : context.knownUser,
+      named: this.#named,
+      response: this.#response,
+      requestObject: this.#requestObject,
+      responseObject: this.#responseObject,
+      isTruncated: this.#isTruncated,
+      stageMs,
+      annotations: context && this.#annotationsOf(context, stage, stageMs),
+    })
+    return this.#store(event, urgency)
   }
 
-  #took(atMs: number): Took {
-    return { totalMs: atMs - this.#receivedMs, authenticationMs: this.#authenticatedMs }
+  /** The events of a request are stored in their order: calls of a webhook could overtake each other. */
+  #store(event: AuditEvent, urgency: Urgency): boolean | Promise<boolean> {
+    const { isOrdered } = this.#recorder
+    const before = isOrdered ? undefined : this.#storing
+    const stored =
+      before === undefined
+        ? this.#recorder.store(event, urgency)
+        : before.then(() => this.#recorder.store(event, urgency))
+    if (!isOrdered && stored instanceof Promise) this.#storing = stored
+    return stored
+  }
+
+  /** Most requests are allowed at once, and have nothing else to tell. */
+  #annotationsOf(context: RequestContext, stage: AuditStage, atMs: number): Annotations | undefined {
+    const { decision, ownAnnotations, deprecatedUntil } = context
+    const { texts } = this.#recorder.printing
+    const totalMs = atMs - this.#receivedMs
+    if (ownAnnotations === undefined && deprecatedUntil === undefined && totalMs <= SLOW_MS) {
+      if (decision === undefined) return undefined
+      if (decision.verdict === 'allow') return texts.allowed(decision.reason)
+    }
+    return annotationsOf(context, stage, { totalMs, authenticationMs: this.#authenticatedMs })
   }
 
   /** Nothing more of the request is recorded. */

@@ -19,6 +19,7 @@ import { addAuditMetrics } from './metrics.ts'
 const event = (json: string, level: AuditEvent['level'] = 'Request'): AuditEvent => ({
   level,
   json,
+  print: (into) => into.text(json),
   truncated: () => `short of ${json.length}`,
   line: () => `line of ${json}`,
 })
@@ -32,6 +33,7 @@ function collector() {
 
 /** Keeps batches until they are let go. */
 class HeldSink implements EventSink {
+  readonly isOrdered = true
   readonly batches: string[][] = []
   readonly #letGo: (() => void)[] = []
   isClosed = false
@@ -51,6 +53,12 @@ class HeldSink implements EventSink {
   }
 }
 
+const linesIn = (bytes: Buffer): string[] => {
+  const text = bytes.toString()
+  assert.ok(text.endsWith('\n'))
+  return text.slice(0, -1).split('\n')
+}
+
 /** Resolves when it holds; the test's own time limit ends it otherwise. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(1)
@@ -61,7 +69,7 @@ test('events that come while others are written are written together, in order',
   const begun: PromiseWithResolvers<void>[] = []
   const lines: Lines = {
     append: (batch) => {
-      written.push([...batch])
+      written.push(linesIn(batch))
       const writing = Promise.withResolvers<void>()
       begun.push(writing)
       return writing.promise
@@ -86,7 +94,7 @@ test('events that come while others are written are written together, in order',
   assert.deepEqual(await Promise.all(results), [true, true, false, false])
   assert.deepEqual(lost, ['log c,d: ENOSPC: no space left on device, write'])
   const legacy = new LogSink(
-    { ...lines, append: async (batch) => void written.push([...batch]) },
+    { ...lines, append: async (batch) => void written.push(linesIn(batch)) },
     { format: 'legacy', reportLost, timers: systemTime },
   )
   await legacy.store([event('d')], 'soon')
@@ -99,7 +107,13 @@ test('a line that fits into no file fails alone', async (t) => {
   const path = join(folder, 'audit.log')
   const { lost, reportLost } = collector()
   const old = { filesMax: 0, daysMax: 0, isCompressed: false, wallMs: Date.now, log: assert.fail }
-  const file = await LogFile.create({ path, megabytesMax: 1, wallMs: Date.now, old })
+  const file = await LogFile.create({
+    path,
+    megabytesMax: 1,
+    wallMs: Date.now,
+    monotonicMs: systemTime.monotonicMs,
+    old,
+  })
   const sink = new LogSink(file, { format: 'json', reportLost, timers: systemTime })
   const long = 'ä'.repeat((1 << 20) / 2)
   const results = ['a', long, 'b', 'c'].map((json) => sink.store([event(json)], 'now'))
@@ -113,15 +127,15 @@ test('a line that fits into no file fails alone', async (t) => {
 
 test('many events are written in parts', async () => {
   const written: number[] = []
-  const append = async (lines: readonly string[]): Promise<void> => void written.push(lines.join('').length)
+  const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
   const lines = { append, close: () => Promise.resolve() }
   const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
   const long = 'x'.repeat(1 << 16)
   const results = Array.from({ length: 101 }, () => sink.store([event(long)], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
-  assert.equal(written.length, 26)
-  assert.ok(written.every((length) => length <= 4 * long.length))
+  assert.equal(written.length, 51)
+  assert.ok(written.every((length) => length <= 2 * (long.length + 1)))
   assert.deepEqual(lost, [])
 })
 
@@ -129,7 +143,7 @@ test('a log that is closed takes no more events', async () => {
   const calls: string[] = []
   const { lost, reportLost } = collector()
   const lines: Lines = {
-    append: async ([first = '']) => void calls.push(first),
+    append: async (bytes) => void calls.push(...linesIn(bytes)),
     close: async () => void calls.push('close'),
   }
   const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
@@ -144,6 +158,7 @@ test('a log that is closed takes no more events', async () => {
 })
 
 const sinkOf = (isStored: boolean): EventSink => ({
+  isOrdered: true,
   store: () => Promise.resolve(isStored),
   close: () => Promise.resolve(),
 })
@@ -168,6 +183,7 @@ test('large events lose their objects, or are lost', async () => {
   const { lost, reportLost } = collector()
   const stored: string[] = []
   const sink: EventSink = {
+    isOrdered: true,
     store: async (events) => {
       stored.push(...events.map(({ json }) => json))
       return true
@@ -241,6 +257,7 @@ test('batches of one event each are written together, at once when the buffer is
   const stored = Promise.withResolvers<boolean>()
   const urgencies: string[] = []
   const sink: EventSink = {
+    isOrdered: true,
     store: (_events, urgency) => {
       urgencies.push(urgency)
       return stored.promise
@@ -260,6 +277,7 @@ test('batches of one event each are written together, at once when the buffer is
 
 test('a stop does not wait until the next batch is allowed', async () => {
   const sink: EventSink & { readonly stored: string[] } = {
+    isOrdered: true,
     stored: [],
     store: async (events) => {
       sink.stored.push(...events.map(({ json }) => json))

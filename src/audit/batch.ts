@@ -4,7 +4,7 @@ import { Deque } from '../lib/deque.ts'
 import { inTime, sleep, type Time } from '../lib/timers.ts'
 import type { AuditMode } from '../config/audit.ts'
 import { type AuditBackend, type EventSink, FLUSH_MS_MAX } from './backend.ts'
-import type { AuditEvent } from './event.ts'
+import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 import { truncated } from './truncate.ts'
 
@@ -24,18 +24,20 @@ export type BatchOptions = {
 export const BUFFER_CHARACTERS_MAX = 256 << 20
 
 /** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
-type Group = { readonly promise: Promise<boolean>; events: number; characters: number }
+type Group = { readonly promise: Promise<boolean>; events: number }
 
 const ignoreStop = (): undefined => undefined
 
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false
+  /** No request waits for its events. */
+  readonly isOrdered = true
   readonly eventBytesMax: number
   readonly #sink: EventSink
   readonly #options: BatchOptions
   readonly #throttle: Bucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
-  /** Of all events that are buffered or being stored. */
+  /** Of all events that are buffered or being stored, but for those that are batches by themselves. */
   #characters = 0
   readonly #storing = new Set<Promise<void>>()
   /** How many events are being stored that are batches by themselves. */
@@ -70,7 +72,8 @@ export class BatchBackend implements AuditBackend {
     else if (this.#buffer.length + this.#single >= mode.bufferEventsMax || this.#characters > BUFFER_CHARACTERS_MAX) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
-    else this.#add(fitting)
+    // Its JSON is needed several times: to count it, to divide batches and to send it.
+    else this.#add(printedEvent(fitting, fitting.json))
     return true
   }
 
@@ -84,20 +87,16 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * A sink that takes events one by one puts them together itself: as many as upstream buffers may be on their way. Nobody waits for them,
-   * so they may wait for others to be written with, unless the buffer fills.
+   * A sink that takes events one by one puts them together itself, and bounds their size: as many as upstream buffers may be on their way.
+   * Nobody waits for them, so they may wait for others to be written with, unless the buffer fills.
    */
   #storeOne(event: AuditEvent): void {
-    const { length } = event.json
     this.#single++
-    this.#characters += length
     const isFilling = this.#single * 2 >= this.#options.mode.bufferEventsMax
     const promise = this.#sink.store([event], isFilling ? 'now' : 'soon')
     const group = this.#group
-    if (group?.promise === promise) {
-      group.events++
-      group.characters += length
-    } else this.#follow({ promise, events: 1, characters: length })
+    if (group?.promise === promise) group.events++
+    else this.#follow({ promise, events: 1 })
   }
 
   #follow(group: Group): void {
@@ -105,7 +104,6 @@ export class BatchBackend implements AuditBackend {
     const storing: Promise<void> = group.promise.then(() => {
       if (this.#group === group) this.#group = undefined
       this.#single -= group.events
-      this.#characters -= group.characters
       this.#storing.delete(storing)
     })
     this.#storing.add(storing)

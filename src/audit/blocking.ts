@@ -14,12 +14,14 @@ export type BlockingOptions = {
 
 export class BlockingBackend implements AuditBackend {
   readonly isStrict: boolean
+  readonly isOrdered: boolean
   readonly eventBytesMax: number
   readonly #sink: EventSink
   readonly #reportLost: ReportLost
 
   constructor(sink: EventSink, { isStrict, eventBytesMax, reportLost }: BlockingOptions) {
     this.#sink = sink
+    this.isOrdered = sink.isOrdered
     this.isStrict = isStrict
     this.eventBytesMax = eventBytesMax
     this.#reportLost = reportLost

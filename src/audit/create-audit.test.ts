@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { Metrics } from '../lib/metrics.ts'
 import { systemTime } from '../lib/timers.ts'
 import { createAudit } from './create-audit.ts'
+import type { AuditEvent } from './event.ts'
 
 test('batches are divided by bytes also if events are not truncated', async (t) => {
   const lengths: number[] = []
@@ -38,7 +39,14 @@ test('batches are divided by bytes also if events are not truncated', async (t) 
   )
   const json = JSON.stringify({ a: 'ä'.repeat(3 << 20) })
   for (let at = 0; at < 3; at++) {
-    assert.equal(audit?.store({ level: 'Request', json, truncated: () => json, line: () => '' }), true)
+    const event: AuditEvent = {
+      level: 'Request',
+      json,
+      print: (into) => into.text(json),
+      truncated: () => json,
+      line: () => '',
+    }
+    assert.equal(audit?.store(event), true)
   }
   await audit?.[Symbol.asyncDispose]()
   assert.equal(lengths.length, 3)

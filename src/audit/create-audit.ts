@@ -87,11 +87,11 @@ async function openLines(
   { clock, log }: AuditSurroundings,
 ): Promise<Lines> {
   if (path === '-') return standardOutput
-  const { wallMs } = clock
+  const { wallMs, monotonicMs } = clock
   const { megabytesMax, backupsMax, daysMax } = rotation
   try {
     const old = { filesMax: backupsMax, daysMax, isCompressed, wallMs, log }
-    return await LogFile.create({ path, megabytesMax, old, wallMs })
+    return await LogFile.create({ path, megabytesMax, old, wallMs, monotonicMs })
   } catch (cause) {
     const why = goFileError('open', path, cause)
     throw new Error(`ensureLogFile: ${why}: correct --audit-log-path`, { cause })

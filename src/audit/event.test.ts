@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import type { ApiRequest } from '../api/request.ts'
-import { KnownTexts } from './known-texts.ts'
+import { ByteText } from '../lib/byte-text.ts'
+import { systemTime } from '../lib/timers.ts'
 import { MicroClock } from './micro-clock.ts'
-import { EventPrinter, type StageFacts } from './event.ts'
+import { EventPrinter, PrinterParts, type StageFacts } from './event.ts'
 import { sourceIps } from './source-ips.ts'
 
 const info = {
@@ -19,7 +21,9 @@ const info = {
   isWatchPath: false,
 } as const
 
-const texts = new KnownTexts()
+const parts = new PrinterParts(new MicroClock(systemTime))
+const { texts } = parts
+const noon = Date.parse('2026-01-31T12:00:00.000Z')
 
 const requestFrom = (remoteAddress: string, headers: ApiRequest['headers']): ApiRequest => ({
   method: 'GET',
@@ -41,9 +45,9 @@ const printer = new EventPrinter(
     user: { name: 'al\u00e9', uid: 'u', groups: ['g', 'h'], extra: { z: ['1'], a: ['2', '3'] } },
     source: texts.source(requestFrom('::1', { 'user-agent': 'me', 'x-forwarded-for': '1.2.3.4' })),
     info,
-    receivedTime: '2026-01-31T12:00:00.120000Z',
+    receivedMs: noon + 120,
   },
-  texts,
+  parts,
 )
 
 const stage: StageFacts = {
@@ -65,7 +69,7 @@ const stage: StageFacts = {
   requestObject: '{"a":1}',
   responseObject: undefined,
   isTruncated: false,
-  stageTime: '2026-01-31T12:00:01.000001Z',
+  stageMs: noon + 1000.0015,
   annotations: { b: '1', a: '2' },
 }
 
@@ -100,9 +104,9 @@ test('the old format is one line of text', () => {
       user: undefined,
       source: texts.source(requestFrom('', {})),
       info: { kind: 'path', verb: 'get', path: '/' },
-      receivedTime: '2026-01-31T12:00:00.120000Z',
+      receivedMs: noon + 120,
     },
-    texts,
+    parts,
   )
   const first = { ...stage, stage: 'RequestReceived', impersonated: undefined, response: undefined } as const
   assert.equal(
@@ -146,4 +150,47 @@ test('times have microseconds, and follow the wall clock when it is set', () => 
   wallMs -= 60_000
   assert.equal(timeAt(25.5), '2026-01-31T11:59:01.000000Z')
   assert.equal(timeAt(26), '2026-01-31T11:59:01.000500Z')
+})
+
+const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[a-z/.-]{1,80}$/))
+
+test('an event that copies parts of an earlier one is the same as one printed by itself', () => {
+  const someFacts = fc.record({
+    level: fc.constantFrom('Metadata', 'RequestResponse'),
+    auditId: text,
+    uri: text,
+    user: fc.option(fc.record({ name: text, uid: text, groups: fc.array(text) }), { nil: undefined }),
+    source: fc.constantFrom(texts.source(requestFrom('::1', {})), texts.source(requestFrom('', { 'user-agent': 'ä' }))),
+    info: fc.oneof(
+      fc.constant({ kind: 'path', verb: 'get', path: '/' } as const),
+      fc
+        .record({ plural: text, group: text, version: text, subresource: text, namespace: text, name: text })
+        .map((named) => ({ ...info, ...named })),
+    ),
+    receivedMs: fc.integer({ min: 0, max: 4e12 }),
+  })
+  const named = fc.option(fc.record({ name: text, uid: text }), { nil: undefined })
+  const stages = fc.tuple(named, named, fc.boolean(), fc.boolean())
+  const into = [new ByteText(1), new ByteText(1 << 16)] as const
+  fc.assert(
+    fc.property(someFacts, stages, (fact, [one, other, isImpersonated, isCleared]) => {
+      const own = new EventPrinter(fact, parts)
+      const impersonated = isImpersonated ? { name: 'i', uid: '', groups: [] } : undefined
+      const events: readonly StageFacts[] = [
+        { ...stage, stage: 'RequestReceived', named: undefined, impersonated: undefined, response: undefined },
+        { ...stage, stage: 'ResponseStarted', named: one, impersonated },
+        { ...stage, stage: 'ResponseComplete', named: one, response: { code: 200 }, annotations: undefined },
+        { ...stage, stage: 'Panic', named: other },
+      ]
+      for (const [at, facts] of events.entries()) {
+        const target = into[at % 2] ?? assert.fail()
+        if (isCleared) target.clear()
+        const start = target.length
+        own.print(facts).print(target)
+        const printed = target.bytes.toString('utf8', start)
+        assert.equal(printed, new EventPrinter(fact, parts).print(facts).json)
+        JSON.parse(printed)
+      }
+    }),
+  )
 })

@@ -1,22 +1,35 @@
 /** An audit event, audit.k8s.io/v1, printed: as JSON with the fields in upstream's order, and as one line of text. */
-import type { RequestInfo } from '../api/context.ts'
+import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import type { Status } from '../api/errors.ts'
-import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
-import { printOrdered, printString } from '../codec/json.ts'
+import { isPlainString, printOrdered, printString } from '../codec/json.ts'
 import type { AuditLevel, AuditStage } from '../config/files/audit-policy.ts'
-import type { Annotations, KnownTexts, Source } from './known-texts.ts'
+import { ByteText } from '../lib/byte-text.ts'
+import { type Annotations, KnownTexts, printField, printUser, type Source } from './known-texts.ts'
+import { legacyLine } from './legacy-line.ts'
+import { type MicroClock, TimeField } from './micro-clock.ts'
 
-/** An event as backends get it. */
-export type AuditEvent = {
+/** An event as backends get it. It is printed when it is asked for: most events are printed once, into the memory that is written. */
+export interface AuditEvent {
   readonly level: AuditLevel
   /** JSON on one line, without a newline. */
   readonly json: string
-  /** The same without the objects of request and response, marked as truncated. */
-  readonly truncated: () => string
+  /** Appends the JSON. */
+  print(into: ByteText): void
+  /** The JSON without the objects of request and response, marked as truncated. */
+  truncated(): string
   /** The line of the format `legacy`, without a newline. */
-  readonly line: () => string
+  line(): string
 }
+
+/** The event with this JSON, which stays as it is. */
+export const printedEvent = (event: AuditEvent, json: string): AuditEvent => ({
+  level: event.level,
+  json,
+  print: (into) => into.text(json),
+  truncated: () => json,
+  line: () => event.line(),
+})
 
 /** What is known of a request from the beginning. */
 export type EventFacts = {
@@ -27,7 +40,8 @@ export type EventFacts = {
   readonly user: User | undefined
   readonly source: Source
   readonly info: RequestInfo
-  readonly receivedTime: string
+  /** In milliseconds since 1970, with fractions. */
+  readonly receivedMs: number
 }
 
 /** What the body of the request adds to the reference to its object. */
@@ -51,136 +65,211 @@ export type StageFacts = {
   readonly responseObject: string | undefined
   /** Whether an object was left out since it is too large. */
   readonly isTruncated: boolean
-  readonly stageTime: string
+  /** As `receivedMs`. */
+  readonly stageMs: number
   /** Undefined: none. */
   readonly annotations: Annotations | undefined
 }
 
-/** Prints the events of one request, which have most of their text in common. */
-export class EventPrinter {
-  readonly #facts: EventFacts
-  readonly #texts: KnownTexts
-  readonly #head: string
-  readonly #middle: string
-  readonly #times: string
-  #reference: { readonly named: Named | undefined; readonly text: string } | undefined
+/** What the events of all requests have in common. */
+export class PrinterParts {
+  readonly time: MicroClock
+  readonly texts = new KnownTexts()
+  readonly receivedField = new TimeField(',"requestReceivedTimestamp":"')
+  readonly stageField = new TimeField('Z","stageTimestamp":"')
 
-  constructor(facts: EventFacts, texts: KnownTexts) {
-    const { level, auditId, uri, user, info } = facts
-    this.#facts = facts
-    this.#texts = texts
-    this.#head = `${heads[level] + printString(auditId)},"stage":"`
-    const shown = user === undefined ? '{}' : texts.user(user)
-    this.#middle = `","requestURI":${printString(uri)},"verb":"${info.verb}","user":${shown}`
-    this.#times = `,"requestReceivedTimestamp":"${facts.receivedTime}","stageTimestamp":"`
-  }
-
-  print(stage: StageFacts): AuditEvent {
-    return new PrintedEvent(this, this.#facts, stage)
-  }
-
-  json(facts: StageFacts, isTruncated: boolean): string {
-    const { stage, impersonated, response, requestObject, responseObject } = facts
-    let text = this.#head + stage + this.#middle
-    if (impersonated !== undefined) text += `,"impersonatedUser":${this.#texts.user(impersonated)}`
-    text += this.#facts.source.text + this.#referenceTo(facts.named)
-    if (response !== undefined) text += printStatus(response)
-    if (requestObject !== undefined && !isTruncated) text += `,"requestObject":${requestObject}`
-    if (responseObject !== undefined && !isTruncated) text += `,"responseObject":${responseObject}`
-    text += this.#times + facts.stageTime
-    const annotations = isTruncated ? { ...facts.annotations, ...truncatedMark } : facts.annotations
-    return annotations === undefined ? `${text}"}` : `${text}","annotations":${this.#texts.annotations(annotations)}}`
-  }
-
-  /** Mostly the same in all events of a request. */
-  #referenceTo(named: Named | undefined): string {
-    if (this.#reference === undefined || this.#reference.named !== named) {
-      this.#reference = { named, text: printReference(this.#facts.info, named) }
-    }
-    return this.#reference.text
+  constructor(time: MicroClock) {
+    this.time = time
   }
 }
 
-const headOf = (level: AuditLevel): string =>
-  `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":`
-const heads: Readonly<Record<AuditLevel, string>> = {
+/** Where parts of an event are that the next event of the request has, too: they are copied from there, as long as they are there. */
+type Shared = {
+  readonly text: ByteText
+  /** The `uses` of the text. */
+  readonly uses: number
+  readonly named: Named | undefined
+  readonly start: number
+  readonly idEnd: number
+  readonly uriStart: number
+  readonly referenceEnd: number
+}
+
+/** Prints the events of one request, which have most of their text in common. */
+export class EventPrinter {
+  readonly facts: EventFacts
+  readonly #parts: PrinterParts
+  #shared: Shared | undefined
+
+  constructor(facts: EventFacts, parts: PrinterParts) {
+    this.facts = facts
+    this.#parts = parts
+  }
+
+  print(stage: StageFacts): AuditEvent {
+    return new PrintedEvent(this, stage)
+  }
+
+  append(into: ByteText, facts: StageFacts, isTruncated: boolean): void {
+    this.#appendRequest(into, facts)
+    const { response, requestObject, responseObject } = facts
+    if (response !== undefined) appendStatus(into, response)
+    if (requestObject !== undefined && !isTruncated) into.text(`,"requestObject":${requestObject}`)
+    if (responseObject !== undefined && !isTruncated) into.text(`,"responseObject":${responseObject}`)
+    const { time, receivedField, stageField } = this.#parts
+    time.append(into, this.facts.receivedMs, receivedField)
+    time.append(into, facts.stageMs, stageField)
+    const annotations = isTruncated ? { ...facts.annotations, ...truncatedMark } : facts.annotations
+    into.append(annotations === undefined ? pieces.end : this.#parts.texts.end(annotations))
+  }
+
+  /** The fields up to the reference to the object. */
+  #appendRequest(into: ByteText, { stage, named, impersonated }: StageFacts): void {
+    const shared = impersonated === undefined ? this.#sharedWith(named) : undefined
+    const start = into.length
+    if (shared === undefined) {
+      into.append(heads[this.facts.level])
+      appendCharacters(into, this.facts.auditId)
+    } else into.copy(shared.text, shared.start, shared.idEnd)
+    const idEnd = into.length
+    into.append(stages[stage])
+    const uriStart = into.length
+    if (shared !== undefined) return into.copy(shared.text, shared.uriStart, shared.referenceEnd)
+    this.#appendTarget(into, named, impersonated)
+    if (impersonated !== undefined) return
+    this.#shared = { text: into, uses: into.uses, named, start, idEnd, uriStart, referenceEnd: into.length }
+  }
+
+  #sharedWith(named: Named | undefined): Shared | undefined {
+    const shared = this.#shared
+    return shared?.named === named && shared?.text.uses === shared?.uses ? shared : undefined
+  }
+
+  #appendTarget(into: ByteText, named: Named | undefined, impersonated: User | undefined): void {
+    const { uri, user, info, source } = this.facts
+    const { texts } = this.#parts
+    appendCharacters(into, uri)
+    into.append(pieces.uriEnd)
+    if (user !== undefined && impersonated === undefined) into.append(texts.asking(info.verb, user, source))
+    else {
+      const as = impersonated === undefined ? '' : `,"impersonatedUser":${printUser(impersonated)}`
+      into.text(`"verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`)
+      into.append(source.fields)
+    }
+    if (info.kind === 'resource') appendReference(into, info, named, texts)
+  }
+}
+
+const headOf = (level: AuditLevel): Buffer =>
+  Buffer.from(`{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":"`)
+const heads: Readonly<Record<AuditLevel, Buffer>> = {
   None: headOf('None'),
   Metadata: headOf('Metadata'),
   Request: headOf('Request'),
   RequestResponse: headOf('RequestResponse'),
 }
 
+const stageOf = (stage: AuditStage): Buffer => Buffer.from(`","stage":"${stage}","requestURI":"`)
+const stages: Readonly<Record<AuditStage, Buffer>> = {
+  RequestReceived: stageOf('RequestReceived'),
+  ResponseStarted: stageOf('ResponseStarted'),
+  ResponseComplete: stageOf('ResponseComplete'),
+  Panic: stageOf('Panic'),
+}
+
+const pieces = {
+  uriEnd: Buffer.from('",'),
+  reference: Buffer.from(',"objectRef":{'),
+  name: Buffer.from(',"name":"'),
+  nameEnd: Buffer.from('"'),
+  referenceEnd: Buffer.from('}'),
+  ok: Buffer.from(',"responseStatus":{"metadata":{},"code":200}'),
+  end: Buffer.from('Z"}'),
+} as const
+
+/** Some hundred characters more than an event without objects has. */
+const EVENT_BYTES = 2048
+
 class PrintedEvent implements AuditEvent {
-  readonly level: AuditLevel
-  readonly json: string
   readonly #printer: EventPrinter
-  readonly #facts: EventFacts
   readonly #stage: StageFacts
 
-  constructor(printer: EventPrinter, facts: EventFacts, stage: StageFacts) {
-    this.level = facts.level
-    this.json = printer.json(stage, stage.isTruncated)
+  constructor(printer: EventPrinter, stage: StageFacts) {
     this.#printer = printer
-    this.#facts = facts
     this.#stage = stage
   }
 
+  get level(): AuditLevel {
+    return this.#printer.facts.level
+  }
+
+  get json(): string {
+    return this.#text(this.#stage.isTruncated)
+  }
+
+  print(into: ByteText): void {
+    this.#printer.append(into, this.#stage, this.#stage.isTruncated)
+  }
+
   truncated(): string {
-    return this.#printer.json(this.#stage, true)
+    return this.#text(true)
   }
 
   line(): string {
-    return printLine(this.#facts, this.#stage)
+    return legacyLine(this.truncated())
+  }
+
+  #text(isTruncated: boolean): string {
+    const text = new ByteText(EVENT_BYTES)
+    this.#printer.append(text, this.#stage, isTruncated)
+    return text.bytes.toString()
   }
 }
 
 const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 
-function printReference(info: RequestInfo, named: Named | undefined): string {
-  if (info.kind === 'path') return ''
+/** Fields without a value are left out, even the resource of `/api/v1//x`. */
+function appendReference(into: ByteText, info: ResourceInfo, named: Named | undefined, texts: KnownTexts): void {
+  const { plural, group, version, subresource } = info
+  if (named !== undefined || subresource !== '' || plural === '') return into.text(printReference(info, named))
+  into.append(pieces.reference)
+  into.append(texts.place(plural, info.namespace))
+  if (info.name !== '') {
+    into.append(pieces.name)
+    appendCharacters(into, info.name)
+    into.append(pieces.nameEnd)
+  }
+  into.append(texts.version(group, version))
+  into.append(pieces.referenceEnd)
+}
+
+function printReference(info: ResourceInfo, named: Named | undefined): string {
   const { plural, group, version, subresource } = info
   const fields =
-    field('resource', plural) +
-    field('namespace', info.namespace || (named?.namespace ?? '')) +
-    field('name', info.name || (named?.name ?? '')) +
-    field('uid', named?.uid ?? '') +
-    field('apiGroup', group) +
-    field('apiVersion', version) +
-    field('resourceVersion', named?.resourceVersion ?? '') +
-    field('subresource', subresource)
+    printField('resource', plural) +
+    printField('namespace', info.namespace || (named?.namespace ?? '')) +
+    printField('name', info.name || (named?.name ?? '')) +
+    printField('uid', named?.uid ?? '') +
+    printField('apiGroup', group) +
+    printField('apiVersion', version) +
+    printField('resourceVersion', named?.resourceVersion ?? '') +
+    printField('subresource', subresource)
   return `,"objectRef":{${fields.slice(1)}}`
 }
 
-const field = (name: string, value: string): string => (value === '' ? '' : `,"${name}":${printString(value)}`)
+/** What stands between the quotes of a string. */
+function appendCharacters(into: ByteText, text: string): void {
+  into.text(isPlainString(text) ? text : printString(text).slice(1, -1))
+}
 
-function printStatus({ code, status }: ResponseStatus): string {
-  if (status === undefined) return `,"responseStatus":{"metadata":{},"code":${code}}`
-  const { status: outcome, message = '', reason = '', details } = status
+function appendStatus(into: ByteText, { code, status }: ResponseStatus): void {
+  if (code === 200 && status === undefined) into.append(pieces.ok)
+  else into.text(printStatus(code, status))
+}
+
+function printStatus(code: number, shown: Omit<Status, 'code'> | undefined): string {
+  if (shown === undefined) return `,"responseStatus":{"metadata":{},"code":${code}}`
+  const { status, message = '', reason = '', details } = shown
   const detailed = details === undefined ? '' : `,"details":${printOrdered(details)}`
-  return `,"responseStatus":{"metadata":{}${field('status', outcome)}${field('message', message)}${field('reason', reason)}${detailed},"code":${code}}`
+  return `,"responseStatus":{"metadata":{}${printField('status', status)}${printField('message', message)}${printField('reason', reason)}${detailed},"code":${code}}`
 }
-
-/** Lists are quoted twice, as upstream. */
-function printLine({ auditId, user, source, info, uri, receivedTime }: EventFacts, stage: StageFacts): string {
-  const { impersonated, response, named } = stage
-  const namespace = info.kind === 'path' ? '' : info.namespace || (named?.namespace ?? '')
-  const isKnown = user !== undefined && user.name !== ''
-  const parts: readonly (readonly [string, string])[] = [
-    ['id', auditId],
-    ['stage', stage.stage],
-    ['ip', source.ips[0] ?? '<unknown>'],
-    ['method', info.verb],
-    ['user', isKnown ? user.name : '<none>'],
-    ['groups', isKnown && user.groups.length > 0 ? quoteAll(user.groups) : '<none>'],
-    ['as', impersonated?.name ?? '<self>'],
-    ['asgroups', impersonated === undefined ? '<lookup>' : quoteAll(impersonated.groups)],
-    ['user-agent', source.userAgent],
-    ['namespace', namespace || '<none>'],
-    ['uri', uri],
-    ['response', response === undefined ? '<deferred>' : `${response.code}`],
-  ]
-  const time = receivedTime.replace(/\.?0*Z$/, 'Z')
-  return `${time} AUDIT: ${parts.map(([name, value]) => `${name}=${quote(value)}`).join(' ')}`
-}
-
-const quoteAll = (texts: readonly string[]): string => texts.map(quote).join(',')

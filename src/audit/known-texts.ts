@@ -1,4 +1,4 @@
-/** Texts that are the same in many events, printed once: who asks, from where, and why it is allowed. Clients make many requests each. */
+/** Parts of events that are the same in many, printed once: who asks, from where, for what and why it is allowed. Clients make many requests each. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../api/request.ts'
 import type { User } from '../api/user.ts'
@@ -6,7 +6,7 @@ import { printString, sortedKeys } from '../codec/json.ts'
 import { sourceIps } from './source-ips.ts'
 
 /** Where a request comes from, and the same as fields of an event. */
-export type Source = { readonly ips: readonly string[]; readonly userAgent: string; readonly text: string }
+export type Source = { readonly ips: readonly string[]; readonly userAgent: string; readonly fields: Buffer }
 
 /** By key, in any order. */
 export type Annotations = { readonly [key: string]: string }
@@ -15,24 +15,50 @@ export type Annotations = { readonly [key: string]: string }
 const SOURCES_MAX = 4096
 /** Reasons why requests are allowed: one for each binding that is used. When there are more, all are forgotten. */
 const REASONS_MAX = 4096
+/** Resources in namespaces. When there are more, all are forgotten. */
+const PLACES_MAX = 4096
+/** Groups and versions of resources, and verbs of a user. When there are more, all are forgotten. */
+const VERSIONS_MAX = 1024
+const VERBS_MAX = 16
+/** Longer names are printed each time. */
+const NAME_CHARACTERS_MAX = 64
 /** As upstream: longer ones are cut. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
+/** Who asks, by verb: the fields of an event from the verb to the user agent. */
+type Asking = { readonly source: Source; readonly fields: Buffer }
+
 export class KnownTexts {
   /** Users are shared by the requests of a token or a connection, or new for each request. */
-  readonly #users = new WeakMap<User, string>()
+  readonly #asking = new WeakMap<User, Map<string, Asking>>()
   /** By user agent, then by address. */
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
   readonly #allowed = new Map<string, Annotations>()
-  readonly #annotations = new WeakMap<Annotations, string>()
+  readonly #annotations = new WeakMap<Annotations, Buffer>()
+  readonly #places = new PairTexts(PLACES_MAX)
+  readonly #versions = new PairTexts(VERSIONS_MAX)
 
-  user(user: User): string {
-    const known = this.#users.get(user)
-    if (known !== undefined) return known
-    const text = printUser(user)
-    this.#users.set(user, text)
-    return text
+  /** The fields `verb` to `userAgent`, without `impersonatedUser`. */
+  asking(verb: string, user: User, source: Source): Buffer {
+    const ofUser = this.#asking.get(user)
+    const known = ofUser?.get(verb)
+    if (known?.source === source) return known.fields
+    const fields = Buffer.concat([Buffer.from(`"verb":${printString(verb)},"user":${printUser(user)}`), source.fields])
+    const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
+    if (verbs !== ofUser) this.#asking.set(user, verbs)
+    verbs.set(verb, { source, fields })
+    return fields
+  }
+
+  /** The fields `resource` and `namespace` of a reference; those that are empty are left out. */
+  place(plural: string, namespace: string): Buffer {
+    return this.#places.get(plural, namespace, printPlace)
+  }
+
+  /** The fields `apiGroup` and `apiVersion` of a reference, each behind a comma. */
+  version(group: string, version: string): Buffer {
+    return this.#versions.get(group, version, printVersion)
   }
 
   source({ headers, remoteAddress }: ApiRequest): Source {
@@ -52,12 +78,13 @@ export class KnownTexts {
     const made = { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': reason }
     if (this.#allowed.size === REASONS_MAX) this.#allowed.clear()
     this.#allowed.set(reason, made)
-    this.#annotations.set(made, printAnnotations(made))
+    this.#annotations.set(made, printEnd(made))
     return made
   }
 
-  annotations(annotations: Annotations): string {
-    return this.#annotations.get(annotations) ?? printAnnotations(annotations)
+  /** As the end of an event, from the end of the time of its stage. */
+  end(annotations: Annotations): Buffer {
+    return this.#annotations.get(annotations) ?? printEnd(annotations)
   }
 
   #keepSource(agent: string, remoteAddress: string, source: Source): void {
@@ -72,6 +99,48 @@ export class KnownTexts {
   }
 }
 
+/** Texts by pairs of names. */
+class PairTexts {
+  readonly #max: number
+  readonly #known = new Map<string, Map<string, Buffer>>()
+  #size = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get(one: string, other: string, print: (one: string, other: string) => string): Buffer {
+    const known = this.#known.get(one)?.get(other)
+    if (known !== undefined) return known
+    const made = Buffer.from(print(one, other))
+    if (one.length <= NAME_CHARACTERS_MAX && other.length <= NAME_CHARACTERS_MAX) this.#keep(one, other, made)
+    return made
+  }
+
+  #keep(one: string, other: string, made: Buffer): void {
+    if (this.#size === this.#max) {
+      this.#known.clear()
+      this.#size = 0
+    }
+    this.#size++
+    const known = this.#known.get(one)
+    if (known === undefined) this.#known.set(one, new Map([[other, made]]))
+    else known.set(other, made)
+  }
+}
+
+const printPlace = (plural: string, namespace: string): string =>
+  `${printField('resource', plural)}${printField('namespace', namespace)}`.slice(1)
+
+const printVersion = (group: string, version: string): string =>
+  `${printField('apiGroup', group)}${printField('apiVersion', version)}`
+
+/** Behind a comma; nothing if the value is empty. */
+export const printField = (name: string, value: string): string =>
+  value === '' ? '' : `,"${name}":${printString(value)}`
+
+const printEnd = (annotations: Annotations): Buffer => Buffer.from(`Z","annotations":${printAnnotations(annotations)}}`)
+
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
 
@@ -81,7 +150,8 @@ function makeSource(headers: IncomingHttpHeaders, remoteAddress: string, agent: 
   const isLong = sent.length > USER_AGENT_CHARACTERS_MAX
   const userAgent = isLong ? `${sent.slice(0, USER_AGENT_CHARACTERS_MAX)}...TRUNCATED` : sent
   const from = ips.length === 0 ? '' : `,"sourceIPs":["${ips.join('","')}"]`
-  return { ips, userAgent, text: `${from}${userAgent === '' ? '' : `,"userAgent":${printString(userAgent)}`}` }
+  const agentField = userAgent === '' ? '' : `,"userAgent":${printString(userAgent)}`
+  return { ips, userAgent, fields: Buffer.from(`${from}${agentField}`) }
 }
 
 export function printUser({ name, uid, groups, extra }: User): string {

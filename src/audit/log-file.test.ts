@@ -27,9 +27,12 @@ function optionsOf(path: string, old: Partial<LogFileOptions['old']> = {}): LogF
     path,
     megabytesMax: 1,
     wallMs,
+    monotonicMs: () => 0,
     old: { filesMax: 0, daysMax: 0, isCompressed: false, wallMs: () => noon, log, ...old },
   }
 }
+
+const lines = (...texts: readonly string[]): Buffer => Buffer.from(texts.map((text) => `${text}\n`).join(''))
 
 const line = (character: string): string => character.repeat(MEGABYTE / 2)
 
@@ -37,21 +40,62 @@ test('lines are appended to a file that only its owner reads', async (t) => {
   const path = join(folder(t), 'a', 'b', 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   assert.equal(statSync(path).mode & 0o777, 0o600)
-  await file.append(['one', 'two'])
-  await file.append(['three'])
+  await file.append(lines('one', 'two'))
+  await file.append(lines('three'))
   await file.close()
   const again = await LogFile.create(optionsOf(path))
-  await again.append(['four'])
+  await again.append(lines('four'))
   await again.close()
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
+})
+
+test('a short write is made at once, unless one took long in the last minute', async (t) => {
+  const path = join(folder(t), 'audit.log')
+  let ms = 0
+  let tookMs = 0
+  let looks = 0
+  const monotonicMs = (): number => {
+    looks++
+    return (ms += tookMs)
+  }
+  const file = await LogFile.create({ ...optionsOf(path), monotonicMs })
+  await file.append(lines('first'))
+  /** Whether it was measured how long the write took: that of a thread is not. */
+  const isAtOnce = async (text: string): Promise<boolean> => {
+    looks = 0
+    await file.append(lines(text))
+    assert.ok(readFileSync(path, 'utf8').endsWith(`\n${text}\n`))
+    return looks > 1
+  }
+  assert.equal(await isAtOnce('a'), true)
+  assert.equal(await isAtOnce('x'.repeat(1 << 16)), false)
+  tookMs = 11
+  assert.equal(await isAtOnce('b'), true)
+  tookMs = 0
+  assert.equal(await isAtOnce('c'), false)
+  ms += 59_980
+  assert.equal(await isAtOnce('d'), false)
+  ms += 20
+  assert.equal(await isAtOnce('e'), true)
+  await file.close()
+})
+
+test('what is no file of a disk is written by threads', async (t) => {
+  const path = '/dev/null'
+  const file = await LogFile.create(optionsOf(path))
+  const clock = t.mock.fn(() => 0)
+  const other = new LogFile({ ...optionsOf(path), monotonicMs: clock })
+  await other.append(lines('a'))
+  assert.equal(clock.mock.callCount(), 0)
+  await Promise.all([file.close(), other.close()])
 })
 
 for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
   test(`a file may have ${megabytesMax} MB`, async (t) => {
     const dir = folder(t)
     const file = await LogFile.create({ ...optionsOf(join(dir, 'audit.log')), megabytesMax })
-    await file.append(['one', 'two'])
-    await file.append(['three'])
+    await file.append(lines('one', 'two'))
+    await file.append(lines('three'))
     await file.close()
     assert.deepEqual(readdirSync(dir), ['audit.log'])
     assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), 'one\ntwo\nthree\n')
@@ -61,7 +105,7 @@ for (const megabytesMax of [2048, 4096, 2 ** 31 - 1]) {
 test('a file that is full gets the name of the time, and a new one is begun', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log')))
-  await file.append([line('a'), line('b'), line('c')])
+  await file.append(lines(line('a'), line('b'), line('c')))
   await file.close()
   assert.deepEqual(readdirSync(dir).toSorted(), [
     'audit-2026-01-31T12-00-01.000.log',
@@ -80,7 +124,7 @@ test('a file that cannot be given to the owner of the old one is written all the
   const chown = t.mock.method(Object.getPrototypeOf(handle), 'chown', () => Promise.reject(refused))
   t.mock.property(process, 'getuid', () => -1)
   await handle.close()
-  await file.append([line('a'), line('b')])
+  await file.append(lines(line('a'), line('b')))
   await file.close()
   assert.equal(chown.mock.callCount(), 1)
   assert.equal(readFileSync(path, 'utf8'), `${line('b')}\n`)
@@ -90,8 +134,8 @@ test('a line that fits into no file is refused, and others are written', async (
   const path = join(folder(t), 'audit.log')
   const file = await LogFile.create(optionsOf(path))
   const long = 'x'.repeat(MEGABYTE)
-  await assert.rejects(file.append([long]), /^Error: write length 1048577 exceeds maximum file size 1048576$/)
-  await file.append(['short'])
+  await assert.rejects(file.append(lines(long)), /^Error: write length 1048577 exceeds maximum file size 1048576$/)
+  await file.append(lines('short'))
   await file.close()
   assert.ok(readFileSync(path, 'utf8').endsWith('short\n'))
 })
@@ -106,12 +150,12 @@ test('old files go by number and by age, whether they are compressed or not', as
   ]
   for (const name of [...old, 'audit-x.log', 'other-2026-01-01T00-00-00.000.log']) writeFileSync(join(dir, name), '')
   const byAge = await LogFile.create(optionsOf(join(dir, 'audit.log'), { daysMax: 2 }))
-  await byAge.append(['x'])
+  await byAge.append(lines('x'))
   await byAge.close()
   const kept = ['audit-x.log', 'audit.log', 'other-2026-01-01T00-00-00.000.log']
   assert.deepEqual(readdirSync(dir).toSorted(), [old[1], old[0], ...kept])
   const byNumber = await LogFile.create(optionsOf(join(dir, 'audit.log'), { filesMax: 1 }))
-  await byNumber.append(['x'])
+  await byNumber.append(lines('x'))
   await byNumber.close()
   assert.deepEqual(readdirSync(dir).toSorted(), [old[0], ...kept])
 })
@@ -119,7 +163,7 @@ test('old files go by number and by age, whether they are compressed or not', as
 test('old files are compressed', async (t) => {
   const dir = folder(t)
   const file = await LogFile.create(optionsOf(join(dir, 'audit.log'), { isCompressed: true }))
-  await file.append([line('a'), line('b')])
+  await file.append(lines(line('a'), line('b')))
   await file.close()
   assert.deepEqual(readdirSync(dir).toSorted(), ['audit-2026-01-31T12-00-01.000.log.gz', 'audit.log'])
   assert.equal(gunzipSync(readFileSync(join(dir, 'audit-2026-01-31T12-00-01.000.log.gz'))).toString(), `${line('a')}\n`)

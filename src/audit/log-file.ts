@@ -1,10 +1,12 @@
 /**
- * The file of the audit log. Events that come while others are being written are written together, so that one write to the disk serves
- * many requests and none blocks the event loop. It is rotated by size; old files are named, removed and compressed as upstream does.
+ * The file of the audit log. It is rotated by size; old files are named, removed and compressed as upstream does. A short write to a file of
+ * a local disk is a copy into the page cache: it is made at once, since to have a thread make it costs several times as much. Whatever
+ * may block longer is left to threads: long writes, other files, and all writes for a minute after one that took long.
  */
-import { write } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises'
+import { write, writeSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { NEWLINE } from '../lib/ascii.ts'
 import { OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {
@@ -13,21 +15,33 @@ export type LogFileOptions = {
   readonly megabytesMax: number
   readonly old: Omit<OldFilesOptions, 'directory' | 'prefix' | 'extension'>
   readonly wallMs: () => number
+  readonly monotonicMs: () => number
 }
+
+/** What is copied in some 20 µs; a write of many requests has half as many. */
+const SHORT_BYTES_MAX = 64 << 10
+/** A short write that takes longer waits for the disk (less may have been another process's turn on the CPU), … */
+const SHORT_MS_MAX = 10
+/** … as the next ones may: threads make them for so long. */
+const SLOW_MS = 60_000
+
+/** By the numbers of statfs: ext4, xfs, btrfs, tmpfs, overlayfs, f2fs, zfs. Others may ask another server. */
+const localFilesystems: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
+])
 
 const MEGABYTE = 2 ** 20
 const MEGABYTES_MAX_DEFAULT = 100
-/** Some hundred events without objects. */
-const SPACE_BYTES = 1 << 20
 
 /** Appends to a file, one call at a time. */
 export class LogFile {
   readonly #options: LogFileOptions
   readonly #bytesMax: number
   readonly #old: OldFiles
-  /** There is one write at a time, so its bytes can always be in the same memory. */
-  readonly #space = Buffer.allocUnsafeSlow(SPACE_BYTES)
   #file: FileHandle | undefined
+  #isLocal = false
+  /** Until when threads write, on the monotonic clock. */
+  #slowUntilMs = -Infinity
   #bytes = 0
   /** The last write has left a part of a line behind. */
   #isCut = false
@@ -48,14 +62,15 @@ export class LogFile {
     return new LogFile(options)
   }
 
-  /** Fails if the lines are not all written. */
-  async append(lines: readonly string[]): Promise<void> {
-    let text = ''
-    for (const line of lines) text += `${line}\n`
-    const all = this.#encode(text)
-    const file = this.#file ?? (await this.#open(Buffer.byteLength(lines[0] ?? '')))
-    if (this.#bytes + all.length <= this.#bytesMax) return this.#write(file, all)
-    for (const line of lines) await this.#appendOne(this.#encode(`${line}\n`))
+  /** `lines`: each ends in a newline. Fails if they are not all written. */
+  async append(lines: Buffer): Promise<void> {
+    const file = this.#file ?? (await this.#open(lines.indexOf(NEWLINE)))
+    if (this.#bytes + lines.length <= this.#bytesMax) return this.#write(file, lines)
+    for (let start = 0; start < lines.length; ) {
+      const end = lines.indexOf(NEWLINE, start) + 1
+      await this.#appendOne(lines.subarray(start, end))
+      start = end
+    }
   }
 
   async close(): Promise<void> {
@@ -77,6 +92,7 @@ export class LogFile {
     const whole = this.#isCut ? Buffer.concat([newline, bytes]) : bytes
     let written = 0
     try {
+      if (this.#isShort(whole)) written = this.#writeNow(file, whole)
       while (written < whole.length) written += await writeSome(file, whole, written)
       this.#isCut = false
     } catch (error) {
@@ -87,9 +103,17 @@ export class LogFile {
     }
   }
 
-  #encode(text: string): Buffer {
-    if (text.length * 3 > SPACE_BYTES) return Buffer.from(text)
-    return this.#space.subarray(0, this.#space.write(text))
+  #isShort({ length }: Buffer): boolean {
+    return length <= SHORT_BYTES_MAX && this.#isLocal && this.#options.monotonicMs() >= this.#slowUntilMs
+  }
+
+  #writeNow(file: FileHandle, bytes: Buffer): number {
+    const { monotonicMs } = this.#options
+    const startMs = monotonicMs()
+    const written = writeSync(file.fd, bytes)
+    const endMs = monotonicMs()
+    if (endMs - startMs > SHORT_MS_MAX) this.#slowUntilMs = endMs + SLOW_MS
+    return written
   }
 
   /** A file that is full already is rotated at once. */
@@ -98,9 +122,11 @@ export class LogFile {
     const { path } = this.#options
     const known = await stat(path).catch(() => undefined)
     if (known === undefined || known.size + neededBytes >= this.#bytesMax) return this.#rotate()
-    this.#file = await open(path, 'a')
+    const file = await open(path, 'a')
+    this.#isLocal = await isLocalFile(file, path)
+    this.#file = file
     this.#bytes = known.size
-    return this.#file
+    return file
   }
 
   /** The new file has the mode of the old one, and its owner where that is allowed. */
@@ -113,6 +139,7 @@ export class LogFile {
     const known = await stat(path).catch(() => undefined)
     if (known !== undefined) await rename(path, this.#nameOfOld())
     const made = await open(path, 'w', known?.mode ?? 0o600)
+    this.#isLocal = await isLocalFile(made, path)
     this.#file = made
     this.#bytes = 0
     this.#isCut = false
@@ -128,6 +155,16 @@ export class LogFile {
     const extension = extname(path)
     const time = new Date(wallMs()).toISOString().slice(0, -1).replaceAll(':', '-')
     return join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
+  }
+}
+
+/** Not a pipe or a terminal, whose reader may not read. If it cannot be told, threads write. */
+async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {
+  try {
+    const [{ type }, about] = await Promise.all([statfs(path), file.stat()])
+    return about.isFile() && localFilesystems.has(type)
+  } catch {
+    return false
   }
 }
 

@@ -1,26 +1,36 @@
 /** Writes events to the audit log: those that come while others are being written are written together. */
 import type { AuditLog } from '../config/audit.ts'
+import { ByteText } from '../lib/byte-text.ts'
 import type { Timer, Timers } from '../lib/timers.ts'
 import type { EventSink, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
-import type { ReportLost } from './lost.ts'
+import { legacyLine } from './legacy-line.ts'
+import type { LostEvent, ReportLost } from './lost.ts'
 
-/** Where lines go: a file, or standard output. They come without newlines. */
+/** Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed before the promise settles. */
 export interface Lines {
-  readonly append: (lines: readonly string[]) => Promise<void>
+  readonly append: (lines: Buffer) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** If the disk is slower than requests come, events wait in memory up to this number of characters; further ones are lost. */
-const WAITING_CHARACTERS_MAX = 64 << 20
+/** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
+const WAITING_BYTES_MAX = 64 << 20
 /**
- * Of events that are written together: joined and encoded they take less than a millisecond. An event that has more is written alone, so
- * one that fits into no file, which has a megabyte at least, takes no other with it.
+ * Of events that are written together. An event that has more is written alone, so one that fits into no file, which has a megabyte at
+ * least, takes no other with it.
  */
-const GROUP_CHARACTERS_MAX = 256 << 10
+const LONG_BYTES = 128 << 10
+/** A group takes events until it has `LONG_BYTES`, so that each that is not long has room in it. */
+const GROUP_BYTES = 2 * LONG_BYTES
+/** Texts of groups that are used again. Later events of a request copy parts of earlier ones, as long as their text is not used again. */
+const SPARES_MAX = 4
 
-/** What is recorded in these turns of the event loop is written by one write, which costs more than printing an event. */
-const GATHERED_TURNS = 3
+/**
+ * What is recorded in so many turns of the event loop is written by one write, which costs as much as to print twenty events. Beyond the
+ * first number a turn in which nothing comes ends the wait.
+ */
+const GATHERED_TURNS_MIN = 3
+const GATHERED_TURNS_MAX = 8
 /** How long an event for which nobody waits may wait for one that somebody waits for, to be written with it. */
 const LINGER_MS = 20
 
@@ -29,17 +39,28 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly reportLost: ReportLost
 }
 
-/** Events that are written together, and whether they were. */
-type Group = { readonly events: AuditEvent[]; characters: number; readonly written: PromiseWithResolvers<boolean> }
+/**
+ * Events that are written together, and whether they were. They are encoded as they come: long texts, joined before they are encoded, cost
+ * more to collect as garbage than to print.
+ */
+type Group = {
+  /** The only event, if it is long. Others are not kept beside their text: hardly one is ever lost. */
+  long: AuditEvent | undefined
+  readonly text: ByteText
+  readonly written: PromiseWithResolvers<boolean>
+}
 
 export class LogSink implements EventSink {
+  readonly isOrdered = true
   readonly #lines: Lines
   readonly #format: AuditLog['format']
   readonly #reportLost: ReportLost
   readonly #timers: LogSinkOptions['timers']
   /** In their order; the last one may take more events. */
   readonly #groups: Group[] = []
-  #waitingCharacters = 0
+  /** The one that was used the longest time ago is the first. */
+  readonly #spares: ByteText[] = []
+  #waitingBytes = 0
   #writing: Promise<void> | undefined
   #lingering: Timer | undefined
   #isClosed = false
@@ -56,14 +77,15 @@ export class LogSink implements EventSink {
       this.#reportLost('log', events, 'audit backend shut down')
       return Promise.resolve(false)
     }
-    if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
+    if (this.#waitingBytes > WAITING_BYTES_MAX) {
       this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
       return Promise.resolve(false)
     }
-    const groups = new Set(events.map((event) => this.#add(event)))
+    const only = events.length === 1 ? events[0] : undefined
+    const written = only === undefined ? this.#addAll(events) : this.#add(only).written.promise
     if (urgency === 'now') this.#writing ??= this.#write()
     else this.#lingering ??= this.#timers.after(LINGER_MS, () => this.#endLingering())
-    return areAllWritten([...groups])
+    return written
   }
 
   async close(): Promise<void> {
@@ -80,48 +102,88 @@ export class LogSink implements EventSink {
   }
 
   /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
-  async #gather(): Promise<void> {
-    for (let turn = 0; turn < GATHERED_TURNS; turn++) {
-      await new Promise<void>((resolve) => this.#timers.soon(resolve))
-    }
+  #gather({ text }: Group): Promise<void> {
+    return new Promise((resolve) => {
+      let turns = 0
+      let length = -1
+      const look = (): void => {
+        const isQuiet = turns >= GATHERED_TURNS_MIN && text.length === length
+        if (isQuiet || turns === GATHERED_TURNS_MAX) return resolve()
+        turns++
+        length = text.length
+        this.#timers.soon(look)
+      }
+      look()
+    })
+  }
+
+  #addAll(events: readonly AuditEvent[]): Promise<boolean> {
+    const groups = new Set(events.map((event) => this.#add(event)))
+    return Promise.all(Array.from(groups, ({ written }) => written.promise)).then((all) => all.every(Boolean))
   }
 
   #add(event: AuditEvent): Group {
-    const { length } = event.json
-    this.#waitingCharacters += length
     const last = this.#groups.at(-1)
-    if (last !== undefined && last.characters + length <= GROUP_CHARACTERS_MAX) {
-      last.events.push(event)
-      last.characters += length
-      return last
-    }
-    const group: Group = { events: [event], characters: length, written: Promise.withResolvers() }
+    const group = last !== undefined && last.text.length <= LONG_BYTES ? last : this.#begin(this.#takeText())
+    const { text } = group
+    const start = text.length
+    if (this.#format === 'json') event.print(text)
+    else text.text(event.line())
+    text.append(newline)
+    const bytes = text.length - start
+    this.#waitingBytes += bytes
+    if (bytes <= LONG_BYTES) return group
+    const own = start === 0 ? group : this.#moveOut(text, start)
+    own.long = event
+    return own
+  }
+
+  #begin(text: ByteText): Group {
+    const group = { long: undefined, text, written: Promise.withResolvers<boolean>() }
     this.#groups.push(group)
     return group
+  }
+
+  #takeText(): ByteText {
+    const text = this.#spares.shift()
+    text?.clear()
+    return text ?? new ByteText(GROUP_BYTES)
+  }
+
+  /** A long event becomes a group by itself. */
+  #moveOut(text: ByteText, start: number): Group {
+    const own = new ByteText(text.length - start)
+    own.copy(text, start, text.length)
+    text.cut(start)
+    return this.#begin(own)
+  }
+
+  #eventsIn({ long, text }: Group): readonly LostEvent[] {
+    if (long !== undefined) return [long]
+    const lines = text.bytes.toString().split('\n').slice(0, -1)
+    return lines.map((line) => ({ json: line, line: () => (this.#format === 'json' ? legacyLine(line) : line) }))
   }
 
   async #write(): Promise<void> {
     while (this.#groups.length > 0) {
       // Others may join the last group.
-      if (this.#groups.length === 1) await this.#gather()
+      const [first] = this.#groups
+      if (first !== undefined && this.#groups.length === 1) await this.#gather(first)
       const group = this.#groups.shift()
       if (group === undefined) break
-      this.#waitingCharacters -= group.characters
-      const { events, written } = group
+      const { text, written } = group
+      this.#waitingBytes -= text.length
       try {
-        await this.#lines.append(events.map((event) => (this.#format === 'json' ? event.json : event.line())))
+        await this.#lines.append(text.bytes)
         written.resolve(true)
       } catch (error) {
-        this.#reportLost('log', events, error instanceof Error ? error.message : String(error))
+        this.#reportLost('log', this.#eventsIn(group), error instanceof Error ? error.message : String(error))
         written.resolve(false)
       }
+      if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX) this.#spares.push(text)
     }
     this.#writing = undefined
   }
 }
 
-function areAllWritten([first, ...others]: readonly Group[]): Promise<boolean> {
-  if (first === undefined) return Promise.resolve(true)
-  if (others.length === 0) return first.written.promise
-  return Promise.all([first, ...others].map(({ written }) => written.promise)).then((all) => all.every(Boolean))
-}
+const newline = Buffer.from('\n')

@@ -3,7 +3,9 @@ import type { Log } from '../lib/log.ts'
 import type { AuditEvent } from './event.ts'
 import type { AuditMetrics, AuditPlugin } from './metrics.ts'
 
-export type ReportLost = (plugin: AuditPlugin, events: readonly AuditEvent[], why: string) => void
+export type LostEvent = Pick<AuditEvent, 'json' | 'line'>
+
+export type ReportLost = (plugin: AuditPlugin, events: readonly LostEvent[], why: string) => void
 
 export const createReportLost =
   (metrics: AuditMetrics, log: Log): ReportLost =>

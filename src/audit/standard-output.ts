@@ -12,10 +12,9 @@ const writeAsync = promisify(write)
 
 export const standardOutput: Lines = {
   append: async (lines) => {
-    const bytes = Buffer.from(`${lines.join('\n')}\n`)
-    for (let written = 0; written < bytes.length; ) {
+    for (let written = 0; written < lines.length; ) {
       try {
-        written += (await writeAsync(STANDARD_OUTPUT, bytes, written)).bytesWritten
+        written += (await writeAsync(STANDARD_OUTPUT, lines, written)).bytesWritten
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
         await sleep(systemTimers, FULL_MS)

@@ -1,13 +1,15 @@
 /** Events that are too large lose the objects of request and response; those that are still too large are lost. */
-import type { AuditEvent } from './event.ts'
+import { type AuditEvent, printedEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 
 /** Undefined: the event is lost. */
 export function truncated(event: AuditEvent, bytesMax: number, reportLost: ReportLost): AuditEvent | undefined {
-  if (fits(event.json, bytesMax)) return event
+  if (bytesMax === Infinity) return event
+  const whole = event.json
+  if (fits(whole, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
-  const json = hasObjects ? event.truncated() : event.json
-  if (fits(json, bytesMax)) return { level: event.level, json, truncated: () => json, line: () => event.line() }
+  const json = hasObjects ? event.truncated() : whole
+  if (fits(json, bytesMax)) return printedEvent(event, json)
   reportLost('truncate', [event], 'event is too large even after truncating')
   return undefined
 }

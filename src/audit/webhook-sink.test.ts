@@ -8,7 +8,13 @@ import type { AuditEvent } from './event.ts'
 import type { ReportLost } from './lost.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
-const event = (json: string): AuditEvent => ({ level: 'Metadata', json, truncated: () => json, line: () => json })
+const event = (json: string): AuditEvent => ({
+  level: 'Metadata',
+  json,
+  print: (into) => into.text(json),
+  truncated: () => json,
+  line: () => json,
+})
 
 /** A webhook that does not answer before it is let go. */
 function hanging({ charactersMax = Infinity } = {}) {

@@ -18,6 +18,8 @@ export type WebhookSinkOptions = Pick<AuditWebhook, 'initialBackoffMs'> & {
 type Client = Pick<KubeconfigClient, 'deliver' | typeof Symbol.dispose>
 
 export class WebhookSink implements EventSink {
+  /** Each call may take its time, or be made again. */
+  readonly isOrdered = false
   readonly #client: Client
   readonly #options: WebhookSinkOptions
   readonly #stopping = new AbortController()
@@ -38,9 +40,10 @@ export class WebhookSink implements EventSink {
       reportLost('webhook', events, this.#isClosed ? 'audit backend shut down' : slow)
       return Promise.resolve(false)
     }
-    const characters = events.reduce((sum, { json }) => sum + json.length, 0)
+    const items = events.map(withoutHead)
+    const characters = items.reduce((sum, { length }) => sum + length, 0)
     this.#characters += characters
-    const sending = this.#send(events).finally(() => {
+    const sending = this.#send(events, items).finally(() => {
       this.#sending.delete(sending)
       this.#characters -= characters
     })
@@ -58,9 +61,9 @@ export class WebhookSink implements EventSink {
     this.#client[Symbol.dispose]()
   }
 
-  async #send(events: readonly AuditEvent[]): Promise<boolean> {
+  async #send(events: readonly AuditEvent[], items: readonly string[]): Promise<boolean> {
     const { initialBackoffMs, timers, random, reportLost } = this.#options
-    const list = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map(withoutHead).join(',')}]}`
+    const list = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${items.join(',')}]}`
     const { signal } = this.#stopping
     const backoff = webhookBackoff(initialBackoffMs)
     try {

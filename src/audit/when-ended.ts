@@ -1,5 +1,6 @@
 /** Observes the end of responses that are not whole when they begin: watches, streams and tunnels. */
-import type { ApiRequest, ApiResponse, FrameSource } from '../api/request.ts'
+import { followFrames } from '../api/follow-frames.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
 
 /** Calls `onEnd` once: when the response ends, or when its client has gone. */
 export function whenEnded(
@@ -29,19 +30,6 @@ export function whenEnded(
     },
   }
 }
-
-const followFrames = ({ take, onReady, close }: FrameSource, end: () => void): FrameSource => ({
-  take: () => {
-    const taken = take()
-    if (taken === undefined) end()
-    return taken
-  },
-  onReady,
-  close: () => {
-    end()
-    close()
-  },
-})
 
 async function* followStream(
   stream: AsyncIterable<readonly Buffer[]>,

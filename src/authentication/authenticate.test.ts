@@ -40,7 +40,7 @@ function seen(
 ): string {
   const warnings: string[] = []
   try {
-    const found = by({ headers, path, peerCertificate: () => peer }, { warn: (text) => void warnings.push(text) })
+    const found = by({ headers, path, peerCertificate: () => peer }, { warn: (text) => void warnings.push(text) }, 0)
     assert.ok(!(found instanceof Promise))
     return warnings.length === 0 ? found.user.name : `${found.user.name}, warned`
   } catch (error) {
@@ -93,6 +93,7 @@ test('who is known is in system:authenticated', () => {
   const found = authenticate(
     { headers: { authorization: 'Bearer b' }, path: '/', peerCertificate: () => undefined },
     quiet,
+    0,
   )
   assert.ok(!(found instanceof Promise))
   assert.deepEqual(found.user.groups, ['g', 'system:authenticated'])
@@ -138,7 +139,7 @@ const byCertificate = createAuthenticate({
 
 test('a verified client certificate: its common name is the user, its organizations are groups', () => {
   const peer = client('jane')
-  const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer }, quiet)
+  const found = byCertificate({ headers: {}, path: '/', peerCertificate: () => peer }, quiet, 0)
   assert.ok(!(found instanceof Promise))
   assert.equal(found.user.name, 'jane')
   assert.deepEqual(found.user.groups, ['system:masters', 'dev', 'system:authenticated'])
@@ -239,7 +240,7 @@ test('attempts are counted by their result, users by a few names', async () => {
     seen({ authorization: `Bearer ${token}` }, by)
   seen({}, by)
   const failing = { headers: { authorization: 'Bearer fails' }, path: '/', peerCertificate: () => undefined }
-  await assert.rejects(async () => by(failing, quiet), /away/)
+  await assert.rejects(async () => by(failing, quiet, 0), /away/)
   const lines = all.print().split('\n')
   const wanted = [
     'authenticated_user_requests{username="admin"} 1',
@@ -251,4 +252,28 @@ test('attempts are counted by their result, users by a few names', async () => {
     'authentication_duration_seconds_count{result="success"} 4',
   ]
   for (const line of wanted) assert.ok(lines.includes(line), line)
+})
+
+test('a fixed token is looked up once for headers that requests share, and each time for others', () => {
+  const asked: string[] = []
+  const by = createAuthenticate({
+    fixedToken: (token) => {
+      asked.push(token)
+      return token === 'a' ? { user: user('fixed') } : undefined
+    },
+    authenticateToken,
+    anonymous,
+    ...told,
+  })
+  const shared = Object.freeze({ authorization: 'Bearer a' })
+  assert.deepEqual([seen(shared, by), seen(shared, by)], ['fixed', 'fixed'])
+  const others = Object.freeze({ authorization: 'Bearer b' })
+  assert.deepEqual([seen(others, by), seen(others, by)], ['b', 'b'])
+  assert.deepEqual(asked, ['a', 'b'])
+  const changing: { authorization?: string } = { authorization: 'Bearer a' }
+  assert.equal(seen(changing, by), 'fixed')
+  changing.authorization = 'Bearer b'
+  assert.equal(seen(changing, by), 'b')
+  delete changing.authorization
+  assert.equal(seen(changing, by), 'system:anonymous')
 })

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, unauthorized } from '../api/errors.ts'
 import type { PeerCertificate } from '../api/request.ts'
+import { ofSharedHeaders } from '../api/shared-headers.ts'
 import { anonymousUser } from '../api/user.ts'
 import { createBoundedLog } from '../lib/bounded-log.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,11 +26,12 @@ export type Credentials = {
 
 /**
  * Fails with Unauthorized. Returns a promise only if something has to be awaited, such as objects that a token is bound to. `response`
- * takes warnings to the client, which also one that is refused gets.
+ * takes warnings to the client, which also one that is refused gets. `startMs`: since when it is measured, on the monotonic clock.
  */
 export type Authenticate = (
   credentials: Credentials,
   response: { warn(text: string): void },
+  startMs: number,
 ) => Authenticated | Promise<Authenticated>
 
 export type AuthenticateOptions = {
@@ -37,7 +39,9 @@ export type AuthenticateOptions = {
   readonly verifyProxy?: VerifyProxy | undefined
   /** Absent: client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
-  /** For the audiences of the server. */
+  /** A token that means the same user for as long as the server runs. It is looked up once for headers that many requests share. */
+  readonly fixedToken?: ((token: string) => Authenticated | undefined) | undefined
+  /** All other tokens, for the audiences of the server. */
   readonly authenticateToken: (token: string) => Attempt | Promise<Attempt>
   /** `paths`: those that accept anonymous requests; none: all. */
   readonly anonymous: { readonly isEnabled: boolean; readonly paths: readonly string[] }
@@ -49,11 +53,16 @@ export type AuthenticateOptions = {
 type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { verifyProxy, verifyCertificate, authenticateToken, anonymous, metrics } = options
+  const { verifyProxy, verifyCertificate, fixedToken, authenticateToken, anonymous, metrics } = options
   const logRefusal = createBoundedLog(options.log, options.clock)
   const { monotonicMs } = options.clock
   const openPaths = new Set(anonymous.paths)
   const isOpen = (path: string): boolean => anonymous.isEnabled && (openPaths.size === 0 || openPaths.has(path))
+
+  const readToken = ofSharedHeaders((headers) => {
+    const found = tokenInHeader(headers)
+    return { found, fixed: found.kind === 'token' ? fixedToken?.(found.token) : undefined }
+  })
 
   const byToken = (found: TokenFound, refusals: string[]): Looked => {
     if (found.kind === 'bad') refusals.push('malformed bearer token')
@@ -71,7 +80,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       const known = knownOf(proxied, refusals) ?? knownOf(verifyCertificate?.(peer) ?? unknownCaller, refusals)
       if (known !== undefined) return known
     }
-    const inHeader = tokenInHeader(headers)
+    const { found: inHeader, fixed } = readToken(headers)
+    if (fixed !== undefined) return fixed
     const orNobody = (): Authenticated => {
       if (refusals.length > 0) {
         logRefusal('info', 'Unable to authenticate the request', () => ({ error: joinReasons(refusals) }))
@@ -80,8 +90,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
       if (refusals.length > 0 || !isOpen(path)) throw unauthorized()
       return nobody
     }
-    const orInProtocols = (): Authenticated | Promise<Authenticated> =>
-      orElse(byToken(tokenInProtocols(headers), refusals), orNobody)
+    const orInProtocols = (): Authenticated | Promise<Authenticated> => {
+      const found = tokenInProtocols(headers)
+      return (found.kind === 'token' && fixedToken?.(found.token)) || orElse(byToken(found, refusals), orNobody)
+    }
     return orElse(byToken(inHeader, refusals), orInProtocols)
   }
 
@@ -95,8 +107,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     metrics.refuse(isNobody ? 'failure' : 'error', monotonicMs() - startMs)
     throw error
   }
-  return (credentials, response) => {
-    const startMs = monotonicMs()
+  return (credentials, response, startMs) => {
     const refusals: string[] = []
     try {
       const looked = look(credentials, response, refusals)

@@ -2,10 +2,13 @@
 import { hash } from 'node:crypto'
 import type { TokenEntry } from '../api/user.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
-import { type AuthenticateToken, sharedAudiences, type TokenResult, unknownToken } from './token-authenticator.ts'
+import { sharedAudiences, type TokenResult, unknownToken } from './token-authenticator.ts'
+
+/** As `AuthenticateToken`; nothing has to be awaited. */
+type AuthenticateStatic = (token: string, audiences: readonly string[]) => TokenResult
 
 /** They are for the server's own audiences. If a token occurs twice, the later entry wins. */
-export function createStaticTokens(entries: readonly TokenEntry[], served: readonly string[]): AuthenticateToken {
+export function createStaticTokens(entries: readonly TokenEntry[], served: readonly string[]): AuthenticateStatic {
   // Looked up by digest, so that the time of a lookup reveals nothing about a token.
   const results = new Map(
     entries.map(({ token, user }): readonly [string, TokenResult] => [

@@ -353,4 +353,10 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
     await assert.rejects(async () => authorizer.authorize(alice, getPod), refused)
     assert.doesNotMatch(metrics.print(), /fail_open_total\{/)
   })
+
+  test(`an answer that is too large to be read denies, with the policy ${failurePolicy} too`, async () => {
+    const { authorizer } = start(() => new CallError('the response is too large', 'too-large'), { failurePolicy })
+    const decision = await authorizer.authorize(alice, getPod)
+    assert.deepEqual(decision, { verdict: 'deny', reason: '', error: 'the response is too large' })
+  })
 }

@@ -11,7 +11,7 @@ import type { AuthorizationWebhook } from '../config/files/authorization-webhook
 import { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Log } from '../lib/log.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
-import { CallError } from '../webhooks/call-error.ts'
+import { CallError, type CallFailure } from '../webhooks/call-error.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { type Backoff, retry, webhookBackoff } from '../webhooks/retry.ts'
 import { type Authorizer, noOpinion, noRights, type Rights, type Waiting } from './authorizer.ts'
@@ -135,7 +135,8 @@ class WebhookAuthorizer {
       // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
       // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.
-      if (isBusy(error)) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
+      if (failedBy(error, 'busy')) throw tooManyRequests(tooManyCalls, RETRY_SECONDS)
+      if (failedBy(error, 'too-large')) return { verdict: 'deny', reason: '', error: message }
       if (webhook.failurePolicy === 'NoOpinion') metrics.webhookFailOpen.with(name, result).add()
       return this.#onError(message)
     }
@@ -173,7 +174,8 @@ function failed(error: unknown, signal?: AbortSignal): Called {
   return { result: isLate ? 'timeout' : 'error', error }
 }
 
-const isBusy = (error: unknown): boolean => error instanceof CallError && error.failure === 'busy'
+const failedBy = (error: unknown, failure: CallFailure): boolean =>
+  error instanceof CallError && error.failure === failure
 
 function decisionOf({ isAllowed, isDenied, reason }: ReviewStatus): AccessDecision {
   if (isDenied && isAllowed) {

@@ -42,6 +42,26 @@ export function admissionEnvironment(version: KubernetesVersion, names: Admissio
   })
 }
 
+export type TypedNames = {
+  /** Of `object` and `oldObject`. */
+  readonly object: Type
+  /** Undefined: `params` is not declared. */
+  readonly params: Type | undefined
+  readonly variables: StructType
+}
+
+/** For the type check of stored expressions: the types of objects are known. `authorizer.requestResource` is not, as upstream. */
+export const typedEnvironment = ({ object, params, variables }: TypedNames): Environment =>
+  withVariables(kubernetesEnvironment('1.33'), {
+    object,
+    oldObject: object,
+    namespaceObject: namespaceType,
+    request: requestType,
+    ...(params === undefined ? {} : { params }),
+    authorizer: authorizerType,
+    variables,
+  })
+
 /** The variables of a policy: each may use those that were declared before it. */
 export class PolicyVariables {
   readonly #fields = new Map<string, FieldType>()

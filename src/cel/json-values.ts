@@ -101,30 +101,36 @@ function untyped(json: Json): Value {
 /** An invalid value is an error when it is used; in a list or a map it is null. */
 const plain = (result: Result): Value => (result instanceof CelError ? null : result)
 
+/** The JSON that a value was made from; undefined: an expression made the value. */
+export function sourceOf(value: Value): Json | undefined {
+  if (value instanceof JsonList || value instanceof JsonMapValue || value instanceof JsonStruct) return value.json
+  return undefined
+}
+
 class JsonList implements ListValue {
   readonly isList = true
   readonly isOfObject = true
   readonly identity: ((item: Value) => string) | undefined
-  readonly #items: readonly Json[]
+  readonly json: readonly Json[]
   readonly #type: ListType
 
   constructor(items: readonly Json[], type: ListType) {
-    this.#items = items
+    this.json = items
     this.#type = type
     this.identity = type.keys === undefined ? undefined : identityBy(type.keys)
   }
 
   get size(): number {
-    return this.#items.length
+    return this.json.length
   }
 
   at(index: number): Value {
-    return plain(valueOf(this.#items[index], this.#type.element))
+    return plain(valueOf(this.json[index], this.#type.element))
   }
 
   equalsJson(other: Value, meter: Pick<Meter, 'work'>): boolean | undefined {
     if (!(other instanceof JsonList) || other.#type !== this.#type) return undefined
-    return isEqualJson(this.#items, other.#items, this.#type, meter)
+    return isEqualJson(this.json, other.json, this.#type, meter)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Evaluates list, map and struct literals. An element may be optional: `[?a]`, `{?k: v}`. */
 import type { FieldInitializer } from './ast.ts'
 import { LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
+import { jsonPatchType, operationFault } from './patches.ts'
 import type { Step } from './run.ts'
 import {
   ArrayList,
@@ -65,5 +66,6 @@ export const structStep =
       else if (value.value !== undefined) known.set(field.name, value.value)
     }
     run.spend(STRUCT_COST)
-    return new MadeStruct(name.replace(/^\./, ''), known)
+    const typeName = name.replace(/^\./, '')
+    return (typeName === jsonPatchType.name ? operationFault(known) : undefined) ?? new MadeStruct(typeName, known)
   }

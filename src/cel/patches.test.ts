@@ -18,6 +18,14 @@ test('an expression makes objects, whose fields it can read', () => {
   assert.equal(evaluate('has(Object{?a: optional.of(1)}.a)'), true)
 })
 
+test('one object or another is made', () => {
+  const a = '(1 == dyn(1) ? Object{a: 1} : Object{a: 2}).a'
+  assert.equal(evaluate(a), 1n)
+  assert.equal(evaluate(a.replace('==', '!=')), 2n)
+  assert.equal(evaluate('[Object{a: 1}, Object{a: 2}].filter(o, o.a == 2)[0].a'), 2n)
+  assert.equal(evaluate('type(Object{}) == Object'), 'reference to undefined type: Object')
+})
+
 test('… and operations of a patch, with keys escaped', () => {
   assert.equal(evaluate('[JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("b/c~d")}][0].path'), '/a/b~1c~0d')
 })

@@ -7,7 +7,7 @@ import type { Environment, Library } from './environment.ts'
 import { global } from './functions.ts'
 import { scaled, unknownSize } from './ranges.ts'
 import { dyn, type FieldType, string, type StructType } from './types.ts'
-import { noSuchOverload } from './values.ts'
+import { CelError, noSuchOverload, typeNameOf, type Value } from './values.ts'
 
 const operationFields: ReadonlyMap<string, FieldType> = new Map([
   ['op', { key: 'op', type: string }],
@@ -21,6 +21,26 @@ export const jsonPatchType: StructType = {
   name: 'JSONPatch',
   field: (name) => operationFields.get(name),
 }
+
+/** A dynamic value for a field that has to be a text. */
+export function operationFault(fields: ReadonlyMap<string, Value>): CelError | undefined {
+  for (const [name, value] of fields) {
+    if (name === 'value' || typeof value === 'string') continue
+    const type = goTypes.get(typeNameOf(value)) ?? typeNameOf(value)
+    return new CelError(`unexpected type ${type} for JSONPatchType '${name}' field`)
+  }
+  return undefined
+}
+
+const goTypes: ReadonlyMap<string, string> = new Map([
+  ['int', 'int64'],
+  ['uint', 'uint64'],
+  ['double', 'float64'],
+  ['bytes', '[]uint8'],
+  ['null_type', 'structpb.NullValue'],
+  ['list', '[]interface {}'],
+  ['map', 'map[string]interface {}'],
+])
 
 /** The name of a type is the path of its field: `Object.spec.template`. */
 const objectTypeOf = (name: string): StructType => ({ kind: 'struct', name, field: (key) => ({ key, type: dyn }) })

@@ -105,7 +105,14 @@ class Planner {
   /** A name, followed by fields and indexes. `first`: the cost of the name. */
   *#chain(expr: Expr, first: number): Turns<Planned> {
     const reference = this.#checked.referenceOf(expr)
-    if (reference?.kind === 'type') return constant(new TypeValue(nameOfType(reference.type)))
+    // The type that an object is made of is no value of its own.
+    if (expr.kind === 'struct') return { step: yield* this.#struct(expr) }
+    if (reference?.kind === 'type') {
+      const { type } = reference
+      // Types of objects can be made, not compared.
+      if (type.kind === 'struct') throw new PlanFault(`reference to undefined type: ${type.name}`)
+      return constant(new TypeValue(nameOfType(type)))
+    }
     if (reference?.kind === 'variable') return { step: this.#variable(reference.name, first) }
     if (expr.kind === 'select') return { step: yield* this.#select(expr, first) }
     if (expr.kind === 'call' && expr.name === '_[_]') return { step: yield* this.#index(expr, first) }

@@ -66,17 +66,36 @@ function mapOf(schema: Fields, name: string): Type | undefined {
 /** `instead`: fields with another schema than in `properties`. There may be tens of thousands of fields, of which few are used. */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
+  return lazyStruct(name, {
+    has: (key) => Object.hasOwn(properties, key),
+    keys: () => Object.keys(properties),
+    always: new Set(Object.keys(instead)),
+    typeOf: (key, inside) =>
+      typeOfSchema(fieldsOf((Object.hasOwn(instead, key) ? instead : properties)[key]), { name: inside }),
+  })
+}
+
+export type LazyFields = {
+  readonly has: (key: string) => boolean
+  readonly keys: () => Iterable<string>
+  /** Fields that it has whatever `has` says. */
+  readonly always?: ReadonlySet<string>
+  /** `name`: of the type, if it is a struct. Undefined: expressions cannot use the field. */
+  readonly typeOf: (key: string, name: string) => Type | undefined
+}
+
+/** A struct whose fields are looked up when an expression names them. */
+export function lazyStruct(name: string, { has, keys, always = new Set(), typeOf }: LazyFields): StructType {
   const known = new Map<string, FieldType | undefined>()
-  let keys: ReadonlyMap<string, string> | undefined
+  let escaped: ReadonlyMap<string, string> | undefined
   const keyOf = (wanted: string): string | undefined => {
-    const isPlain = Object.hasOwn(instead, wanted) || (Object.hasOwn(properties, wanted) && isItself(wanted))
-    return isPlain ? wanted : (keys ??= escapedKeys(properties)).get(wanted)
+    const isPlain = always.has(wanted) || (has(wanted) && isItself(wanted))
+    return isPlain ? wanted : (escaped ??= escapedKeys(keys())).get(wanted)
   }
   const field = (wanted: string): FieldType | undefined => {
     if (known.has(wanted)) return known.get(wanted)
     const key = keyOf(wanted)
-    const own = key === undefined ? undefined : (Object.hasOwn(instead, key) ? instead : properties)[key]
-    const type = key === undefined ? undefined : typeOfSchema(fieldsOf(own), { name: `${name}.${key}` })
+    const type = key === undefined ? undefined : typeOf(key, `${name}.${key}`)
     const made = key === undefined || type === undefined ? undefined : { key, type }
     known.set(wanted, made)
     return made
@@ -87,13 +106,13 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
 /** After a dot, most reserved words need no escape. */
 const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
 
-function escapedKeys(properties: Fields): ReadonlyMap<string, string> {
-  const keys = new Map<string, string>()
-  for (const key of Object.keys(properties)) {
+function escapedKeys(keys: Iterable<string>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const key of keys) {
     const escaped = escapeName(key)
-    if (escaped !== undefined) keys.set(escaped, key)
+    if (escaped !== undefined) found.set(escaped, key)
   }
-  return keys
+  return found
 }
 
 const text: Fields = { type: 'string' }

@@ -1,4 +1,5 @@
 /** `keelson dev`: a control plane in one command. Finds or starts etcd, creates certificates and a kubeconfig, serves. */
+import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import { realSurroundings, startServer } from '../server.ts'
@@ -85,16 +86,29 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
 }
 
 function serveDefaults({ rest }: Own): string[] {
+  const controllers = controllersIn(rest)
   const defaults = [
     '--bind-address=127.0.0.1',
     '--authorization-mode=Node,RBAC',
     '--allow-privileged=true',
-    // Without it the ClusterRoles admin, edit and view have no rules.
-    '--controllers=clusterrole-aggregation-controller',
+    // There is no kube-controller-manager.
+    ...(controllers === undefined ? ['--controllers=*,token-cleaner-controller'] : []),
   ]
-  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs the controller enables the plugin.
-  const hasAccounts = /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' '))
+  // Without the controller that creates ServiceAccounts no pod could have one. A user that runs that elsewhere enables the plugin.
+  const hasAccounts =
+    /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' ')) ||
+    controllers === undefined ||
+    parseControllers(controllers).controllers.includes('serviceaccount-controller')
   return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
+}
+
+/** The values of --controllers; undefined if it is not given. */
+function controllersIn(args: readonly string[]): string[] | undefined {
+  const values = args.flatMap((argument, at) => {
+    if (argument.startsWith('--controllers=')) return argument.slice('--controllers='.length)
+    return argument === '--controllers' ? (args[at + 1] ?? '') : []
+  })
+  return values.length === 0 ? undefined : values.flatMap((value) => value.split(','))
 }
 
 type Own = {
@@ -139,6 +153,7 @@ const certificateArgs = (folder: DataFolder): string[] => [
   `--client-ca-file=${folder.caCertificate}`,
   `--tls-cert-file=${folder.serverCertificate}`,
   `--tls-private-key-file=${folder.serverKey}`,
+  `--root-ca-file=${folder.caCertificate}`,
 ]
 
 /** A user that configures an issuer has its keys. */

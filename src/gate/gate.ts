@@ -3,9 +3,11 @@ import type { AccessDecision } from '../api/access.ts'
 import { RequestContext, type RequestInfo } from '../api/context.ts'
 import { badRequest, pageNotFound, requestTimedOut, undecided } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
+import { ofSharedHeaders } from '../api/shared-headers.ts'
 import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseDuration } from '../lib/duration.ts'
+import { goOn } from '../lib/go-on.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { Authenticated } from '../authentication/attempt.ts'
@@ -36,70 +38,92 @@ export type Arrival = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly auditId: string
+  /** When it came, on the monotonic clock. */
+  readonly startMs: number
   /** The user of the server's own requests, which have no credentials. */
-  readonly knownUser?: User
+  readonly knownUser: User | undefined
 }
 
 /** Callbacks for the stages of a request. */
-export type Follower = {
+export interface Follower {
   /** As soon as the context exists: a request that is refused before authentication has one, too. */
-  readonly onContext: (context: RequestContext) => void
-  /** Between authentication and impersonation; a request waits for the promise, which may refuse it. Undefined: nothing is audited. */
-  readonly onAuthenticated: ((context: RequestContext) => Promise<void> | undefined) | undefined
+  onContext(context: RequestContext): void
+  /** Between authentication and impersonation; a request waits for the promise, which may refuse it. */
+  onAuthenticated(context: RequestContext): Promise<void> | undefined
   /** Between impersonation and authorization. May refuse the request: the limits of requests in flight apply here. */
-  readonly onIdentified: (user: User) => void
+  onIdentified(user: User): void
 }
 
-export type Gate = (arrival: Arrival, follower: Follower) => Promise<Passed>
+/** Throws, or rejects, where the request is refused. A promise only if something has to be awaited. */
+export type Gate = (arrival: Arrival, follower: Follower) => Passed | Promise<Passed>
 
 export function createGate(parts: GateParts): Gate {
-  const { authenticate, authorize, registry, clock, onDecided } = parts
-  return async ({ request, info, auditId, knownUser }, { onContext, onAuthenticated, onIdentified }) => {
+  const { authenticate, authorize, clock } = parts
+  const impersonates = ofSharedHeaders(asksToImpersonate)
+
+  const authorized = (arrival: Arrival, context: RequestContext, user: User): Passed | Promise<Passed> => {
+    const startMs = clock.monotonicMs()
+    return goOn(authorize(user, arrival.info, context), (decision) => {
+      context.decision = decision
+      const nowMs = clock.monotonicMs()
+      context.authorizationMs = nowMs - startMs
+      parts.onDecided(decision, context.authorizationMs)
+      // An answer from memory would be faster than a timer that is due already.
+      if (context.hasEndedAt(nowMs)) throw requestTimedOut()
+      return passed(arrival, context, decision, parts.registry)
+    })
+  }
+
+  return (arrival, follower) => {
+    const { request, info, auditId, startMs, knownUser } = arrival
     const timeoutMs = timeoutOf(request.query, info, parts.requestTimeoutMs)
     const context = new RequestContext({
       auditId,
       info,
       timeoutMs,
+      startMs,
       clientSignal: () => request.signal,
       monotonicMs: clock.monotonicMs,
     })
-    onContext(context)
+    follower.onContext(context)
     const who: Authenticated | Promise<Authenticated> =
-      knownUser === undefined ? authenticate(request, context) : { user: knownUser }
-    const { user: caller, warnings, annotations } = who instanceof Promise ? await who : who
-    context.identify(caller)
-    if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
-    const recorded = onAuthenticated?.(context)
-    if (recorded !== undefined) await recorded
-    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize, context) : caller
-    context.actAs(user)
-    for (const warning of warnings ?? []) context.warn(warning)
-    onIdentified(user)
-    const startMs = clock.monotonicMs()
-    const deciding = authorize(user, info, context)
-    const decision = deciding instanceof Promise ? await deciding : deciding
-    context.decision = decision
-    context.authorizationMs = clock.monotonicMs() - startMs
-    onDecided(decision, context.authorizationMs)
-    // An answer from memory would be faster than a timer that is due already.
-    if (context.hasEnded) throw requestTimedOut()
-    if (decision.verdict !== 'allow') {
-      throw decision.error === undefined ? refusal(user, info, decision.reason) : undecided(request, decision.error)
-    }
-    if (info.kind === 'path') return { kind: 'path', http: request, context }
-    // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
-    if (request.path.startsWith('//')) throw pageNotFound()
-    const { fault, ...resolved } = resolve(info, request.method, registry)
-    const { deprecation } = resolved.resource
-    if (deprecation !== undefined) {
-      context.warn(deprecation)
-      context.deprecatedUntil = resolved.resource.isCustom
-        ? ''
-        : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
-    }
-    if (fault !== undefined) throw fault
-    return { kind: 'resource', ...resolved, user, context, http: request }
+      knownUser === undefined ? authenticate(request, context, startMs) : { user: knownUser }
+    return goOn(who, ({ user: caller, warnings, annotations }) => {
+      context.identify(caller)
+      if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
+      return goOn(follower.onAuthenticated(context), () => {
+        const acting = impersonates(request.headers) ? impersonate(request, caller, authorize, context) : caller
+        return goOn(acting, (user) => {
+          context.actAs(user)
+          for (const warning of warnings ?? []) context.warn(warning)
+          follower.onIdentified(user)
+          return authorized(arrival, context, user)
+        })
+      })
+    })
   }
+}
+
+/** The request, if it is allowed and there is such a resource. */
+function passed(
+  { request, info }: Arrival,
+  context: RequestContext,
+  { verdict, reason, error }: AccessDecision,
+  registry: Registry,
+): Passed {
+  const { user } = context
+  if (verdict !== 'allow') throw error === undefined ? refusal(user, info, reason) : undecided(request, error)
+  if (info.kind === 'path') return { kind: 'path', http: request, context }
+  // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
+  if (request.path.startsWith('//')) throw pageNotFound()
+  const { fault, resource, verb, namespace, name, subresource } = resolve(info, request.method, registry)
+  const { deprecation } = resource
+  if (deprecation !== undefined) {
+    context.warn(deprecation)
+    context.deprecatedUntil = resource.isCustom ? '' : (/unavailable in v([\d.]+)\+/.exec(deprecation)?.[1] ?? '')
+  }
+  if (fault !== undefined) throw fault
+  return { kind: 'resource', resource, verb, namespace, name, subresource, user, context, http: request }
 }
 
 /** Any request may have a `timeout`, a Go duration; the server's own timeout is the maximum. */

@@ -24,7 +24,7 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
 /** Path segments after the version that are verbs themselves: paths of the first releases. */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
 /** Below a namespace these are subresources of the namespace itself, not resources in it. */
-const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
+export const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 

@@ -1,4 +1,5 @@
 /** The metrics of requests that have passed the gate, under upstream's names. */
+import { followFrames } from '../api/follow-frames.ts'
 import type { ApiResponse, FrameSource } from '../api/request.ts'
 import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -189,7 +190,9 @@ export class RequestMetrics {
       bytes: this.#bytes.with(...values),
       totals,
       total: (code) => {
-        const count = totals.get(code) ?? this.#total.with(`${code}`, ...valuesWithDryRun)
+        const known = totals.get(code)
+        if (known !== undefined) return known
+        const count = this.#total.with(`${code}`, ...valuesWithDryRun)
         totals.set(code, count)
         return count
       },
@@ -208,25 +211,13 @@ export class RequestMetrics {
 const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
 
 /** Counts a stream until it ends, whichever side ends it. */
-function follow({ take, onReady, close }: FrameSource, longRunning: Count): FrameSource {
+function follow(frames: FrameSource, longRunning: Count): FrameSource {
   let isOpen = true
-  const end = (): void => {
+  longRunning.value++
+  return followFrames(frames, () => {
     if (isOpen) longRunning.value--
     isOpen = false
-  }
-  longRunning.value++
-  return {
-    take: () => {
-      const taken = take()
-      if (taken === undefined) end()
-      return taken
-    },
-    onReady,
-    close: () => {
-      end()
-      close()
-    },
-  }
+  })
 }
 
 const notShown = (): Count => ({ value: 0, add: () => undefined })

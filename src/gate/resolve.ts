@@ -16,6 +16,7 @@ import { checkPathSegment } from '../api/names.ts'
 import { quote } from '../api/quote.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource, Verb } from '../registry/resource.ts'
+import { namespaceSubresources } from './request-info.ts'
 
 export type Route = {
   readonly resource: Resource
@@ -55,7 +56,8 @@ type Place = {
 /** At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of the proxied server. */
 function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
   const [first = '', second = '', third = ''] = segments
-  const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third)
+  // As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows.
+  const isInside = first === 'namespaces' && segments.length > 2 && !namespaceSubresources.has(third)
   const own = isInside ? segments.slice(2) : segments
   const [plural = '', name = '', subresource = ''] = own
   const resource = registry.find({ group, version, plural })
@@ -64,12 +66,6 @@ function findPlace({ group, version, segments }: ResourceInfo, registry: Registr
   if (isInside !== resource.isNamespaced && (isInside || own.length > 1)) return undefined
   const scope = isInside ? 'namespace' : resource.isNamespaced ? 'all-namespaces' : 'cluster'
   return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }
-}
-
-/** As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows. */
-function isSubresourceOfNamespace(registry: Registry, word: string): boolean {
-  const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
-  return namespaces?.subresources.some(({ name }) => name === word) ?? false
 }
 
 const hasBuiltIn = (registry: Registry, group: string): boolean =>

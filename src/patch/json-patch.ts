@@ -33,6 +33,9 @@ export function* applyOperations(document: JsonNode, operations: readonly Operat
   return run.root
 }
 
+/** The value of a test is another one. */
+export class TestFailed extends PatchError {}
+
 /** The target of an operation: a container, and a key or an index in it. */
 type Place = { readonly inside: Items | Members; readonly key: string }
 
@@ -74,7 +77,7 @@ class Run {
       case 'test': {
         const current =
           path === '' ? this.root : told(`error in test for path: '${path}'`, () => get(this.#at(path, op)))
-        if (!(yield* isSame(current, value))) throw new PatchError(`testing value ${path} failed: test failed`)
+        if (!(yield* isSame(current, value))) throw new TestFailed(`testing value ${path} failed: test failed`)
       }
     }
   }
@@ -149,8 +152,12 @@ function told<T>(where: string, act: () => T): T {
   }
 }
 
-const undecoded = (op: string, what: string): PatchError =>
-  new PatchError(`${op} operation failed to decode ${what}: missing value`)
+/** Upstream's library says more of some operations than of others. */
+function undecoded(op: string, what: 'path' | 'from'): PatchError {
+  const isBrief = what === 'path' && (op === 'add' || op === 'remove' || op === 'copy')
+  const why = isBrief ? '' : what === 'from' ? 'operation, missing from field: ' : 'operation missing path field: '
+  return new PatchError(`${op} operation failed to decode ${what}: ${why}missing value`)
+}
 
 /** As upstream's messages have it. */
 const quoted = (op: string, pointer: string): string => (op === 'add' || op === 'remove' ? `"${pointer}"` : pointer)

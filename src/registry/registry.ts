@@ -7,16 +7,19 @@ type Id = { readonly group: string; readonly version: string; readonly plural: s
 
 export class Registry {
   readonly #resources = new Map<string, Resource>()
+  /** The versions of each resource, by group and plural: every request looks one up, and joining an id takes longer than that. */
+  readonly #versions = new Map<string, Map<string, readonly Resource[]>>()
   /** The resources of each group, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
   readonly #builtInGroups: ReadonlySet<string>
   #sorted: readonly Resource[] | undefined
   #changes = 0
+  readonly #listeners = new Set<() => void>()
 
   /** `resources`: the built-in ones. */
   constructor(resources: readonly Resource[]) {
     this.#builtInGroups = new Set(resources.map(({ group }) => group))
-    for (const resource of resources) this.#resources.set(idOf(resource), resource)
+    for (const resource of resources) this.#add(resource)
     for (const resource of this.all()) {
       this.#groups.set(resource.group, [...(this.#groups.get(resource.group) ?? []), resource])
     }
@@ -25,6 +28,12 @@ export class Registry {
   /** The number of changes: anything derived from the whole registry is valid as long as it stays the same. */
   get changes(): number {
     return this.#changes
+  }
+
+  /** Calls back after each change, until it is disposed of. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
   get groups(): readonly string[] {
@@ -36,8 +45,11 @@ export class Registry {
     return this.#groups.get(group) ?? none
   }
 
-  find(id: Id): Resource | undefined {
-    return this.#resources.get(idOf(id))
+  find({ group, version, plural }: Id): Resource | undefined {
+    const versions = this.#versions.get(group)?.get(plural)
+    if (versions === undefined) return undefined
+    for (const resource of versions) if (resource.version === version) return resource
+    return undefined
   }
 
   /** Sorted by name, as discovery lists them. */
@@ -60,14 +72,38 @@ export class Registry {
   ): void {
     if (this.#builtInGroups.has(group)) return
     const gone = new Set(before)
-    for (const resource of before) this.#resources.delete(idOf(resource))
-    for (const resource of after) this.#resources.set(idOf(resource), resource)
+    for (const resource of before) this.#remove(resource)
+    for (const resource of after) this.#add(resource)
     const kept = this.inGroup(group).filter((resource) => !gone.has(resource))
     const next = merged(kept, after.toSorted(byName))
     if (next.length === 0) this.#groups.delete(group)
     else this.#groups.set(group, next)
     this.#sorted = undefined
     this.#changes++
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Replaces one of the same id. */
+  #add(resource: Resource): void {
+    this.#resources.set(idOf(resource), resource)
+    this.#setVersions(resource, [...this.#otherVersions(resource), resource])
+  }
+
+  #remove(resource: Resource): void {
+    this.#resources.delete(idOf(resource))
+    this.#setVersions(resource, this.#otherVersions(resource))
+  }
+
+  #otherVersions({ group, version, plural }: Id): readonly Resource[] {
+    return (this.#versions.get(group)?.get(plural) ?? none).filter((one) => one.version !== version)
+  }
+
+  #setVersions({ group, plural }: Id, versions: readonly Resource[]): void {
+    const ofGroup = this.#versions.get(group) ?? new Map<string, readonly Resource[]>()
+    if (versions.length === 0) ofGroup.delete(plural)
+    else ofGroup.set(plural, versions)
+    if (ofGroup.size === 0) this.#versions.delete(group)
+    else this.#versions.set(group, ofGroup)
   }
 }
 

@@ -35,8 +35,8 @@ export type CustomForm = {
   readonly hasOldVersions: boolean
   /** Returns the object without the fields that its schema does not know, and what strict field validation reports about them. */
   readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }
-  /** Sets the defaults of an applied object: nulls in fields that are not nullable are left for validation to report. */
-  readonly setAppliedDefaults: (object: KubeObject) => KubeObject
+  /** Sets the defaults of an applied object, or of what a webhook made: nulls in fields that are not nullable are left for validation to report. */
+  readonly setDefaultsAroundNulls: (object: KubeObject) => KubeObject
   /** Converts an object that was stored in any version of its kind to the served version. */
   readonly fromStored: (object: KubeObject) => KubeObject
   /** Whether a stored object has all defaults and no field that its version does not know. */

@@ -148,7 +148,9 @@ function isSegment(text: string): boolean {
   return fault === undefined || fault.includes('%')
 }
 
+/** The message is made only for a text that is none: every read and write comes here. */
 function segment(text: string): Key {
-  assert(isSegment(text), `a part of a key ${segmentFault(text)}: ${JSON.stringify(text)}`)
+  if (!isSegment(text))
+    throw new Error(`broken invariant: a part of a key ${segmentFault(text)}: ${JSON.stringify(text)}`)
   return toKey(text)
 }

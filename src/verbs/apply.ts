@@ -212,7 +212,7 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
   }
   if (shape.custom !== undefined) {
     const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
-    const decoded = decodePatched(printOrdered(said), expected, { isApplied: true })
+    const decoded = decodePatched(printOrdered(said), expected, 'apply')
     if ('fault' in decoded) throw refuse(decoded.fault)
     return decoded.object
   }

@@ -8,7 +8,7 @@ import type { ReadAccess } from './access.ts'
 import { ok } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
-import { translated } from './storage-errors.ts'
+import { toApiError } from './storage-errors.ts'
 import { checkSubresource } from './unsupported.ts'
 
 /** Reads an object, or one of its subresources `status` and `scale`. */
@@ -17,7 +17,7 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
   const view = viewOf(request)
   const show = represent(negotiate(http, resource), forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
-  return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
+  try {
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
     const whyHidden = view?.whyHidden?.(item.object())
@@ -26,7 +26,9 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
     if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
     return ok(show, show.item(item))
-  })
+  } catch (error) {
+    throw toApiError(request.context, { resource, name, verb: 'get', askedVersion }, error)
+  }
 }
 
 /** Without resourceVersion the latest state, with `0` any cached state, else a state that is not older than the version. */

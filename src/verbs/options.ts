@@ -68,8 +68,13 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
+/** Fewer than 2^64 has. */
+const SAFE_DIGITS = 19
+
 /** Why a text is not a version, with the message of Go's strconv; undefined if it is one. */
 export function uintFault(text: string): string | undefined {
+  // No number of so many digits is out of range.
+  if (text.length <= SAFE_DIGITS && /^[0-9]+$/.test(text)) return undefined
   if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
   if (isBeyond64Bits(text) || BigInt(text) >= 1n << 64n)
     return `strconv.ParseUint: parsing ${quote(text)}: value out of range`

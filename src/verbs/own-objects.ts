@@ -7,6 +7,7 @@ import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { storedWire } from '../apply/wire.ts'
 import { encodeStored } from '../codec/object.ts'
+import { selects } from '../cache/selector.ts'
 import { hasAny } from '../cache/tree.ts'
 import { assert } from '../lib/assert.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -14,6 +15,7 @@ import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { ignoredAt } from './owners.ts'
+import { valuesToLookUp } from './selection.ts'
 import { currentOf } from './write/commit.ts'
 import { written } from './write/written.ts'
 
@@ -37,6 +39,17 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       const known = at === 'any' ? reader.known() : undefined
       if (known !== undefined && !hasAny(known, range)) return []
       return reader.list(range, at).then(({ items }) => items.map((item) => item.object()))
+    },
+    select: async (id, namespace, requirements) => {
+      const resource = registry.find(id)
+      if (resource === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
+      const selector = { requirements, terms: [] }
+      const selection =
+        requirements.length === 0 ? {} : { matches: selects(selector), by: valuesToLookUp(selector, []) }
+      const { items } = await reader.list(range, 'any', selection)
+      return items.map((item) => () => item.object())
     },
     changeStatus: async (id, place, decide) => {
       const resource = registry.find(id)

@@ -3,7 +3,7 @@ import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/ac
 import { badRequest, conflict, invalid, notFound, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { checkPathSegment } from '../api/names.ts'
-import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, numberOf, omit, textOf, textsOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
@@ -33,13 +33,19 @@ export const createTokenRequest =
   (parts: TokenParts) =>
   async (request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> => {
     const { resource, namespace, name } = request
+    const { object: sent, validate, respond } = await readReview(request, access, asTokenRequest(resource))
+    refuseOther(sent, { namespace, name })
     const account = await parts.read(resource.plural, namespace, name)
     if (account === undefined) throw notFound(resource, name)
-    const { object, respond } = await readReview(request, access, asTokenRequest(resource))
-    const spec = fieldsOf(object['spec'])
-    refuseInvalid(object, spec, name)
-    const given = textsOf(spec['audiences'])
+    const given = textsOf(fieldsOf(sent['spec'])['audiences'])
     const audiences = given.length === 0 ? parts.audiences : given
+    const spec: Fields = { ...fieldsOf(sent['spec']), audiences }
+    const { status: _, ...question } = sent
+    const metadata = { ...omit(sent.metadata, 'uid'), name, namespace, creationTimestamp: access.now() }
+    const object: KubeObject = { ...question, metadata, spec }
+    const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
+    if (faults.length > 0) throw invalid(tokenRequestKind, '', faults)
+    await validate(object)
     const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
     const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
     const nowSeconds = Math.floor(parts.wallMs() / 1000)
@@ -61,11 +67,9 @@ export const createTokenRequest =
       sub: accountUserName(namespace, name),
     })
     request.context.annotate('authentication.kubernetes.io/issued-credential-id', `JTI=${jti}`)
-    const { uid: _, ...metadata } = object.metadata
     return respond({
       ...object,
-      metadata: { ...metadata, name, namespace, creationTimestamp: access.now() },
-      spec: { ...spec, audiences, expirationSeconds: seconds },
+      spec: { ...spec, expirationSeconds: seconds },
       status: { token, expirationTimestamp: timestamp(nowSeconds + seconds) },
     })
   }
@@ -80,14 +84,13 @@ async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Pr
 
 const timestamp = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-function refuseInvalid({ metadata }: KubeObject, spec: Fields, account: string): void {
-  const { name = '' } = metadata
-  if (name !== '' && name !== account) {
-    const fault = invalidValue('metadata.name', name, 'must match the service account name if specified')
-    throw invalid(tokenRequestKind, account, [fault])
+function refuseOther({ metadata }: KubeObject, account: { readonly namespace: string; readonly name: string }): void {
+  for (const field of ['name', 'namespace'] as const) {
+    const given = metadata[field] ?? ''
+    if (given === '' || given === account[field]) continue
+    const fault = invalidValue(`metadata.${field}`, given, `must match the service account ${field} if specified`)
+    throw invalid(tokenRequestKind, account.name, [fault])
   }
-  const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
-  if (faults.length > 0) throw invalid(tokenRequestKind, name, faults)
 }
 
 type Bound = Pick<AccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>

@@ -91,7 +91,7 @@ export class CustomSchema {
         storedVersion: `${this.#definition.group}/${storageVersion}`,
         hasOldVersions: this.#definition.storedVersions.some((name) => name !== storageVersion),
         prune: (object) => this.prune(object),
-        setAppliedDefaults: (object) => this.setDefaults(object, 'kept'),
+        setDefaultsAroundNulls: (object) => this.setDefaults(object, 'kept'),
         fromStored: (object) => this.fromStored(object, all),
         isCurrent: (object) =>
           stored === undefined

@@ -24,10 +24,11 @@ export type AccessReviewParts = { readonly askAboutAccess: AskAboutAccess; reado
 export const createAccessReview =
   (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewParts): Review =>
   async (request, access) => {
-    const { object: sent, respond } = await readReview(request, access)
+    const { object: sent, validate: admit, respond } = await readReview(request, access)
     const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
+    await admit(object)
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
     const { selectors, faults: ignored } = readSelectors(fieldsOf(spec['resourceAttributes']))

@@ -14,10 +14,12 @@ export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<
 
 type Question = {
   readonly object: KubeObject
+  /** Runs validating admission, which may refuse the request: to be called after the kind's own checks, with what they made of the object. */
+  readonly validate: (object: KubeObject) => Promise<void>
   readonly respond: (object: KubeObject) => ApiResponse
 }
 
-/** Returns the review that was sent, as admission changes it. `shown`: the kind of the body, if it is not that of the path. */
+/** Returns the review that was sent, as mutating admission changes it. `shown`: the kind of the body, if it is not that of the path. */
 export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,
@@ -31,9 +33,9 @@ export async function readReview(
   const owned = withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
   const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned, shape: shown.shape })
   const object = (await access.admission.mutate(attributes)) ?? owned
-  await access.admission.validate({ ...attributes, object })
   return {
     object,
+    validate: (checked) => access.admission.validate({ ...attributes, object: checked }),
     respond: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
   }
 }

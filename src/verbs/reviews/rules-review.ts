@@ -18,9 +18,10 @@ export const createRulesReview =
   (askAboutRights: AskAboutRights): Review =>
   async (request, access) => {
     const { resource, user } = request
-    const { object, respond } = await readReview(request, access)
+    const { object, validate, respond } = await readReview(request, access)
     const namespace = textOf(fieldsOf(object['spec'])['namespace'])
     if (namespace === '') throw badRequest('no namespace on request')
+    await validate(object)
     const status = await askAboutRights(user, namespace)
     return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {}, spec: {}, status })
   }

@@ -6,7 +6,8 @@ import { readReview, type Review } from './question.ts'
 
 export const reviewSelf: Review = async (request, access) => {
   const { resource, user } = request
-  const { respond } = await readReview(request, access)
+  const { object, validate, respond } = await readReview(request, access)
+  await validate(object)
   const metadata = { creationTimestamp: access.now() }
   const status = { userInfo: userInfo(user) }
   return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata, status })

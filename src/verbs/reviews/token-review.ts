@@ -21,11 +21,12 @@ export type AskAboutToken = (token: string, audiences: readonly string[]) => Pro
 export const createTokenReview =
   (askAboutToken: AskAboutToken): Review =>
   async (request, access) => {
-    const { object, respond } = await readReview(request, access)
+    const { object, validate, respond } = await readReview(request, access)
     const { audiences, token } = fieldsOf(object['spec'])
     if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
     const targets = textsOf(audiences)
     if (targets.length > AUDIENCES_MAX) throw badRequest(`spec.audiences must have at most ${AUDIENCES_MAX} items`)
+    await validate(object)
     return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), targets)) })
   }
 

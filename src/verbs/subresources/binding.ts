@@ -19,7 +19,7 @@ import { commit } from '../write/commit.ts'
 import { written } from '../write/written.ts'
 import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
-import { admit, type SubresourceHandler } from './handler.ts'
+import { mutate, type SubresourceHandler, withOwners } from './handler.ts'
 
 const bindings = { group: '', plural: 'pods/binding' } as const
 
@@ -27,12 +27,15 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const { namespace, context, http } = request
   const { resource, access } = pods
   const form = negotiate(http, { hasTable: false })
-  const { isDryRun, fieldValidation } = parseWriteOptions(http.query, 'CreateOptions')
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const { isDryRun, fieldValidation } = options
   const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }
-  const given = await readAs(request, expected, { fieldValidation, access })
+  const sent = await readAs(request, expected, { fieldValidation, access })
+  const given = withOwners(request, sent, { kind: expected, options, access })
   const admitted = { ...request, name: request.name || (given.metadata.name ?? '') }
-  const binding = (await admit(admitted, given, { operation: 'CREATE', isDryRun, access, shape })) ?? given
+  const step = { operation: 'CREATE', isDryRun, access, shape } as const
+  const { object: binding, validate: admit } = await mutate(admitted, given, step)
   const name = binding.metadata.name ?? ''
   if (request.name === '' && name === '') throw badRequest('Name parameter required.')
   if (request.name !== '' && request.name !== name) {
@@ -40,6 +43,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   }
   const faults = validate(binding)
   if (faults.length > 0) throw unclassified(describeFaults(faults))
+  await admit(binding)
   const key = access.keys.key(namespace, name)
   await translated(context, { resource, name, verb: 'create' }, async () => {
     let bound: KubeObject | undefined

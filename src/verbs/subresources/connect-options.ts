@@ -5,7 +5,7 @@ import { typeOf } from '../../registry/types.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { type ObjectSchema, plainSchema } from '../../schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
-import { admit } from './handler.ts'
+import { mutate } from './handler.ts'
 
 /** Runs admission, which may refuse the request, or change its options. */
 export async function admitConnect(
@@ -16,7 +16,14 @@ export async function admitConnect(
   const kind = request.resource.subresources.find(({ name }) => name === request.subresource)?.kind ?? ''
   const object: KubeObject = { ...present(given), kind, apiVersion: 'v1', metadata: {} }
   const shape: ObjectSchema = { ...plainSchema(typeOf('core/v1', kind)), scheme: schemeOf('') }
-  return (await admit(request, object, { operation: 'CONNECT', isDryRun: false, access, shape })) ?? object
+  const { object: mutated, validate } = await mutate(request, object, {
+    operation: 'CONNECT',
+    isDryRun: false,
+    access,
+    shape,
+  })
+  await validate(mutated)
+  return mutated
 }
 
 /** Of exec and attach. Flags that are not set are absent. */

@@ -1,7 +1,8 @@
 /** pods/eviction: a delete that respects the pod's disruption budget. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { badRequest, notFound, unclassified } from '../../api/errors.ts'
-import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { badRequest, invalid, notFound, unclassified } from '../../api/errors.ts'
+import { invalidValue } from '../../api/field-fault.ts'
+import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import { encodeStored } from '../../codec/object.ts'
 import { schemeOf } from '../../registry/scheme.ts'
@@ -10,7 +11,7 @@ import { plainSchema } from '../../schema/object-schema.ts'
 import type { Revision } from '../../storage/engine.ts'
 import { answerDone } from '../answer.ts'
 import { checkPreconditions, deleteObject } from '../delete.ts'
-import { checkDeleteOptions } from '../delete-options.ts'
+import { checkDeleteOptions, unsafeOption } from '../delete-options.ts'
 import { readAs } from '../read-body.ts'
 import { translated } from '../storage-errors.ts'
 import { commit } from '../write/commit.ts'
@@ -19,7 +20,7 @@ import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
 import { budgetsOf, goesUncounted, spent } from './budgets.ts'
 import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
-import { admit, type SubresourceHandler, type SubresourceAccess } from './handler.ts'
+import { mutate, type SubresourceHandler, type SubresourceAccess, withOwners } from './handler.ts'
 
 const budgetResource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const
 
@@ -38,11 +39,13 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
   const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
   const { fieldValidation } = options
-  const given = await readAs(request, expected, { fieldValidation, access })
+  const body = await readAs(request, expected, { fieldValidation, access })
+  const given = withOwners(request, body, { kind: expected, options, access })
   // Admission is told of the dry run that the query asks for; that of the Eviction itself may be changed by it.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const
-  const eviction = (await admit(request, given, admitted)) ?? given
-  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
+  const { object: sent, validate } = await mutate(request, given, admitted)
+  const eviction = checked(sent, name, options)
+  await validate(eviction)
   const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
   const isDryRun = options.isDryRun || wanted.isDryRun
   const key = access.keys.key(namespace, name)
@@ -77,6 +80,25 @@ export const evict: SubresourceHandler = async (request, parts) => {
     }),
   )
   return answerDone(form)
+}
+
+/** The dry run of the request counts as one of the Eviction's own, if that has options. */
+function checked(eviction: KubeObject, name: string, { isDryRun }: { readonly isDryRun: boolean }): KubeObject {
+  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
+  const { deleteOptions } = eviction
+  if (deleteOptions === undefined) return eviction
+  const options = fieldsOf(deleteOptions)
+  if (options[unsafeOption] === true) {
+    const why = 'can not be set for pod eviction, try after removing the option'
+    throw invalid({ group: 'policy', kind: 'Eviction' }, name, [
+      invalidValue(`deleteOptions.${unsafeOption}`, true, why),
+    ])
+  }
+  const own = textsOf(options['dryRun'])
+  if (!isDryRun) return eviction
+  if (own.length === 0) return { ...eviction, deleteOptions: { ...options, dryRun: ['All'] } }
+  if (own.length === 1 && own[0] === 'All') return eviction
+  throw unclassified(`Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`)
 }
 
 const versionOf = ({ metadata: { uid = '' } }: KubeObject, revision: Revision) => ({

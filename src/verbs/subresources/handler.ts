@@ -5,11 +5,13 @@
 import { attributesOf } from '../../admission/admission.ts'
 import type { Objects } from '../../admission/objects.ts'
 import type { Gates } from '../../api/gates.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
+import { ownersAfterCreate } from '../write/record-owners.ts'
+import type { WriteOptions } from '../write-options.ts'
 import type { FindHost } from './find-host.ts'
 
 export type SubresourceAccess = {
@@ -42,16 +44,35 @@ export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'res
   return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
 }
 
-/** Runs admission, which may refuse the request. Returns the object as plugins changed it. */
-export async function admit(
+/** Runs mutating admission, which may refuse the request. Returns the object as plugins changed it. */
+export async function mutate(
   request: ResourceRequest,
-  object: KubeObject | undefined,
+  object: KubeObject,
   { operation, isDryRun, access, shape }: Admitted,
-): Promise<KubeObject | undefined> {
+): Promise<Mutated> {
   const attributes = attributesOf(request, { operation, object, options: { isDryRun }, shape })
-  const mutated = await access.admission.mutate(attributes)
-  await access.admission.validate({ ...attributes, object: mutated })
-  return mutated
+  return {
+    object: (await access.admission.mutate(attributes)) ?? object,
+    validate: (checked) => access.admission.validate({ ...attributes, object: checked }),
+  }
+}
+
+/** For an object that is not stored: its managedFields show plugins who sent what. `kind`: that of the object. */
+export function withOwners(request: ResourceRequest, object: KubeObject, { kind, options, access }: Owned): KubeObject {
+  const asked = { ...request, resource: { ...request.resource, ...kind } }
+  return withManagedFields(object, ownersAfterCreate(asked, object, { options, access }))
+}
+
+type Owned = {
+  readonly kind: Pick<Resource, 'group' | 'version' | 'kind' | 'shape'>
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+}
+
+type Mutated = {
+  readonly object: KubeObject
+  /** Runs validating admission, which may refuse the request: to be called after the subresource's own checks of the object. */
+  readonly validate: (object: KubeObject) => Promise<void>
 }
 
 type Admitted = {

