@@ -129,7 +129,7 @@ async function answer(
       path: url.replace(`/${namespace}`, ''),
       contentType: request.headers['content-type'] ?? null,
       accept: request.headers.accept ?? null,
-      ...(isShared ? callerOf(request) : {}),
+      ...callerOf(request, isShared),
       body: review,
     })
   await send(response, await hook.answer(structuredClone(review), hook.calls.length))
@@ -138,10 +138,12 @@ async function answer(
 /** The namespace of a scenario that a body mentions. */
 const scenarioIn = (body: Buffer): string | undefined => /oracle-[0-9a-f]{10}/.exec(body.toString('utf8'))?.[0]
 
-/** What the server shows of itself. */
-function callerOf({ headers, socket }: IncomingMessage): JsonObject {
-  const certificate = socket instanceof TLSSocket ? socket.getPeerCertificate() : undefined
-  return { authorization: headers.authorization ?? null, certificate: certificate?.subject?.CN ?? null }
+/** What the server shows of itself. To a scenario's own webhook it mostly shows nothing, which is left out. */
+function callerOf({ headers, socket }: IncomingMessage, isShared: boolean): JsonObject {
+  const { authorization } = headers
+  const name = socket instanceof TLSSocket ? socket.getPeerCertificate()?.subject?.CN : undefined
+  if (!isShared && authorization === undefined && name === undefined) return {}
+  return { authorization: authorization ?? null, certificate: name ?? null }
 }
 
 async function send(response: ServerResponse, given: unknown): Promise<void> {

@@ -17,6 +17,10 @@ export type SetUp = {
   readonly flags: readonly string[]
   /** Besides, on the reference: it is not ready before it can watch all kinds of its gates. */
   readonly referenceFlags?: readonly string[]
+  /** Besides, on Keelson: its controllers. */
+  readonly keelsonFlags?: readonly string[]
+  /** The flags of a kube-controller-manager that runs beside the reference, as its administrator; they may hold `${dir}`. */
+  readonly manager?: readonly string[]
   /** Names of usual flags that this server does not get: a list, such as of authorization modes, would be added to. */
   readonly omit?: readonly string[]
   /** By name: a text, or a value that is written as JSON (which is YAML, too). */
@@ -28,6 +32,8 @@ export type SetUp = {
   readonly hooks?: Readonly<Record<string, HookAnswer>>
   /** OpenID issuers, by name. */
   readonly issuers?: Readonly<Record<string, IssuerOptions>>
+  /** A server without these flags and files ran before on the same etcd: what every cluster starts with is there. */
+  readonly isRestarted?: boolean
   /** The history reaches back to the start only. */
   readonly isCompacted?: boolean
 }

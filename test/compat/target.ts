@@ -1,12 +1,16 @@
 /** The server that the scenarios run against: one that runs already, or one that is started for them on an etcd of its own. */
+import { join } from 'node:path'
 import { EtcdClient } from '../../src/etcd/client.ts'
+import { startComponent } from '../harness/component.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { kubectlFor } from '../harness/kubectl.ts'
 import { startReference } from '../harness/reference.ts'
 import type { ClientOptions } from './client.ts'
 import type { Companions } from './companions.ts'
 import type { ServerChoice } from './options.ts'
 import type { SetUp } from './set-ups.ts'
+import { fill } from './template.ts'
 
 /** Ends what it started when it is disposed of. */
 export type Target = ClientOptions & AsyncDisposable
@@ -14,7 +18,7 @@ export type Target = ClientOptions & AsyncDisposable
 /** A server that is started is set up so; one that runs has to be. */
 export async function openTarget(
   choice: ServerChoice,
-  { flags, referenceFlags = [], omit = [], isCompacted }: SetUp,
+  { flags, referenceFlags = [], keelsonFlags = [], manager, omit = [], isCompacted, isRestarted }: SetUp,
   companions: Companions,
 ): Promise<Target> {
   if (choice.kind === 'running') {
@@ -24,14 +28,22 @@ export async function openTarget(
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
   const start = choice.kind === 'keelson' ? startKeelson : startReference
-  const { url, token } = stack.use(
+  if (isRestarted) await (await start({ etcdUrl: etcd.clientUrl })).stop()
+  const ownFlags = choice.kind === 'reference' ? referenceFlags : keelsonFlags
+  const server = stack.use(
     await start({
       etcdUrl: etcd.clientUrl,
       omit,
-      prepare: (dir) => companions.writeFiles(dir, [...flags, ...(choice.kind === 'reference' ? referenceFlags : [])]),
+      prepare: (dir) => companions.writeFiles(dir, [...flags, ...ownFlags]),
       args: choice.args,
     }),
   )
+  const { url, token } = server
+  if (choice.kind === 'reference' && manager !== undefined) {
+    const { dir } = stack.use(await kubectlFor(server))
+    const args = manager.map((flag) => String(fill(flag, { dir: server.dir })))
+    stack.use(await startComponent('kube-controller-manager', join(dir, 'config'), args))
+  }
   if (isCompacted) await compact(etcd.clientUrl)
   const started = stack.move()
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }

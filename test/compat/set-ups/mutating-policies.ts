@@ -1,0 +1,11 @@
+/** MutatingAdmissionPolicy, whose gate and version are off by default. */
+import type { SetUps } from '../set-ups.ts'
+
+export const setUps: SetUps = {
+  'mutating-policies': {
+    flags: [
+      '--feature-gates=MutatingAdmissionPolicy=true',
+      '--runtime-config=admissionregistration.k8s.io/v1alpha1=true',
+    ],
+  },
+}

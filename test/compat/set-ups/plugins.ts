@@ -1,0 +1,41 @@
+/** Admission plugins that are off by default, and those that are on turned off. */
+import type { SetUps } from '../set-ups.ts'
+
+const bundles = [
+  '--runtime-config=certificates.k8s.io/v1beta1=true',
+  '--feature-gates=ClusterTrustBundle=true,PodTopologyLabelsAdmission=true',
+]
+
+/** All that are on by default, but for ServiceAccount, which is off anyway. */
+const usual = `
+  NamespaceLifecycle LimitRanger TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds DefaultStorageClass
+  StorageObjectInUseProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning
+  ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels MutatingAdmissionPolicy
+  MutatingAdmissionWebhook ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota`
+  .trim()
+  .split(/\s+/)
+  .join(',')
+
+export const setUps: SetUps = {
+  'plugins-pods': {
+    flags: [
+      '--enable-admission-plugins=AlwaysAdmit,AlwaysPullImages,ExtendedResourceToleration,LimitPodHardAntiAffinityTopology,DenyServiceExternalIPs',
+      '--feature-gates=ImageVolume=true',
+    ],
+  },
+  'plugins-deny': { flags: ['--enable-admission-plugins=AlwaysDeny'], isRestarted: true },
+  'plugins-provision': { flags: ['--enable-admission-plugins=NamespaceAutoProvision'] },
+  'plugins-exists': {
+    flags: ['--enable-admission-plugins=NamespaceExists', '--disable-admission-plugins=NamespaceLifecycle'],
+  },
+  'plugins-off': { flags: [`--disable-admission-plugins=${usual}`, ...bundles] },
+  'plugins-gates': { flags: bundles },
+  'plugins-metrics': {
+    flags: ['--enable-admission-plugins=AlwaysAdmit,NodeRestriction,NamespaceExists,DenyServiceExternalIPs'],
+  },
+  'plugins-accounts': { omit: ['disable-admission-plugins'], flags: [] },
+  'plugins-old': {
+    omit: ['disable-admission-plugins'],
+    flags: ['--admission-control=NamespaceLifecycle,AlwaysPullImages,Priority'],
+  },
+}
