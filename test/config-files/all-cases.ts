@@ -1,4 +1,6 @@
 /** All cases, by the name of their file in recorded/. */
+import { admissionFlagCases } from './admission-flag-cases.ts'
+import { admissionCases } from './admission-cases.ts'
 import { auditCases } from './audit-cases.ts'
 import { authenticationCases } from './authentication-cases.ts'
 import { authorizationCases } from './authorization-cases.ts'
@@ -11,9 +13,11 @@ import { typeCases } from './type-cases.ts'
 export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   authentication: authenticationCases,
   authorization: authorizationCases,
+  admission: admissionCases,
   audit: auditCases,
   kubeconfig: kubeconfigCases,
   flags: flagCases,
   types: typeCases,
   server: serverFlagCases,
+  'admission-flags': admissionFlagCases,
 }

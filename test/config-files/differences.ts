@@ -9,6 +9,24 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
     why: 'the reference accepts the file and panics',
     errors: ['invalid authorization config: connectionInfo.type InClusterConfig is not supported: use KubeConfigFile'],
   },
+  'admission/events/limit-null': {
+    why: 'the reference lists the supported values in a random order',
+    errors: [
+      'failed to apply admission: couldn\'t init admission plugin "EventRateLimit": [limits[0].type: Unsupported value: "": supported values: "Server", "Namespace", "User", "SourceAndObject", limits[0].burst: Invalid value: 0: must be positive, limits[0].qps: Invalid value: 0: must be positive]',
+    ],
+  },
+  'admission/node-selector/number': {
+    why: 'the reference ignores a configuration that it cannot decode',
+    errors: [
+      'failed to apply admission: couldn\'t init admission plugin "PodNodeSelector": json: cannot unmarshal number into Go struct field pluginConfig.PodNodeSelectorPluginConfig of type string',
+    ],
+  },
+  'admission/node-selector/text': {
+    why: 'the same',
+    errors: [
+      'failed to apply admission: couldn\'t init admission plugin "PodNodeSelector": json: cannot unmarshal string into Go struct field pluginConfig.PodNodeSelectorPluginConfig of type map[string]string',
+    ],
+  },
   'kubeconfig/cluster/two-of-a-name': {
     why: 'the message of the reference contains the list, with the secrets of users',
     errors: [

@@ -22,6 +22,14 @@ contexts:
 current-context: x
 `
 
+const podSecurity = 'apiVersion: pod-security.admission.config.k8s.io/v1\nkind: PodSecurityConfiguration\n'
+
+const users = `users:
+- {name: "hooks.example.org", user: {token: secret}}
+- {name: "*.example.org:8443", user: {username: a, password: b}}
+- {name: "*", user: {client-certificate: client.pem, client-key: client.key}}
+`
+
 const abacVersion = 'abac.authorization.kubernetes.io/v1beta1'
 const abacOld = 'abac.authorization.kubernetes.io/v0'
 const abacSpec = { user: 'a', namespace: '*', resource: '*', apiGroup: '*' }
@@ -60,6 +68,11 @@ export class CaseFiles implements Disposable {
       ['ca-base64.pem', brokenBase64],
       ['ca-skipped.pem', `${brokenBase64}${ca.certificatePem}`],
       ['token.kubeconfig', kubeconfig],
+      ['pod-security.yaml', `${podSecurity}defaults:\n  enforce: restricted\n`],
+      ['pod-security-unknown.yaml', `${podSecurity}exemptions:\n  users: [a]\n`],
+      ['image-policy.yaml', 'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: 60\n'],
+      ['image-policy-text.yaml', 'imagePolicy:\n  kubeConfigFile: $DIR/token.kubeconfig\n  allowTTL: long\n'],
+      ['users.kubeconfig', users],
       ['policy.yaml', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n'],
       ['abac.jsonl', `# people\n\n${abacRule(abacSpec)}`],
       ['abac-old.jsonl', '{"user":"a"}\n{"group":"b","readonly":true,"resource":"pods"}\n'],
@@ -81,7 +94,7 @@ export class CaseFiles implements Disposable {
       ['abac-type.jsonl', abacRule({ user: 5 })],
       ['abac-broken.jsonl', `#\n${abacRule({ user: 'a' })}{"user":\n`],
     ] as const) {
-      writeFileSync(join(this.#dir, name), text)
+      writeFileSync(join(this.#dir, name), text.replaceAll('$DIR', this.#dir))
     }
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     writeFileSync(this.accountKeys.public, publicKey.export({ type: 'spki', format: 'pem' }))

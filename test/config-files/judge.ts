@@ -1,6 +1,8 @@
 /** Keelson's verdict and messages for the flags and the file of a case. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAdmissionFiles } from '../../src/config/admission.ts'
+import { parseAdmissionPlugins } from '../../src/config/admission-plugins.ts'
 import { readAudit } from '../../src/config/audit.ts'
 import { readAuthentication } from '../../src/config/authentication.ts'
 import { isOpenByFlags, readAuthorization } from '../../src/config/authorization.ts'
@@ -56,7 +58,11 @@ export function judge(flags: RawFlags): Verdict {
   const authorization = readAuthorization(authorizing, { gates, warn })
   readAuthentication(access, { gates, warn, isOpen: isOpenByFlags(authorization) })
   readAudit(audit, warn)
-  const faults = [...authorizing.faults, ...access.faults, ...audit.faults]
+  const admission = new Values(allFlags, rawOf(flags, allFlags), [])
+  const enabled = admission.slice('enable-admission-plugins')
+  const disabled = admission.slice('disable-admission-plugins')
+  readAdmissionFiles(admission, parseAdmissionPlugins({ enabled, disabled, exactly: undefined }).plugins)
+  const faults = [...authorizing.faults, ...access.faults, ...audit.faults, ...admission.faults]
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
 }
 

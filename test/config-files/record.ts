@@ -66,7 +66,10 @@ async function verdictOf(one: ConfigCase): Promise<Verdict> {
   const said = await run(flags)
   const { errors, warnings } = { errors: errorsIn(said.text), warnings: warningsIn(said.text) }
   if (!said.accepted && errors.length === 0) throw new Error(`${one.id}: it ended and did not say why:\n${said.text}`)
-  return { accepted: said.accepted, errors: said.accepted ? [] : errors.map(hide), warnings: warnings.map(hide) }
+  // A refused configuration is told its errors alone.
+  if (said.accepted)
+    return { accepted: true, errors: [], warnings: [...deprecatedIn(said.text), ...warnings].map(hide) }
+  return { accepted: false, errors: errors.map(hide), warnings: warnings.map(hide) }
 }
 
 function run(flags: RawFlags): Promise<{ readonly accepted: boolean; readonly text: string }> {
@@ -121,4 +124,9 @@ function errorsIn(text: string): string[] {
 function warningsIn(text: string): string[] {
   const lines = text.matchAll(/^W\d{4} \S+ +\d+ (\S+)\] (.*(?:\n(?![IWEF]\d{4} ).*)*)/gm)
   return [...lines].filter(([, place = '']) => !place.startsWith('logging.go')).map(([, , said = '']) => said.trimEnd())
+}
+
+/** What the parser of flags says before anything is logged. */
+function deprecatedIn(text: string): string[] {
+  return text.match(/^Flag --\S+ has been deprecated, .*/gm) ?? []
 }

@@ -3,7 +3,7 @@
  * warnings are the same as the reference's, by type.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkArgs } from '../../src/config/config.ts'
@@ -26,21 +26,38 @@ const fileFlags: { readonly [type: string]: string } = {
   AuthenticationConfiguration: 'authentication-config',
   AuthorizationConfiguration: 'authorization-config',
   Policy: 'audit-policy-file',
+  AdmissionConfiguration: 'admission-control-config-file',
+  EventRateLimit: 'admission-control-config-file',
+  PodSecurity: 'admission-control-config-file',
+  ImagePolicyWebhook: 'admission-control-config-file',
+  ValidatingAdmissionWebhook: 'admission-control-config-file',
+  MutatingAdmissionWebhook: 'admission-control-config-file',
+  ResourceQuota: 'admission-control-config-file',
+  PodTolerationRestriction: 'admission-control-config-file',
 }
 
 type Tally = { cases: number; verdicts: number; messages: number; warnings: number }
 
 function judgeFiles(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
   const lines = readFileSync(join(shared, 'config-files.jsonl'), 'utf8').trimEnd().split('\n')
+  // Paths in files are relative to them, or to the working directory.
+  const dir = join(folder, 'config-files')
+  cpSync(join(shared, 'config-files'), dir, { recursive: true })
+  process.chdir(dir)
   for (const line of lines) {
     const one: Case = JSON.parse(line)
     const flag = fileFlags[one.type]
     if (flag === undefined) continue
-    const dir = join(shared, 'config-files')
-    const file = writeCase(folder, `${one.type}-${one.name}`, one.yaml?.replaceAll('$DIR', dir) ?? null)
+    const file = writeCase(dir, `${one.type}-${one.name}`, one.yaml?.replaceAll('$DIR', dir) ?? null)
     const modes = one.type === 'AuthorizationConfiguration' ? {} : { 'authorization-mode': 'RBAC' }
     const log = one.type === 'Policy' ? { 'audit-log-path': '-' } : {}
-    const base = { 'service-account-issuer': 'https://kubernetes.default.svc', ...modes, ...log, [flag]: file }
+    const noFile = one.yaml === null && one.name !== 'file/missing'
+    const base = {
+      'service-account-issuer': 'https://kubernetes.default.svc',
+      ...modes,
+      ...log,
+      ...(noFile ? {} : { [flag]: file }),
+    }
     const flags = Object.fromEntries(
       Object.entries({ ...base, ...one.flags }).map(([name, value]) => [name, placed(value, dir)]),
     )

@@ -166,7 +166,7 @@ const DELETE = '$deleteFromPrimitiveList/'
 
 export const DESCRIPTIONS_ROW = 'descriptions of the columns of a table'
 
-export const NOT_ENFORCED_ROW = 'a mutating admission policy is written'
+export const NOT_ENFORCED_ROW = 'a mutating admission policy is written while its feature gate is off'
 
 /** A warning of ours that upstream has no reason for. */
 export const isKnownWarning = (warning: string): boolean => warning.includes('is stored but not enforced')

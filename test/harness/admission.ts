@@ -4,6 +4,7 @@ import { Admission, type Attributes, type Plugin } from '../../src/admission/adm
 import type { Objects, NamespacedName, ResourceId } from '../../src/admission/objects.ts'
 import { RequestContext } from '../../src/api/context.ts'
 import { ApiError } from '../../src/api/errors.ts'
+import { matchesLabels, type Requirement } from '../../src/api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
 import type { User } from '../../src/api/user.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
@@ -90,6 +91,15 @@ export class MemoryObjects implements Objects {
 
   readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
     [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)
+
+  readonly select = async (
+    id: ResourceId,
+    namespace: string,
+    requirements: readonly Requirement[],
+  ): Promise<readonly (() => KubeObject)[]> =>
+    (await this.list(id, namespace))
+      .filter(({ metadata }) => matchesLabels(requirements, metadata.labels))
+      .map((object) => () => object)
 
   readonly changeStatus = async (
     id: ResourceId,

@@ -14,13 +14,15 @@ export class Component implements AsyncDisposable {
   readonly name: string
   readonly #dir: string
   readonly #args: readonly string[]
+  readonly #env: NodeJS.ProcessEnv
   readonly #kill = (): void => void this.#child.kill('SIGKILL')
   #child: ChildProcess
   #restarts = 0
   #isEnding = false
 
-  constructor(name: string, dir: string, args: readonly string[]) {
+  constructor(name: string, dir: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
     this.name = name
+    this.#env = env
     this.#dir = dir
     this.#args = args
     this.#child = this.#launch()
@@ -50,7 +52,7 @@ export class Component implements AsyncDisposable {
 
   #launch(): ChildProcess {
     const log = openSync(join(this.#dir, 'log'), 'a')
-    const child = spawn(toolPath(this.name), this.#args, { stdio: ['ignore', log, log] })
+    const child = spawn(toolPath(this.name), this.#args, { stdio: ['ignore', log, log], env: this.#env })
     closeSync(log) // The child has its own copy.
     child.once('exit', () => {
       if (this.#isEnding) return

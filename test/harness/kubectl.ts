@@ -107,7 +107,7 @@ export async function kubectlFor(
 }
 
 /** The server's own certificate is the authority: clients check that its hosts are right. */
-function kubeconfig(server: ApiServerProcess, token: string, namespace: string): object {
+export function kubeconfig(server: ApiServerProcess, token = server.token, namespace = 'default'): object {
   const certificate = join(server.dir, 'apiserver.crt')
   return {
     apiVersion: 'v1',

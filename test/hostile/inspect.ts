@@ -4,6 +4,23 @@ import { readFileSync } from 'node:fs'
 /** Whoever waits longer for an answer of the inspector waits for nothing. */
 const ANSWER_MS_MAX = 30_000
 
+/** Runs in the server, which has a look at its turns from the first time on. A timer does it all: a promise for each turn would fill the heap. */
+const LOOK_AT_TURNS = `(() => {
+  const turns = (globalThis.longestTurn ??= (() => {
+    const turns = { longestMs: 0 }
+    let last = process.threadCpuUsage()
+    setInterval(() => {
+      const used = process.threadCpuUsage()
+      turns.longestMs = Math.max(turns.longestMs, (used.user - last.user + used.system - last.system) / 1000)
+      last = used
+    }, 1).unref()
+    return turns
+  })())
+  const { longestMs } = turns
+  turns.longestMs = 0
+  return longestMs
+})()`
+
 export class Inspector implements Disposable {
   readonly #socket: WebSocket
   readonly #waiting = new Map<number, (result: unknown) => void>()
@@ -25,11 +42,17 @@ export class Inspector implements Disposable {
     return numberOf(usage, 'usedSize') + numberOf(usage, 'backingStorageSize')
   }
 
+  /** The longest turn of the server's event loop since this was last asked, in milliseconds of its thread's CPU. */
+  async longestTurnMs(): Promise<number> {
+    const { result } = fieldsIn(await this.#ask('Runtime.evaluate', { expression: LOOK_AT_TURNS }))
+    return numberOf(result, 'value')
+  }
+
   [Symbol.dispose](): void {
     this.#socket.close()
   }
 
-  #ask(method: string): Promise<unknown> {
+  #ask(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${method} was not answered`)), ANSWER_MS_MAX)
@@ -38,7 +61,7 @@ export class Inspector implements Disposable {
         this.#waiting.delete(id)
         resolve(result)
       })
-      this.#socket.send(JSON.stringify({ id, method }))
+      this.#socket.send(JSON.stringify({ id, method, params }))
     })
   }
 }
@@ -59,8 +82,10 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 }
 
+const fieldsIn = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+
 function numberOf(value: unknown, name: string): number {
-  const found: unknown =
-    typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : 0
+  const found = fieldsIn(value)[name]
   return typeof found === 'number' ? found : 0
 }

@@ -119,10 +119,23 @@ test('the service kubernetes has an endpoint, as that of any cluster', { skip: !
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
-test('a service account has tokens; beside controllers, a pod has one in a volume', async () => {
-  await using dev = new DevProcess([...(await flagsFor('accounts')), '--enable-admission-plugins=ServiceAccount'])
+test('a namespace that is deleted goes, with what is in it', async () => {
+  await using dev = new DevProcess(await flagsFor('namespaces'))
   await dev.ready()
-  await kubectl('accounts', 'create', 'serviceaccount', 'default')
+  await kubectl('namespaces', 'create', 'namespace', 'shop')
+  await kubectl('namespaces', '-n', 'shop', 'create', 'configmap', 'c')
+  assert.match(await kubectl('namespaces', 'delete', 'namespace', 'shop'), /"shop" deleted/)
+  assert.equal(await kubectl('namespaces', 'get', 'namespace', 'shop', '--ignore-not-found'), '')
+})
+
+test('every namespace has a service account and the CA; a pod has its token in a volume', async () => {
+  await using dev = new DevProcess(await flagsFor('accounts'))
+  await dev.ready()
+  // Of several objects kubectl waits for none that is not there.
+  for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
+    await kubectl('accounts', 'wait', '--for=create', object)
+  const published = await kubectl('accounts', 'get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
+  assert.equal(published, readFileSync(join(dir, 'accounts', 'ca.crt'), 'utf8'))
   const token = await kubectl('accounts', 'create', 'token', 'default')
   assert.match(token, /^[\w-]+\.[\w-]+\.[\w-]+$/)
   const review = join(dir, 'review.yaml')

@@ -17,6 +17,9 @@ const commands = readFileSync(join(root, 'README.md'), 'utf8')
   .filter((line) => line.startsWith('    '))
   .map((line) => line.trim())
 
+/** Those that show what a cluster does by itself. */
+const cluster = commands.filter((command) => /^kubectl (create|wait|delete) /.test(command))
+
 let dir: string
 let env: NodeJS.ProcessEnv
 
@@ -43,6 +46,7 @@ test('the commands are those that are run below', () => {
     'bin/keelson dev',
     'export KUBECONFIG=.keelson/kubeconfig',
     'kubectl get ns',
+    ...cluster,
     'bin/keelson serve --help',
   ])
   assert.match(readFileSync(join(root, '.ci', 'run'), 'utf8'), /\bnpm install\b/)
@@ -61,7 +65,13 @@ test('one command starts a control plane, and what it prints can be typed', asyn
     for await (const line of createInterface(dev.stdout)) if (printed.push(line) === 2) break
     assert.equal(printed[0], `export KUBECONFIG=${join(dir, '.keelson', 'kubeconfig')}`)
     assert.match(shell(printed.join('\n')), /^default\s/m)
-    assert.match(shell('export KUBECONFIG=.keelson/kubeconfig\nkubectl get ns'), /^kube-system\s/m)
+    const exported = 'export KUBECONFIG=.keelson/kubeconfig'
+    assert.match(shell(`${exported}\nkubectl get ns`), /^kube-system\s/m)
+    assert.equal(cluster.length, 5)
+    assert.match(
+      shell([exported, ...cluster].join('\n')),
+      /resourcequota\/small condition met\nnamespace "shop" deleted/,
+    )
   } finally {
     const gone = once(dev, 'exit')
     dev.kill('SIGINT')

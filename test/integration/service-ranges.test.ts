@@ -42,6 +42,49 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
   assert.deepEqual(second.complaints, [])
 })
 
+test('what the server makes itself belongs to the managers that it does upstream', async () => {
+  await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  await withClient(server, async (call) => {
+    const managers = async (path: string): Promise<readonly object[]> => {
+      const { metadata } = JSON.parse((await call({ path })).text)
+      return (metadata?.managedFields ?? []).map(({ manager, operation, subresource, fieldsV1 }: Entry) => {
+        const { 'f:spec': spec, 'f:status': status } = fieldsV1
+        return { manager, operation, subresource, spec: Object.keys(spec ?? {}), status: status !== undefined }
+      })
+    }
+    // Both are made after the server is ready.
+    for (
+      let tries = 0;
+      (await managers(range)).length < 2 || (await managers(`${services}/kubernetes`)).length < 1;
+      tries++
+    ) {
+      assert.ok(tries < 40, 'all is there within 20 seconds')
+      await sleep(500)
+    }
+    const kube = { manager: 'kube-apiserver', operation: 'Update', subresource: undefined, status: false }
+    const ready = { manager: 'kubernetes-service-cidr-controller', operation: 'Apply', subresource: 'status', spec: [] }
+    assert.deepEqual(
+      new Set(await managers(range)),
+      new Set([
+        { ...ready, status: true },
+        { ...kube, spec: ['f:cidrs'] },
+      ]),
+    )
+    const [entry] = await managers(`${services}/kubernetes`)
+    const spec = ['clusterIP', 'internalTrafficPolicy', 'ipFamilyPolicy', 'ports', 'sessionAffinity', 'type']
+    assert.deepEqual(entry, { ...kube, spec: spec.map((field) => `f:${field}`) }, 'ipFamilies are set by the server')
+    const { status } = JSON.parse((await call({ path: range })).text)
+    assert.equal(status.conditions[0].reason, '')
+  })
+})
+
+type Entry = {
+  readonly manager: string
+  readonly operation: string
+  readonly subresource?: string
+  readonly fieldsV1: { readonly 'f:spec'?: object; readonly 'f:status'?: object }
+}
+
 test('what the cluster cannot do without comes back: its service, and a range that is ready', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {

@@ -42,7 +42,7 @@ export class SimQuota {
     for (const replica of replicas) {
       const reader = replica.cache.resource({ ...jsonForm, name: 'resourcequotas', prefix: folder })
       this.#readers.set(replica, reader)
-      this.#ledgers.set(replica, new Ledger(objectsOf(replica, reader)))
+      this.#ledgers.set(replica, new Ledger(objectsOf(replica, reader), () => undefined))
     }
   }
 

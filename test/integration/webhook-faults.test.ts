@@ -1,0 +1,224 @@
+/**
+ * Webhooks that do everything wrong, of both types, over HTTP/1.1 and HTTP/2, with failurePolicy Fail and Ignore: what Fail forbids is not stored,
+ * nobody waits past the timeout, and the server, a process of its own here, keeps neither its event loop nor its memory busy with them.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import {
+  badPatchNames,
+  faultNames,
+  HostileWebhook,
+  type HostilePorts,
+  oddityNames,
+  pathOf,
+} from '../hostile/hostile-webhook.ts'
+import { type Inspector, inspect, residentBytes } from '../hostile/inspect.ts'
+import { type Client, clients } from './support.ts'
+
+/** In seconds: of webhooks that do not answer in time, and of those whose answer is to be seen. */
+const SHORT_TIMEOUT = 1
+const LONG_TIMEOUT = 10
+/** Beyond the timeout, on a busy machine. */
+const MARGIN_MS = 4_000
+/** Of the server's CPU. An answer of 4 MB is decoded in one turn. */
+const TURN_MS_MAX = 250
+/** Of all answers that are being received, twice as buffers, and what the collector has not taken yet. */
+const MEMORY_BYTES_MAX = 400 << 20
+
+type Type = 'validating' | 'mutating'
+const types: readonly Type[] = ['validating', 'mutating']
+const policies = ['Fail', 'Ignore'] as const
+
+const parts = new AsyncDisposableStack()
+let server: ApiServerProcess
+let client: Client
+let inspector: Inspector
+let memoryBytes = 0
+
+type Way = {
+  readonly fault: string
+  readonly port: keyof HostilePorts
+  readonly type: Type
+  readonly policy: (typeof policies)[number]
+}
+
+/** Faults that are those of a whole port. */
+const ownPorts = ['silent', 'plain', 'window', 'streams'] as const
+
+/** All ways to fail, by the fault. */
+function waysOf(fault: string): Way[] {
+  const own = ownPorts.find((port) => port === fault)
+  const ports: readonly (keyof HostilePorts)[] = own === undefined ? ['HTTP/1.1', 'HTTP/2'] : [own]
+  return ports.flatMap((port) => types.flatMap((type) => policies.map((policy) => ({ fault, port, type, policy }))))
+}
+
+const nameOf = ({ fault, port, type, policy }: Way): string =>
+  `${fault}-${port}-${type}-${policy}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+
+/** They have no answer in any time. */
+const endless: ReadonlySet<string> = new Set(['hangs', 'dribbles', 'silent', 'window', 'streams'])
+const timeoutOf = ({ fault }: Way): number => (endless.has(fault) ? SHORT_TIMEOUT : LONG_TIMEOUT)
+
+const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+
+const webhookOf = (way: Way, { ports, caBundle }: HostileWebhook): object => ({
+  name: `${nameOf(way)}.example.com`,
+  clientConfig: { url: `https://127.0.0.1:${ports[way.port]}${pathOf(way.fault)}`, caBundle },
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  objectSelector: { matchLabels: { hook: nameOf(way) } },
+  timeoutSeconds: timeoutOf(way),
+  failurePolicy: way.policy,
+  rules,
+})
+
+const faults = [...faultNames, ...ownPorts]
+const all = [...faults, ...oddityNames, ...badPatchNames]
+
+before(async () => {
+  const hostile = parts.use(await HostileWebhook.start())
+  const etcd = parts.use(await startEtcd())
+  const { NODE_OPTIONS } = process.env
+  process.env['NODE_OPTIONS'] = '--inspect=127.0.0.1:0'
+  server = parts.use(await startKeelson({ etcdUrl: etcd.clientUrl }))
+  if (NODE_OPTIONS === undefined) delete process.env['NODE_OPTIONS']
+  else process.env['NODE_OPTIONS'] = NODE_OPTIONS
+  inspector = parts.use(await inspect(server.log))
+  client = parts.use((clients['HTTP/2'] ?? assert.fail())(server.url))
+  for (const type of types) {
+    const ways = all.flatMap(waysOf).filter((way) => way.type === type)
+    const webhooks = ways.map((way) => webhookOf(way, hostile))
+    const path = `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations`
+    const made = await client.call({ method: 'POST', path, body: { metadata: { name: 'hostile' }, webhooks } })
+    assert.equal(made.status, 201, made.text)
+  }
+  const last = waysOf('plain').filter(({ policy }) => policy === 'Fail')
+  for (const way of last) while ((await create(way)).status === 201) await sleep(50)
+  memoryBytes = residentBytes(server.pid)
+})
+
+after(() => parts.disposeAsync())
+
+let made = 0
+
+type Created = { readonly status: number; readonly text: string; readonly isStored: boolean; readonly tookMs: number }
+
+async function create(way: Way): Promise<Created> {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const name = `${nameOf(way)}-${++made}`
+  const startMs = performance.now()
+  const { status, text } = await client.call({
+    method: 'POST',
+    path,
+    body: { metadata: { name, labels: { hook: nameOf(way) } } },
+  })
+  const tookMs = performance.now() - startMs
+  const { status: found } = await client.call({ path: `${path}/${name}` })
+  return { status, text, isStored: found === 200, tookMs }
+}
+
+/** Creates in all these ways at once, and has a look at what that cost the server. */
+async function createAll(ways: readonly Way[], check: (way: Way, created: Created) => void): Promise<void> {
+  await inspector.longestTurnMs()
+  const created = await Promise.all(ways.map(create))
+  const turnMs = await inspector.longestTurnMs()
+  for (const [at, way] of ways.entries()) {
+    const one = created[at] ?? assert.fail()
+    check(way, one)
+    assert.ok(one.tookMs < timeoutOf(way) * 1000 + MARGIN_MS, `it took ${one.tookMs} ms`)
+  }
+  assert.ok(turnMs < TURN_MS_MAX, `a turn took ${turnMs} ms`)
+  const grownBytes = residentBytes(server.pid) - memoryBytes
+  assert.ok(grownBytes < MEMORY_BYTES_MAX, `it holds ${grownBytes >> 20} MB more`)
+}
+
+for (const fault of faults) {
+  test(`a webhook that ${fault}`, { timeout: 60_000 }, () =>
+    createAll(waysOf(fault), (way, { status, text, isStored }) => {
+      // It may have refused the request: an answer that is too large for this server is not read.
+      const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
+      assert.equal(status, isIgnored ? 201 : 500, text)
+      assert.equal(isStored, isIgnored)
+      if (!isIgnored) assert.ok(text.includes(`failed calling webhook \\"${nameOf(way)}.example.com\\"`), text)
+    }),
+  )
+}
+
+for (const oddity of oddityNames) {
+  test(`a webhook that ${oddity}`, { timeout: 60_000 }, () =>
+    createAll(waysOf(oddity), (_, { status, text, isStored }) => {
+      assert.equal(status, 201, text)
+      assert.ok(isStored)
+    }),
+  )
+}
+
+for (const fault of badPatchNames) {
+  test(`a webhook that ${fault} is not ignored`, { timeout: 60_000 }, () =>
+    createAll(
+      waysOf(fault).filter(({ type }) => type === 'mutating'),
+      (_, { status, text, isStored }) => {
+        assert.equal(status, 500, text)
+        assert.ok(!isStored)
+      },
+    ),
+  )
+}
+
+/** A loop in a loop over the data: its cost is the square of the number of keys. */
+const costly = 'object.data.all(k, object.data.all(l, k != l || object.data[k] != object.data[l] || true))'
+
+/** One validation is too costly by itself, or all together are. */
+const budgets = [
+  { keys: 1_000, count: 1, message: 'operation cancelled: actual cost limit exceeded' },
+  {
+    keys: 240,
+    count: 50,
+    message: 'validation failed due to running out of cost budget, no further validation rules will be run',
+  },
+]
+
+for (const { keys, count, message } of budgets) {
+  test(`a policy that costs the whole budget, with ${count} validations`, { timeout: 60_000 }, async () => {
+    const policyPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
+    const bindingPath = `${policyPath.slice(0, -'ies'.length)}ybindings`
+    for (const failurePolicy of policies) {
+      const name = `costly-${keys}-${failurePolicy.toLowerCase()}`
+      const matchConstraints = { resourceRules: rules, objectSelector: { matchLabels: { hook: name } } }
+      const validations = Array.from({ length: count }, () => ({ expression: costly }))
+      const spec = { failurePolicy, matchConstraints, validations }
+      const binding = { policyName: name, validationActions: ['Deny'] }
+      for (const [path, of] of [
+        [policyPath, spec],
+        [bindingPath, binding],
+      ] as const) {
+        const { status, text } = await client.call({ method: 'POST', path, body: { metadata: { name }, spec: of } })
+        assert.equal(status, 201, text)
+      }
+      const data = Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 'v']))
+      const post = (): Promise<{ readonly status: number; readonly text: string }> =>
+        client.call({
+          method: 'POST',
+          path: '/api/v1/namespaces/default/configmaps',
+          body: { metadata: { generateName: name, labels: { hook: name } }, data },
+        })
+      await sleep(500)
+      await inspector.longestTurnMs()
+      const answers = await Promise.all(Array.from({ length: 4 }, post))
+      const turnMs = await inspector.longestTurnMs()
+      for (const { status, text } of answers) {
+        assert.equal(status, failurePolicy === 'Fail' ? 422 : 201, text)
+        if (failurePolicy === 'Fail') assert.ok(text.includes(message), text)
+      }
+      assert.ok(turnMs < TURN_MS_MAX, `a turn took ${turnMs} ms`)
+    }
+  })
+}
+
+test('the server has foreseen all of it', () => {
+  assert.doesNotMatch(server.log, /"level":(?:50|60)|unhandled/i)
+})

@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package tools pins Gatekeeper, a policy product made of admission webhooks.
+package tools
+
+import _ "github.com/open-policy-agent/gatekeeper/v3"
