@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access; all but these two when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access, admission; all but these three when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -14,6 +14,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { benchAdmission } from './admission/creates.ts'
 import { benchRules } from './cel/rules.ts'
 import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
@@ -43,7 +44,11 @@ const benches: Readonly<Record<string, Bench>> = {
   nodes: async () => benchNodes(),
   scale: benchScale,
   access: () => benchAccess({ runs: Number(values.runs) }),
+  admission: () => benchAdmission({ runs: Number(values.runs), reference: false }),
 }
+
+/** They take minutes. */
+const onRequest: ReadonlySet<string> = new Set(['scale', 'access', 'admission'])
 
 const { values } = parseArgs({
   options: {
@@ -70,7 +75,7 @@ console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
 if (values.check && missed.length > 0) process.exitCode = 1
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {
-  const names = only ?? Object.keys(benches).filter((name) => name !== 'scale' && name !== 'access')
+  const names = only ?? Object.keys(benches).filter((name) => !onRequest.has(name))
   const loads = names.filter((name) => benches[name] === undefined && name !== 'cluster')
   if (names.includes('cluster')) yield await benchCluster({ ...size, reference: false })
   if (loads.length > 0) yield await benchAlone({ only: loads, runs: Number(values.runs) })
@@ -84,7 +89,8 @@ async function* parts(): AsyncGenerator<readonly Figure[]> {
 
 async function* reference(): AsyncGenerator<readonly Figure[]> {
   if (only?.includes('cluster')) yield await benchCluster({ ...size, reference: true })
-  const loads = only?.filter((name) => name !== 'cluster')
+  if (only?.includes('admission')) yield await benchAdmission({ runs: Number(values.runs), reference: true })
+  const loads = only?.filter((name) => name !== 'cluster' && name !== 'admission')
   if (loads?.length === 0) return
   yield await benchAgainstReference({ runs: Number(values.runs), ...(loads === undefined ? {} : { only: loads }) })
 }

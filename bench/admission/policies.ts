@@ -1,6 +1,7 @@
 /** What policies cost a create: a thousand that do not match, and one that does. Usage: node bench/admission/policies.ts */
 import { anObject, attributes, MemoryObjects } from '../../test/harness/admission.ts'
 import type { Attributes } from '../../src/admission/admission.ts'
+import { type CompiledPolicy, compilePolicy } from '../../src/admission/policies/compile-policy.ts'
 import { Policy, readBinding } from '../../src/admission/policies/policy.ts'
 import { PolicyIndex } from '../../src/admission/policies/policy-index.ts'
 import { createValidatingPolicies } from '../../src/admission/policies/validating-policies.ts'
@@ -12,7 +13,7 @@ const registry = new Registry(builtInResources({ isServed: () => true, gates: { 
 const namespace = anObject('Namespace', 'n', { metadata: { labels: { team: 'a' } } })
 const objects = {
   get: (): KubeObject => namespace,
-  list: new MemoryObjects().list,
+  select: new MemoryObjects().select,
 }
 
 const rule = (resource: string): Fields => ({
@@ -32,10 +33,13 @@ const expressions = [
 ]
 
 function run(count: number, spec: (at: number) => Fields): (write: Attributes) => void | Promise<void> {
-  const index = new PolicyIndex(registry, () => undefined)
+  const index = new PolicyIndex<CompiledPolicy>('validating', registry)
   for (let at = 0; at < count; at++) {
     const bound = { policyName: `p${at}`, validationActions: ['Deny'] }
-    index.setPolicy(`p${at}`, new Policy(anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) })))
+    index.setPolicy(
+      `p${at}`,
+      new Policy(anObject('ValidatingAdmissionPolicy', `p${at}`, { spec: spec(at) }), compilePolicy),
+    )
     index.setBinding(`p${at}`, readBinding(anObject('ValidatingAdmissionPolicyBinding', `p${at}`, { spec: bound })))
   }
   const plugin = createValidatingPolicies({
@@ -48,6 +52,7 @@ function run(count: number, spec: (at: number) => Fields): (write: Attributes) =
     answerPattern: async (question) => question.answer(),
     metrics: { count: () => undefined },
     clock: { monotonicMs: () => performance.now() },
+    conditionMetrics: { observePolicy: () => undefined },
   })
   return (write) => plugin.validate?.(write)
 }
@@ -101,6 +106,11 @@ const otherObjects = (): Fields => ({
   matchConstraints: { resourceRules: [rule('pods')], ...other },
 })
 await measure('1000 policies of other objects', run(1_000, otherObjects))
+const eachOther = (at: number): Fields => ({
+  ...matching('pods'),
+  matchConstraints: { resourceRules: [rule('pods')], objectSelector: { matchLabels: { app: `a${at}` } } },
+})
+await measure('1000 policies, each of other objects', run(1_000, eachOther))
 await measure(
   'one policy of five validations that hold',
   run(1, () => matching('pods')),

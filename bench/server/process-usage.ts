@@ -1,13 +1,14 @@
 /** What a process has used, as Linux counts it. Without a process id there is no figure: NaN. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
 const TICKS_PER_SECOND = 100
 const KIB_PER_MIB = 1024
 
-/** User and system time since the process began. */
+/** User and system time of the threads that it has now, to the nanosecond where Linux tells it; else of all since the process began. */
 export function cpuSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN
+  if (existsSync(`/proc/${pid}/schedstat`)) return threadSeconds(pid)
   // The second field is the command in brackets and may hold spaces; utime and stime are the 12th and 13th after it.
   const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
@@ -18,4 +19,13 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
   if (pid === undefined) return Number.NaN
   const pattern = which === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/
   return Number(pattern.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / KIB_PER_MIB
+}
+
+function threadSeconds(pid: number): number {
+  let nanoseconds = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    // The first figure of a thread is its time on a processor.
+    nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+  }
+  return nanoseconds / 1e9
 }
