@@ -89,7 +89,7 @@ function follow(unreadable?: (key: string) => void) {
   const sources: Fed[] = []
   const opened: (() => void)[] = []
   let seen = 0
-  const reader = { isBehind: false }
+  const reader = { isBehind: false, onWatch: (): void => undefined }
   const followed = new FollowedResource({
     name: 'things',
     reader: {
@@ -102,6 +102,7 @@ function follow(unreadable?: (key: string) => void) {
       }),
       watch: async ({ start }) => {
         const source = new Fed(start)
+        reader.onWatch()
         sources.push(source)
         opened.shift()?.()
         return source
@@ -194,6 +195,17 @@ test('after the end of a watch all is listed again, and what is gone is told', a
   second.feed([listEnd(4)])
   await followed.reach(4)
   assert.deepEqual([...values], [['/r/b', '2']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('what others came to know before the watch was open, and is not listed, is gone', async () => {
+  const { followed, values, reader, next } = follow()
+  reader.onWatch = () => void values.set('/r/early', '1')
+  const starting = followed.start()
+  const source = await next()
+  source.feed([shown('ADDED', 'a', '1', 5), listEnd(7)])
+  await starting
+  assert.deepEqual([...values], [['/r/a', '1']])
   await followed[Symbol.asyncDispose]()
 })
 

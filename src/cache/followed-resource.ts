@@ -125,11 +125,13 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   async #followOnce(): Promise<void> {
     const { reader, range } = this.#parts
-    this.#unseen = await this.#knownKeys()
     const source = await reader.watch({ range, start: { initial: 'latest', markEnd: true } })
     this.#source = source
     if (this.#stopping.signal.aborted) source.close()
     try {
+      // Not before the watch is open: of what others get to know later, the watch tells the deletion. What was created after the list counts as
+      // gone until its own event.
+      this.#unseen = await this.#knownKeys()
       for (;;) {
         await this.#drain(source)
         this.#tellProgress()
