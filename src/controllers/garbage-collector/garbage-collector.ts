@@ -28,6 +28,11 @@ const WORKERS_MAX = 20
 const ORPHANS_MAX = 16
 /** The wait before an object that somebody else has changed is decided on again. */
 const CHANGED_MS = 10
+/**
+ * The wait before an object is looked at again whose owner exists but is not in the graph yet: if the owner goes before its resource is listed,
+ * no event tells that.
+ */
+const UNSEEN_MS = 1_000
 
 export type GarbageCollectorParts = {
   readonly handle: HandleAs
@@ -81,6 +86,16 @@ export class GarbageCollector implements AsyncDisposable {
   /** Whether all objects that there were at the start are in the graph. */
   get isFilled(): boolean {
     return this.#early === undefined
+  }
+
+  /** Objects that are being looked at or are about to be. */
+  get pending(): number {
+    return this.#deletions.size + this.#orphanings.size
+  }
+
+  /** Objects that wait for the kind of an owner. */
+  get unmapped(): number {
+    return this.#unmapped.size
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,7 +174,7 @@ export class GarbageCollector implements AsyncDisposable {
   async #attemptToDelete(key: Key): Promise<number | undefined> {
     // Most suspects have an owner that was not listed yet when they were seen.
     const known = this.#sources.at(key)?.reader.known()?.get(key)
-    if (known !== undefined && (await this.#isFine(known))) return undefined
+    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key)
     const read = await this.#read(key)
     if (read === undefined) return undefined
     const head = headOf(read.item)
@@ -173,7 +188,11 @@ export class GarbageCollector implements AsyncDisposable {
       if (objects === undefined || objects.get(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
-    return again(await this.#decide(read, head, classified))
+    return again(await this.#decide(read, head, classified)) ?? this.#untilSeen(key)
+  }
+
+  #untilSeen(key: Key): number | undefined {
+    return this.graph.hasUnseenOwners(key) ? UNSEEN_MS : undefined
   }
 
   /** Whether all owners are there, by what is in memory. */

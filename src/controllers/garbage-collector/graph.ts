@@ -87,6 +87,11 @@ export class Graph {
     return ((this.#byKey.get(key)?.bits ?? 0) & WAITING) !== 0
   }
 
+  /** Whether one of its owners was not reported yet: when that goes, nobody is told. */
+  hasUnseenOwners(key: Key): boolean {
+    return listOf(this.#byKey.get(key)?.owners).some((owner) => owner.key === undefined)
+  }
+
   hasDependents(key: Key): boolean {
     return this.#byKey.get(key)?.dependents !== undefined
   }
