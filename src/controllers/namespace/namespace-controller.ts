@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { headOf } from '../object-head.ts'
+import { headOf, type ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccessOf } from '../read-access.ts'
 import { objectPath } from '../served-resources.ts'
@@ -39,15 +39,24 @@ export type NamespaceControllerParts = {
   readonly log: Log
 }
 
+type Ending = {
+  /** Another one of the same name is deleted anew. */
+  readonly uid: string
+  /** By the monotonic clock: before that other replicas may not have heard of it. */
+  readonly heardMs: number
+  /** How long to wait when something is left. */
+  waitMs: number
+}
+
 export class NamespaceController implements AsyncDisposable {
   readonly #parts: NamespaceControllerParts
   readonly #stopping = new AbortController()
   readonly #queue: WorkQueue
-  readonly #followed: FollowedResource<boolean> | undefined
+  readonly #followed: FollowedResource<string> | undefined
   readonly #resource: Resource | undefined
   readonly #now: () => string
-  /** Namespaces that are being deleted, with how long to wait when something is left. */
-  readonly #waits = new Map<string, number>()
+  /** Namespaces that are being deleted, by name. */
+  readonly #ending = new Map<string, Ending>()
 
   constructor(parts: NamespaceControllerParts) {
     const { registry, accessOf, metrics, clock, log } = parts
@@ -63,13 +72,13 @@ export class NamespaceController implements AsyncDisposable {
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
-    this.#followed = new FollowedResource<boolean>({
+    this.#followed = new FollowedResource<string>({
       name: 'namespaces',
       reader,
       range: keys.range(),
-      read: (item) => headOf(item).isMarked,
-      set: (key, isMarked) => this.#set(key.slice(keys.prefix.length), isMarked === true),
-      known: () => Array.from(this.#waits.keys(), (name) => keys.key(undefined, name)),
+      read: (item) => endingUid(headOf(item)),
+      set: (key, uid = '') => this.#set(key.slice(keys.prefix.length), uid),
+      known: () => Array.from(this.#ending.keys(), (name) => keys.key(undefined, name)),
       log,
     })
     // Never fails.
@@ -81,10 +90,12 @@ export class NamespaceController implements AsyncDisposable {
     await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
-  #set(name: string, isMarked: boolean): void {
-    if (!isMarked) this.#waits.delete(name)
-    else if (!this.#waits.has(name)) {
-      this.#waits.set(name, LEFT_MS_FIRST)
+  /** `uid` is empty if it is not being deleted. */
+  #set(name: string, uid: string): void {
+    if (uid === '') this.#ending.delete(name)
+    else if (this.#ending.get(name)?.uid !== uid) {
+      const heardMs = this.#parts.clock.monotonicMs() + HEARD_MS
+      this.#ending.set(name, { uid, heardMs, waitMs: LEFT_MS_FIRST })
       this.#queue.addAfter(name, HEARD_MS)
     }
   }
@@ -95,6 +106,11 @@ export class NamespaceController implements AsyncDisposable {
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
     if (finalizersOf(namespace).length === 0) return undefined
     const { handle, registry, accessOf, clock, log } = this.#parts
+    const ending = this.#ending.get(name)
+    // Its event comes, or it has just come, after one of the same name.
+    if (ending === undefined || ending.uid !== namespace.metadata.uid) return HEARD_MS
+    const earlyMs = ending.heardMs - clock.monotonicMs()
+    if (earlyMs > 0) return earlyMs
     const { signal } = this.#stopping
     const isThere = async (): Promise<boolean> => (await this.#read(name))?.metadata.uid === namespace.metadata.uid
     const parts = { handle, registry, accessOf, isThere, wallMs: clock.wallMs, signal }
@@ -110,15 +126,9 @@ export class NamespaceController implements AsyncDisposable {
       )
     }
     if (faults.length > 0) throw new Error(faults.join(', '))
-    if (!isDone) return this.#nextWait(name, estimateSeconds)
+    if (!isDone) return nextWait(ending, estimateSeconds)
     await this.#change(namespace, 'finalize', withoutFinalizer)
     return undefined
-  }
-
-  #nextWait(name: string, estimateSeconds: number): number {
-    const wait = this.#waits.get(name) ?? LEFT_MS_FIRST
-    this.#waits.set(name, 2 * wait)
-    return Math.min(wait, 1000 * (Math.floor(estimateSeconds / 2) + 1))
   }
 
   async #read(name: string): Promise<KubeObject | undefined> {
@@ -144,6 +154,14 @@ export class NamespaceController implements AsyncDisposable {
     }
     throw new Error(`the ${subresource} of namespace ${name} is written by others all the time`)
   }
+}
+
+const endingUid = ({ uid, isMarked }: ObjectHead): string => (isMarked ? uid : '')
+
+function nextWait(ending: Ending, estimateSeconds: number): number {
+  const wait = ending.waitMs
+  ending.waitMs *= 2
+  return Math.min(wait, 1000 * (Math.floor(estimateSeconds / 2) + 1))
 }
 
 const finalizersOf = (namespace: KubeObject): readonly string[] => textsOf(fieldsOf(namespace['spec'])['finalizers'])
