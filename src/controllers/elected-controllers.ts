@@ -18,6 +18,7 @@ import { checkPolicies } from './policy-status.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { QuotaController } from './resource-quota/quota-controller.ts'
 import type { ReadAccessOf } from './read-access.ts'
+import { RetriedStart } from './retried-start.ts'
 import { cleanTokens } from './token-cleaner.ts'
 import { deleteFinishedJobs } from './ttl-after-finished.ts'
 import { protectClaims, protectVolumes } from './volume-protection.ts'
@@ -99,12 +100,14 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
 type Start = (parts: ControllersParts) => AsyncDisposable
 
 function lead(parts: ControllersParts): AsyncDisposable {
-  const started: AsyncDisposable[] = []
-  for (const name of parts.names) {
+  const { names, handle, log } = parts
+  const started = names.flatMap((name) => {
     const controller = controllers[name]
-    if (controller === undefined) continue
-    started.push(controller.start({ ...parts, handle: controllerHandle(parts.handle, controller.account) }))
-  }
+    if (controller === undefined) return []
+    const start = (): AsyncDisposable =>
+      controller.start({ ...parts, handle: controllerHandle(handle, controller.account) })
+    return [new RetriedStart({ name: `the ${name}`, start, log })]
+  })
   return stoppedTogether(started)
 }
 

@@ -82,6 +82,7 @@ class Replica implements AsyncDisposable {
   fault: Fault = 'none'
   isLeading = false
   failsToStop = false
+  failsToStart = false
   /** What hangs is answered when this is called. */
   readonly late: (() => void)[] = []
   readonly election: Election
@@ -103,6 +104,7 @@ class Replica implements AsyncDisposable {
     }
     const lead = (): AsyncDisposable => {
       assert.ok(!this.isLeading)
+      if (this.failsToStart) throw new Error('a controller failed')
       this.isLeading = true
       return {
         [Symbol.asyncDispose]: async () => {
@@ -177,6 +179,21 @@ test('controllers that fail to stop do not end the election', async () => {
   only.fault = 'none'
   await clock.pass(1_000)
   assert.ok(only.isLeading)
+})
+
+test('who cannot start the controllers leaves the Lease to others, and tries again', async () => {
+  const clock = new VirtualTime()
+  const parts = { time: clock.time, store: new Store() }
+  await using first = new Replica('one', parts)
+  first.failsToStart = true
+  await clock.pass(500)
+  await using second = new Replica('two', parts)
+  await clock.pass(10_000)
+  assert.ok(second.isLeading && !first.isLeading)
+  first.failsToStart = false
+  await second[Symbol.asyncDispose]()
+  await clock.pass(10_000)
+  assert.ok(first.isLeading)
 })
 
 test('a server that stops does not wait for what hangs', async () => {

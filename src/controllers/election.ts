@@ -140,7 +140,13 @@ export class Election implements AsyncDisposable {
     const held = await this.#write(found === undefined ? { ...newLease, spec } : { ...found, spec })
     // Another one was first.
     if (held === undefined || this.#stopping.signal.aborted) return
-    this.#leading = lead()
+    try {
+      this.#leading = lead()
+    } catch (error) {
+      // Who holds the Lease and does nothing keeps others from doing it.
+      await this.#release()
+      throw error
+    }
   }
 
   async #renew(held: KubeObject): Promise<void> {
