@@ -6,7 +6,7 @@ import { anonymousUser, type User } from './api/user.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
-import { printError } from './discovery/print.ts'
+import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Classifier, Flow } from './flow/classifier.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
@@ -319,7 +319,7 @@ function errorResponse(
 function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
   const status = toStatus(error)
-  const { type, body, isAccepted } = printError(status, request)
+  const { type, body, isAccepted } = error.isUntyped ? printUntyped(status) : printError(status, request)
   const headers: Headers = {
     'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),

@@ -56,7 +56,12 @@ export type Status = {
   readonly code?: number
 }
 
-type Extra = { readonly details?: StatusDetails; readonly metadata?: StatusMetadata; readonly cause?: unknown }
+type Extra = {
+  readonly details?: StatusDetails
+  readonly metadata?: StatusMetadata
+  readonly cause?: unknown
+  readonly isUntyped?: boolean
+}
 
 export class ApiError extends Error {
   readonly code: number
@@ -64,6 +69,8 @@ export class ApiError extends Error {
   readonly reason: Reason | undefined
   readonly details: StatusDetails | undefined
   readonly metadata: StatusMetadata
+  /** The Status is sent as text: JSON without kind and apiVersion, whatever the client accepts. */
+  readonly isUntyped: boolean
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
     super(message, { cause: extra.cause })
@@ -72,6 +79,7 @@ export class ApiError extends Error {
     this.reason = reason
     this.details = extra.details
     this.metadata = extra.metadata ?? {}
+    this.isUntyped = extra.isUntyped ?? false
   }
 }
 
@@ -339,15 +347,10 @@ export function deadlineExceeded(cause?: unknown): ApiError {
   return new ApiError(504, 'Timeout', text, { details: {}, cause })
 }
 
-/** The request ended while a webhook was asked about it. */
-export function timedOut(): ApiError {
-  return new ApiError(504, 'Timeout', 'Timeout: request did not complete within requested timeout', { details: {} })
-}
-
-/** The deadline of the request passed while its handler was still running. */
+/** The deadline of the request passed while its handler was still running. Upstream answers from a filter that knows no types. */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
-  return new ApiError(504, 'Timeout', text, { details: {} })
+  return new ApiError(504, 'Timeout', text, { details: {}, isUntyped: true })
 }
 
 /** etcd did not answer in time. */

@@ -38,6 +38,15 @@ export function printError(status: Status, request: Request): Printed & { readon
   return { ...print(status, form), isAccepted: form.isAccepted }
 }
 
+/** As upstream's outermost filter writes it: JSON of no type that a client knows. */
+export function printUntyped({
+  kind: _kind,
+  apiVersion: _apiVersion,
+  ...fields
+}: Status): ReturnType<typeof printError> {
+  return { type: 'text/plain; charset=utf-8', body: Buffer.from(`${printOrdered(fields)}\n`), isAccepted: true }
+}
+
 function print(document: Json, { type, isIndented }: Form): Printed {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
   if (type === 'cbor') return { type: cborType, body: encodeCbor(document) }

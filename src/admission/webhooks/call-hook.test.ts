@@ -90,8 +90,9 @@ test('a call that a limit of this server ended is refused, whatever the policy',
 test('a request that ended before its call is not carried out, whatever the policy', async () => {
   const ended = AbortSignal.abort()
   assert.equal(await refusal(failed(new Error('reset')), 'Ignore'), undefined)
-  assert.equal((await refusal(failed(new Error('aborted')), 'Ignore', ended))?.code, 504)
-  assert.equal((await refusal(failed(new Error('aborted')), 'Fail', ended))?.code, 500)
+  for (const policy of ['Fail', 'Ignore']) {
+    assert.equal((await refusal(failed(new Error('aborted')), policy, ended))?.code, 504)
+  }
 })
 
 test('a patch of too many values is refused, whatever the policy', async () => {

@@ -1,5 +1,5 @@
 /** One call of a webhook, and what its answer means for the request. */
-import { ApiError, badRequest, internalError, passedOn, timedOut, tooManyRequests } from '../../api/errors.ts'
+import { ApiError, badRequest, internalError, passedOn, requestTimedOut, tooManyRequests } from '../../api/errors.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
@@ -49,9 +49,10 @@ const codes: Readonly<Record<Cut, number>> = { busy: 429, answer: 500, request: 
 /** The error for the client; undefined: the request goes on without the webhook. */
 export function refusalOf(error: HookCallError, { failsOpen }: Pick<Hook, 'failsOpen'>): ApiError | undefined {
   const by = error instanceof CutCallError ? error.by : undefined
+  // The limit of the request itself passes at the same moment: its answer must not depend on which timer is first.
+  if (by === 'request') return requestTimedOut()
   if (by === 'busy') return tooManyRequests(error.message, RETRY_SECONDS)
-  if (!failsOpen || by === 'answer') return internalError(error.message, error)
-  return by === 'request' ? timedOut() : undefined
+  return !failsOpen || by === 'answer' ? internalError(error.message, error) : undefined
 }
 
 export type Calling = {

@@ -17,6 +17,7 @@ import { callHook, HookCallError, refusalOf } from './call-hook.ts'
 import type { HookList, ListedHook } from './hook-list.ts'
 import { isToBeCalled } from './matches.ts'
 import type { HookParts } from './parts.ts'
+import { patchAnnotation } from './patch-annotation.ts'
 import { patched } from './patched.ts'
 import { Versions } from './versioned.ts'
 
@@ -131,8 +132,3 @@ async function mutateBy(
     context.annotate(`${MUTATION}${label}`, printOrdered({ configuration, webhook, mutated: isMutated }))
   }
 }
-
-type Patching = { readonly configuration: string; readonly webhook: string; readonly patch: string }
-
-const patchAnnotation = ({ configuration, webhook, patch }: Patching): string =>
-  `${printOrdered({ configuration, webhook }).slice(0, -1)},"patch":${patch},"patchType":"JSONPatch"}`
