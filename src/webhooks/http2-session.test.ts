@@ -168,3 +168,22 @@ test('a webhook that takes no streams gets one connection, and the call fails', 
     [true],
   )
 })
+
+test('an answer that is not as long as it said is a failure', async () => {
+  for (const length of ['1', '3', '2, 2', '-2']) {
+    await using hook = await start((stream) => {
+      // Node's own server would not send it.
+      stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': length })
+      stream.end('{}')
+    })
+    await assert.rejects(hook.webhook.post('{}', within()), /unexpected EOF/, length)
+  }
+})
+
+test('one that is as long as it said is an answer', async () => {
+  await using hook = await start((stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': '2' })
+    stream.end('{}')
+  })
+  assert.equal(await hook.webhook.post('{}', within()), '{}')
+})

@@ -6,7 +6,7 @@ import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
 import { CODE } from '../http2/protocol.ts'
 import { Blocks } from '../lib/blocks.ts'
-import { type Answer, answerOf, bodyHeaders, type Call, LostConnection, TooLargeError } from './send.ts'
+import { type Answer, answerOf, bodyHeaders, BrokenAnswer, type Call, LostConnection, TooLargeError } from './send.ts'
 
 /** An answer of some KB comes without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
@@ -156,7 +156,9 @@ export class Http2Session {
           // A reset may say NO_ERROR, too, and an answer in YAML may be valid without its rest.
           if (code === CODE.NO_ERROR && head !== undefined && stream.isRemoteEnded) {
             this.#isAnswered = true
-            resolve(answerOf(head, collected.take()))
+            const body = collected.take()
+            if (head.length === undefined || head.length === body.length) resolve(answerOf(head, body))
+            else reject(new BrokenAnswer())
             return
           }
           collected.close()
@@ -188,11 +190,18 @@ export class Http2Session {
 const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 type Field = { readonly name: string; readonly value: string }
-type Head = Parameters<typeof answerOf>[0]
+/** `length`: the content-length; undefined: none. NaN, which nothing equals, if it cannot be read. */
+type Head = Parameters<typeof answerOf>[0] & { readonly length: number | undefined }
 
 function headOf(fields: readonly Field[]): Head {
   const value = (name: string): string => fields.find((field) => field.name === name)?.value ?? ''
-  return { status: Number(value(':status')), type: value('content-type'), retryAfter: value('retry-after') }
+  const length = value('content-length')
+  return {
+    status: Number(value(':status')),
+    type: value('content-type'),
+    retryAfter: value('retry-after'),
+    length: length === '' ? undefined : /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN,
+  }
 }
 
 function headersOf({ authority, target, headers, body }: Http2Call): string[] {

@@ -29,6 +29,15 @@ export type Call = {
   readonly answerBytesMax?: number | undefined
 }
 
+/** The answer ended before, or went on after, the length that it had announced (RFC 9113, 8.1.1; RFC 9112, 8). The message is upstream's. */
+export class BrokenAnswer extends Error {
+  override readonly name = 'BrokenAnswer'
+
+  constructor() {
+    super('unexpected error when reading response body. Please retry. Original error: unexpected EOF')
+  }
+}
+
 /** Why there is no answer: an error of a socket, of TLS or of a signal. */
 export type FailedCall = Error &
   CertificateError & {
@@ -80,7 +89,8 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
         const collected = received.begin((why) => sent.destroy(new TooLargeError(why)), answerBytesMax)
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        response.on('error', fail)
+        // Node says of a connection that was closed within the body only that it was reset.
+        response.on('error', (error: FailedCall) => fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error))
         response.on('end', () => {
           const { statusCode: status = 0, headers: answered } = response
           const { 'content-type': type = '', 'retry-after': retryAfter = '' } = answered
