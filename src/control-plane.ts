@@ -80,7 +80,7 @@ import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
-import type { GetService } from './webhooks/call.ts'
+import type { EndpointRouting, GetService } from './webhooks/call.ts'
 import { credentialsByHost } from './webhooks/credentials-by-host.ts'
 import { KubeconfigClient } from './webhooks/kubeconfig-client.ts'
 import { ReceivedAnswers } from './webhooks/received.ts'
@@ -200,7 +200,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
   const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
-  const calls = { getService, received }
+  const routing: EndpointRouting | undefined = config.callsEndpoints
+    ? { getEndpoints: (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any'), random }
+    : undefined
+  const calls = { getService, routing, received }
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const hooks = new FollowedHooks({
     registry,
@@ -285,8 +288,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     allocator: allocation.allocator,
     yaml,
     patterns,
-    getService,
-    received,
+    calls,
     clock,
     ids,
     random,
@@ -401,6 +403,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   }
 }
 
+const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 const podsId = { group: '', version: 'v1', plural: 'pods' } as const
 

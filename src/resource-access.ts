@@ -34,9 +34,8 @@ import { HeldSelectors } from './verbs/held-selectors.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
 import { WrittenMessages } from './verbs/represent/written-messages.ts'
 import { createNow } from './api/timestamps.ts'
-import type { GetService } from './webhooks/call.ts'
+import type { WebhookParts } from './webhooks/call.ts'
 import { ConversionWebhook } from './webhooks/conversion.ts'
-import type { ReceivedAnswers } from './webhooks/received.ts'
 
 export type Access = WriteAccess & WatchAccess
 
@@ -55,10 +54,8 @@ export type ResourceAccessParts = {
   readonly allocator: Allocator
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
-  /** Finds the Services of conversion webhooks. */
-  readonly getService: GetService
-  /** The answers of all webhooks. */
-  readonly received: ReceivedAnswers
+  /** For calls of conversion webhooks. */
+  readonly calls: WebhookParts
   readonly clock: Clock
   readonly ids: Ids
   /** Returns a number from 0 to below 1. */
@@ -145,8 +142,8 @@ export class ResourceAccess {
   #withConversion(resource: Resource): Access {
     const { conversionWebhook, converted } = resource
     if (conversionWebhook === undefined) return this.#make(resource)
-    const { cache, ids, getService, received } = this.#parts
-    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, { getService, received })
+    const { cache, ids, calls } = this.#parts
+    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, calls)
     const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
     const stored = converted?.()
     if (stored === undefined) return access

@@ -6,7 +6,7 @@ import type { Fields } from '../api/object.ts'
 import { alwaysAdmit } from './always-admit.ts'
 import { alwaysDeny } from './always-deny.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
@@ -27,7 +27,12 @@ test('TaintNodesByCondition: a new node is not ready', async () => {
 
 const tolerating = async (...tolerations: Fields[]): Promise<unknown> => {
   const object = anObject('Pod', 'p', { spec: { tolerations } })
-  return specOf(await admit(defaultTolerationSeconds, attributes({ plural: 'pods', object })))
+  return specOf(
+    await admit(
+      createDefaultTolerationSeconds({ notReady: 300, unreachable: 300 }),
+      attributes({ plural: 'pods', object }),
+    ),
+  )
 }
 
 test('DefaultTolerationSeconds: five minutes, unless the pod says something itself', async () => {
@@ -120,7 +125,11 @@ test('DefaultIngressClass: unless one is named, in the new way or the old', asyn
 test('other objects pass all of them', async () => {
   const object = pod()
   const write = attributes({ plural: 'pods', operation: 'UPDATE', subresource: 'status', object, oldObject: object })
-  for (const plugin of [taintNodesByCondition, defaultTolerationSeconds, storageObjectInUseProtection]) {
+  for (const plugin of [
+    taintNodesByCondition,
+    createDefaultTolerationSeconds({ notReady: 300, unreachable: 300 }),
+    storageObjectInUseProtection,
+  ]) {
     assert.equal(await admit(plugin, write), object)
   }
 })

@@ -17,7 +17,7 @@ import {
   type MayDo,
 } from './certificates.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createDefaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { createEventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
@@ -119,10 +119,11 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
       configuration: configured.podSecurity,
       gates,
       metrics: podSecurityMetrics,
+      clock,
     }),
     createPodNodeSelector(objects, configured.podNodeSelectors),
     createPriority(objects),
-    defaultTolerationSeconds,
+    createDefaultTolerationSeconds(configured.tolerationSeconds),
     createPodTolerationRestriction({ objects, configuration: configured.podTolerations, gates }),
     createEventRateLimit(configured.eventLimits, clock),
     extendedResourceToleration,

@@ -4,6 +4,7 @@ import { admit, anObject, attributes, MemoryObjects } from '../../test/harness/a
 import type { Fields, KubeObject } from '../api/object.ts'
 import { defaultGates } from '../api/gates.ts'
 import { defaultPodSecurity, type PodSecurityConfiguration } from '../config/files/pod-security.ts'
+import { systemClock } from '../lib/clock.ts'
 import { Metrics } from '../lib/metrics.ts'
 import type { Attributes } from './admission.ts'
 import { createPodSecurity } from './pod-security.ts'
@@ -32,6 +33,7 @@ const pluginOf = (objects: MemoryObjects, configuration: Partial<PodSecurityConf
     configuration: { ...defaultPodSecurity, ...configuration },
     gates: defaultGates,
     metrics: new PodSecurityMetrics(metrics),
+    clock: systemClock,
   })
 
 async function told(

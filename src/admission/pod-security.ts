@@ -3,10 +3,13 @@
  * annotations. Only pods are refused; for a workload the writer is warned that its pods would be.
  */
 import { describeFaults } from '../api/aggregate.ts'
+import { internalError } from '../api/errors.ts'
 import type { Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { isPrivileged, type LevelVersion, printLevel, privilegedPolicy } from '../api/pod-security-level.ts'
+import { quote } from '../api/quote.ts'
 import type { PodSecurityConfiguration } from '../config/files/pod-security.ts'
+import type { Clock } from '../lib/clock.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
 import { printViolations, violations } from './pod-security/evaluate.ts'
@@ -36,18 +39,20 @@ export type PodSecurityParts = {
   readonly configuration: PodSecurityConfiguration
   readonly gates: Gates
   readonly metrics: PodSecurityMetrics
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
-export function createPodSecurity({ objects, configuration, gates, metrics }: PodSecurityParts): Plugin {
+export function createPodSecurity({ objects, configuration, gates, metrics, clock }: PodSecurityParts): Plugin {
   const { defaults, exemptions } = configuration
   const exempt = (attributes: Attributes, why: string): void => {
     attributes.context.annotate(`${prefix}exempt`, why)
     metrics.countExemption(attributes)
   }
 
-  const readPolicy = async ({ namespace }: Attributes): Promise<ReturnType<typeof policyOf>> => {
+  /** Undefined: there is no such namespace, which comes here only without NamespaceLifecycle. */
+  const readPolicy = async ({ namespace }: Attributes): Promise<ReturnType<typeof policyOf> | undefined> => {
     const found = await getOrLatest(objects, namespaces, { namespace: '', name: namespace })
-    return policyOf(found?.metadata.labels, defaults)
+    return found && policyOf(found.metadata.labels, defaults)
   }
 
   /** `enforces`: a template is not refused, only its pods are. */
@@ -58,7 +63,7 @@ export function createPodSecurity({ objects, configuration, gates, metrics }: Po
     }
     if (faults.length > 0) {
       context.annotate(`${prefix}error`, `Failed to parse policy: ${describeFaults(faults)}`)
-      metrics.countError(attributes)
+      metrics.countError(attributes, { isFatal: false })
     }
     const { enforce, audit, warn } = policy
     const refused = enforces ? violations(pod, enforce) : []
@@ -81,13 +86,26 @@ export function createPodSecurity({ objects, configuration, gates, metrics }: Po
   }
 
   const checkTemplate = async (attributes: Attributes, template: Fields): Promise<void> => {
-    const { policy, faults } = await readPolicy(attributes)
+    const read = await readPolicy(attributes)
+    if (read === undefined) {
+      const { context, namespace } = attributes
+      const missing = `namespaces ${quote(namespace)} not found`
+      context.annotate(`${prefix}error`, `failed to lookup namespace ${quote(namespace)}: ${missing}`)
+      metrics.countError(attributes, { isFatal: true })
+      return
+    }
+    const { policy, faults } = read
     if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
     evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), { policy, faults, enforces: false })
   }
 
   const checkPod = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
-    const { policy, faults } = await readPolicy(attributes)
+    const read = await readPolicy(attributes)
+    if (read === undefined) {
+      metrics.countError(attributes, { isFatal: true })
+      throw internalError(`failed to lookup namespace ${quote(attributes.namespace)}`)
+    }
+    const { policy, faults } = read
     if (faults.length === 0 && isPrivileged(policy)) {
       attributes.context.annotate(`${prefix}enforce-policy`, printLevel(privilegedPolicy.enforce))
       metrics.countEvaluation(attributes, 'enforce', policy.enforce, true)
@@ -105,7 +123,7 @@ export function createPodSecurity({ objects, configuration, gates, metrics }: Po
       const { operation, object, namespace, context } = attributes
       if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return undefined
       const target = targetOf(attributes)
-      if (target === 'namespaces') return checkNamespace(attributes, object, { objects, configuration, gates })
+      if (target === 'namespaces') return checkNamespace(attributes, object, { objects, configuration, gates, clock })
       const template = templates.get(target)
       if (template === undefined && !podTargets.has(target)) return undefined
       if (exemptions.namespaces.includes(namespace)) return exempt(attributes, 'namespace')
@@ -125,17 +143,14 @@ const wouldViolate = (level: LevelVersion, found: readonly Violation[]): string 
 /** Other subresources of a pod do not affect its security. */
 const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
 
-/** Only containers, images, and annotations that preceded fields are compared: nothing else that matters here can change. */
+/** Only containers and images are compared, as upstream does: nothing else that matters here can change. */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
   return partsOf(pod) !== partsOf(oldPod)
 }
 
-function partsOf({ metadata, spec }: KubeObject): string {
+function partsOf({ spec }: KubeObject): string {
   const lists = ['initContainers', 'containers', 'ephemeralContainers'].map((list) =>
     itemsOf(fieldsOf(spec)[list]).map(({ name, image }) => [textOf(name), textOf(image)]),
   )
-  const profiles = Object.entries(metadata.annotations ?? {}).filter(([key]) => profileAnnotation.test(key))
-  return JSON.stringify([lists, profiles.map(([key, value]) => `${key}=${value}`).toSorted()])
+  return JSON.stringify(lists)
 }
-
-const profileAnnotation = /^(container\.)?(seccomp\.security\.alpha|apparmor\.security\.beta)\.kubernetes\.io\//

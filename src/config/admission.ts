@@ -11,6 +11,9 @@ import { noPodTolerations, type PodTolerations, readPodTolerations } from './fil
 import { type LimitedResource, readLimitedResources } from './files/resource-quota.ts'
 import { readWebhookUsers } from './files/webhook-admission.ts'
 
+/** What pods tolerate by default. */
+export type TolerationSeconds = { readonly notReady: number; readonly unreachable: number }
+
 /** Defaults for the plugins that do not run. */
 export type AdmissionConfig = {
   readonly podSecurity: PodSecurityConfiguration
@@ -20,6 +23,7 @@ export type AdmissionConfig = {
   readonly imagePolicyWebhook: ImagePolicyWebhook | null
   readonly podNodeSelectors: PodNodeSelectors
   readonly podTolerations: PodTolerations
+  readonly tolerationSeconds: TolerationSeconds
   /** Null: no credentials are sent. */
   readonly mutatingWebhookUsers: KubeconfigUsers | null
   readonly validatingWebhookUsers: KubeconfigUsers | null
@@ -27,6 +31,9 @@ export type AdmissionConfig = {
 
 type Reader = {
   readonly string: (name: 'admission-control-config-file') => string
+  readonly plainInteger: (
+    name: 'default-not-ready-toleration-seconds' | 'default-unreachable-toleration-seconds',
+  ) => number
   readonly fault: (text: string) => void
 }
 
@@ -56,6 +63,10 @@ export function readAdmissionFiles(values: Reader, { isOn }: AdmissionPlugins): 
     podSecurity: read('PodSecurity', { of: readPodSecurity }, defaultPodSecurity),
     podNodeSelectors: read('PodNodeSelector', { of: readPodNodeSelectors }, noNodeSelectors),
     podTolerations: read('PodTolerationRestriction', { of: readPodTolerations }, noPodTolerations),
+    tolerationSeconds: {
+      notReady: values.plainInteger('default-not-ready-toleration-seconds'),
+      unreachable: values.plainInteger('default-unreachable-toleration-seconds'),
+    },
     eventLimits: read('EventRateLimit', { of: readEventLimits, absent: noEventLimits }, []),
     mutatingWebhookUsers: read('MutatingAdmissionWebhook', webhookFile, null),
     validatingWebhookUsers: read('ValidatingAdmissionWebhook', webhookFile, null),

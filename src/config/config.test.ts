@@ -78,6 +78,7 @@ test('flags become one frozen configuration', () => {
     watchGraceMs: 0,
     strictTransportSecurity: null,
     allowsPrivileged: true,
+    callsEndpoints: false,
     audit: { policy: null, log: null, webhook: null },
     logging: { format: 'auto', isVerbose: false, logsDecisions: false },
   })

@@ -85,6 +85,8 @@ export type Config = {
   /** Whether pods may have privileged containers. */
   readonly allowsPrivileged: boolean
   readonly admission: AdmissionPlugins & AdmissionConfig
+  /** Whether webhooks behind a Service are called at its endpoints. */
+  readonly callsEndpoints: boolean
   readonly audit: AuditConfig
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
@@ -149,6 +151,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     kubelet: readKubelet(values),
     allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values, warn),
+    callsEndpoints: values.boolean('enable-aggregator-routing'),
     audit: readAudit(values, warn),
     logging: readLogging(values),
   }

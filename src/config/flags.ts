@@ -349,6 +349,24 @@ const flagTable = {
     type: 'list',
     help: `Admission plugins that do not run although they do by default, as ${pluginsOnByDefault} do. Of: ${pluginsByName}. Their order in this flag does not matter.`,
   },
+  'default-not-ready-toleration-seconds': {
+    section: generic,
+    type: 'integer',
+    default: '300',
+    help: 'How long pods tolerate a node that is not ready, unless they say so themselves.',
+  },
+  'default-unreachable-toleration-seconds': {
+    section: generic,
+    type: 'integer',
+    default: '300',
+    help: 'How long pods tolerate a node that is unreachable, unless they say so themselves.',
+  },
+  'enable-aggregator-routing': {
+    section: misc,
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether webhooks behind a Service are called at its endpoints, not at its cluster IP.',
+  },
   'admission-control': {
     section: 'Admission',
     type: 'list',

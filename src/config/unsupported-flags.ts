@@ -7,7 +7,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   Misc: {
     'aggregator-reject-forwarding-redirect': 'true',
     'apiserver-count': '1',
-    'enable-aggregator-routing': 'false',
     'enable-logs-handler': 'false',
     'kubelet-port': '10250',
     'kubelet-read-only-port': '10255',
@@ -34,8 +33,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   },
   Generic: {
     'cors-allowed-origins': '',
-    'default-not-ready-toleration-seconds': '300',
-    'default-unreachable-toleration-seconds': '300',
     'emulated-version': '',
     'emulation-forward-compatible': 'false',
     'goaway-chance': '0',

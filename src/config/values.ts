@@ -80,6 +80,14 @@ export class Values<Name extends string = FlagName> {
     return 0
   }
 
+  /** As `integer`, for flags of Go's own package, which does not say what is wrong. */
+  plainInteger(name: Name): number {
+    const value = parseGoInteger(this.string(name))
+    if (typeof value === 'number') return value
+    this.#refuse(name, value === 'invalid syntax' ? 'parse error' : value)
+    return 0
+  }
+
   float(name: Name): number {
     const text = this.string(name)
     if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)

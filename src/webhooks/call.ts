@@ -7,8 +7,8 @@ import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'
 import { BusyError, CallLimit, type CallLimits } from './call-limit.ts'
 import type { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
-import { type Answer, reasonOf, TooLargeError } from './send.ts'
-import { type Address, addressOf, type ServicePlace } from './service-address.ts'
+import { type Answer, BrokenAnswer, reasonOf, TooLargeError } from './send.ts'
+import { type Address, addressOf, endpointOf, type ServicePlace } from './service-address.ts'
 
 /**
  * Of one webhook. More calls than the default of --max-mutating-requests-inflight, 200: unless that is raised, no call waits for those of
@@ -43,6 +43,14 @@ function limitOf(cause: unknown): OwnLimit | undefined {
 /** The current Service; undefined if it does not exist. */
 export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
 
+/** How endpoints are found. */
+export type EndpointRouting = {
+  /** The Endpoints of a Service; undefined if they do not exist. */
+  readonly getEndpoints: GetService
+  /** Returns a number from 0 to below 1. */
+  readonly random: () => number
+}
+
 /** How this server shows a webhook who it is. May be renewed: it is asked for with each call. */
 export type ClientCredentials = Pick<KubeconfigCredentials, 'headers' | 'certificate'>
 
@@ -51,6 +59,8 @@ export type CredentialsFor = (host: string, port: number) => ClientCredentials |
 
 export type WebhookParts = {
   readonly getService: GetService
+  /** Absent: a Service is called at its cluster IP. */
+  readonly routing?: EndpointRouting | undefined
   /** Undefined: no webhook gets any. */
   readonly credentialsFor?: CredentialsFor | undefined
   /** Shared by all webhooks. */
@@ -67,6 +77,7 @@ export class Webhook {
   readonly #timeoutMs: number
   readonly #service: ServicePlace | undefined
   readonly #getService: GetService
+  readonly #routing: EndpointRouting | undefined
   readonly #received: ReceivedAnswers
   readonly #answerBytesMax: number | undefined
   readonly #limit = new CallLimit(LIMITS)
@@ -75,7 +86,7 @@ export class Webhook {
 
   /** `clientConfig`: has a url, or a service of the cluster. */
   constructor(clientConfig: Fields, timeoutMs: number, parts: WebhookParts) {
-    const { getService, credentialsFor, received, answerBytesMax } = parts
+    const { getService, routing, credentialsFor, received, answerBytesMax } = parts
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
@@ -84,6 +95,7 @@ export class Webhook {
     this.#origin = `${url.protocol}//${host}`
     this.#timeoutMs = timeoutMs
     this.#getService = getService
+    this.#routing = routing
     this.#received = received
     this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
@@ -132,24 +144,29 @@ export class Webhook {
       }
       return await this.#connections.send(call, await this.#credentials?.certificate())
     } catch (error) {
+      if (error instanceof BrokenAnswer) throw new WebhookError(error.message, { cause: error })
       throw this.#failure(path, error instanceof Error ? reasonOf(error) : String(error), error)
     }
   }
 
-  /** A Service is called at its cluster IP, with its DNS name for TLS. */
+  /** A Service is called at its cluster IP, or at an endpoint, with its DNS name for TLS. */
   async #target(path: string): Promise<Target> {
     const url = new URL(this.#origin)
     const { hostname } = url
     if (this.#service === undefined) return { host: withoutBrackets(hostname), port: portOf(url), headers: {} }
-    const { namespace, name } = this.#service
-    const address = addressOf(await this.#find(namespace, name, path), this.#service)
+    const address = await this.#addressOf(this.#service, path)
     if (typeof address === 'string') throw this.#failure(path, address)
     return { ...address, servername: hostname, headers: { host: `${hostname}:${this.#service.port}` } }
   }
 
-  async #find(namespace: string, name: string, path: string): Promise<KubeObject | undefined> {
+  async #addressOf(place: ServicePlace, path: string): Promise<Address | string> {
+    const { namespace, name } = place
+    const routing = this.#routing
     try {
-      return await this.#getService(namespace, name)
+      const service = await this.#getService(namespace, name)
+      if (routing === undefined) return addressOf(service, place)
+      const endpoints = await routing.getEndpoints(namespace, name)
+      return endpointOf(service, place, { endpoints, random: routing.random })
     } catch (error) {
       throw this.#failure(path, error instanceof Error ? error.message : String(error), error)
     }

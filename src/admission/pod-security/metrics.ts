@@ -52,8 +52,9 @@ export class PodSecurityMetrics {
     this.#exemptions.with(...labelsOf(attributes)).add()
   }
 
-  countError(attributes: Attributes): void {
-    this.#errors.with('false', ...labelsOf(attributes)).add()
+  /** `isFatal`: nothing could be evaluated. */
+  countError(attributes: Attributes, { isFatal }: { readonly isFatal: boolean }): void {
+    this.#errors.with(`${isFatal}`, ...labelsOf(attributes)).add()
   }
 }
 

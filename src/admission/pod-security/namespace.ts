@@ -1,7 +1,7 @@
 /** Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter level. */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
-import { fieldsOf, type KubeObject, type ObjectMeta, textOf } from '../../api/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, type ObjectMeta, textOf } from '../../api/object.ts'
 import {
   isPrivileged,
   isSameLevel,
@@ -12,6 +12,8 @@ import {
 } from '../../api/pod-security-level.ts'
 import { quote } from '../../api/quote.ts'
 import type { PodSecurityConfiguration } from '../../config/files/pod-security.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { Slices } from '../../lib/slices.ts'
 import type { Attributes } from '../admission.ts'
 import type { Objects } from '../objects.ts'
 import { violations } from './evaluate.ts'
@@ -22,18 +24,21 @@ const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
 /** Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not delayed. */
 const PODS_MAX = 3000
+/** As upstream. */
+const CHECK_MS_MAX = 1_000
 
 type Options = {
   readonly objects: Pick<Objects, 'list'>
   readonly configuration: PodSecurityConfiguration
   readonly gates: Gates
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
 /** Fails with Invalid; warns about existing pods that a stricter level would refuse. */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
-  { objects, configuration, gates }: Options,
+  { objects, configuration, gates, clock }: Options,
 ): Promise<void> {
   const name = namespace.metadata.name ?? ''
   const { defaults, exemptions } = configuration
@@ -53,7 +58,10 @@ export async function checkNamespace(
   const found = all.filter(
     ({ spec }) => !exemptions.runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName'])),
   )
-  for (const warning of warnings(name, found, { level: policy.enforce, gates })) context.warn(warning)
+  // As upstream: the check must not use up the time of the request.
+  const timeMs = Math.min(CHECK_MS_MAX, Math.max(0, context.deadlineMs - clock.monotonicMs()) / 2)
+  const told = await warnings(name, byPriority(found), { level: policy.enforce, gates, timeMs, clock })
+  for (const warning of told) context.warn(warning)
 }
 
 function isTightened(level: LevelVersion, before: LevelVersion): boolean {
@@ -84,28 +92,56 @@ function exemptWarning(name: string, { policy, defaults, labels = {} }: Labelled
 const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
   isSameLevel(one, other) || (one.level === 'privileged' && other.level === 'privileged')
 
-/** Pods with the same violations are reported together. */
-function warnings(
+type Checking = {
+  readonly level: LevelVersion
+  readonly gates: Gates
+  readonly timeMs: number
+  readonly clock: Options['clock']
+}
+
+/** Pods with the same violations are reported together. Runs in slices: there may be thousands of pods. */
+async function warnings(
   namespace: string,
   found: readonly KubeObject[],
-  { level, gates }: { readonly level: LevelVersion; readonly gates: Gates },
-): string[] {
+  { level, gates, timeMs, clock }: Checking,
+): Promise<string[]> {
+  const slices = new Slices()
+  const deadlineMs = clock.monotonicMs() + timeMs
   const namesByReasons = new Map<string, string[]>()
+  let checked = 0
   for (const { metadata, spec } of found.slice(0, PODS_MAX)) {
+    if (slices.isOver) await slices.turn()
     const reasons = violations(viewPod(metadata, spec, gates), level).map(({ reason }) => reason)
-    if (reasons.length === 0) continue
     const key = reasons.join(', ')
-    namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])
+    if (reasons.length > 0) namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])
+    checked++
+    if (clock.monotonicMs() > deadlineMs) break
   }
-  const lines = [...namesByReasons].map(([reasons, names]) => `${shown(names)}: ${reasons}`)
-  if (found.length > PODS_MAX) {
-    lines.unshift(
-      `new PodSecurity enforce level only checked against the first ${PODS_MAX} of ${found.length} existing pods`,
-    )
+  const lines = [...namesByReasons].map(([reasons, names]) => `${shown(names.toSorted())}: ${reasons}`)
+  return [
+    ...(checked < found.length
+      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${found.length} existing pods`]
+      : []),
+    ...(lines.length > 0
+      ? [`existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`]
+      : []),
+    ...lines.toSorted(),
+  ]
+}
+
+/** One pod of each controller comes first, since the others are most likely like it. */
+function byPriority(found: readonly KubeObject[]): readonly KubeObject[] {
+  const seen = new Set<string>()
+  const isRepeated = ({ metadata }: KubeObject): boolean => {
+    const controller = itemsOf(metadata['ownerReferences']).find((owner) => owner['controller'] === true)
+    if (controller === undefined) return false
+    const uid = textOf(controller['uid'])
+    if (seen.has(uid)) return true
+    seen.add(uid)
+    return false
   }
-  if (lines.length === 0) return []
-  const header = `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`
-  return [header, ...lines.toSorted()]
+  const repeated = new Set(found.filter(isRepeated))
+  return [...found.filter((pod) => !repeated.has(pod)), ...repeated]
 }
 
 function shown([first = '', ...others]: readonly string[]): string {
