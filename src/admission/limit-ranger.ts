@@ -38,8 +38,11 @@ export function createLimitRanger(
       if (object === undefined || !isLimited(attributes)) return
       const ranges = await readRanges(namespace)
       const demands = attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
-      const texts = await faultsOf(ranges.flatMap(limitsOf), demands)
-      if (texts.length > 0) throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
+      // As upstream: what the first range refuses is all that is told.
+      for (const range of ranges) {
+        const texts = await faultsOf(limitsOf(range), demands)
+        if (texts.length > 0) throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
+      }
     },
   }
 }

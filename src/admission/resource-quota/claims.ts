@@ -60,6 +60,15 @@ function usageOf(claim: KubeObject, gates: Gates): ResourceList {
 /** A claim whose request is reduced after a failed expansion still holds the allocated amount. */
 function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
-  if (!gates.isOn('RecoverVolumeExpansionFailure')) return asked.get('storage')
-  return largest([asked, readResourceList(fieldsOf(status)['allocatedResources'])]).get('storage')
+  if (!gates.isOn('RecoverVolumeExpansionFailure')) return wholeBytes(asked.get('storage'))
+  return wholeBytes(largest([asked, readResourceList(fieldsOf(status)['allocatedResources'])]).get('storage'))
 }
+
+/** Rounded up, as upstream does for claims alone. */
+function wholeBytes(size: Quantity | undefined): Quantity | undefined {
+  if (size === undefined || size.nanos % NANOS === 0n) return size
+  return { ...size, nanos: (size.nanos / NANOS + 1n) * NANOS }
+}
+
+/** Billionths in one. */
+const NANOS = 10n ** 9n
