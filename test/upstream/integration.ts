@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 /** Upstream's integration tests against a server outside: `npm run integration -- --help` says what it can do, README.md how. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { startEtcd } from '../harness/etcd.ts'
-import { Builder, cache, type TestProgram } from './build.ts'
-import { type Options, parseOptions, type ServerKind, usage, UsageError } from './options.ts'
+import { Builder, type TestProgram } from './build.ts'
+import { keepOutcome, keptVerdicts } from './kept.ts'
+import { type Options, parseOptions, usage, UsageError } from './options.ts'
 import { ReferenceResults } from './reference-results.ts'
 import { listTests, runTest, type TimedOutcome } from './run-test.ts'
 import { Tally } from './tally.ts'
@@ -60,18 +59,28 @@ class Run {
   }
 }
 
-/** The line of this test in the package's file; those of other tests stay. */
-function keepOutcome(server: ServerKind, name: string, test: string, outcome: TimedOutcome): void {
-  const file = join(cache, server, `${name.replaceAll('/', '-')}.jsonl`)
-  mkdirSync(join(cache, server), { recursive: true })
-  const start = `{"package":${JSON.stringify(name)},"test":${JSON.stringify(test)},`
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
-  const others = kept.filter((line) => line !== '' && !line.startsWith(start))
-  writeFileSync(file, `${[...others, JSON.stringify({ package: name, test, ...outcome })].join('\n')}\n`)
+/** Of each package what the last runs answered, for every test that passes on the reference or waits. */
+function table(packages: readonly string[]): Tally {
+  const tally = new Tally()
+  const reference = new ReferenceResults()
+  const waits = new Waits()
+  for (const name of packages) {
+    const kept = keptVerdicts('keelson', name)
+    for (const test of new Set([...reference.passed(name), ...waits.tests(name)])) {
+      const result = kept.get(test)
+      const wanted = reference.of(name, test)
+      const waitsFor = waits.of(name, test)
+      tally.add({ package: name, result: result ?? 'fail', wanted, waitsFor })
+      if (wanted === 'pass' && result !== 'pass' && waitsFor === undefined)
+        console.log([result === undefined ? 'NOT RUN' : result.toUpperCase(), name, test].join('\t'))
+    }
+  }
+  return tally
 }
 
 /** The exit status. */
 async function main(options: Options): Promise<number> {
+  if (options.tableOnly) return report(table(options.packages))
   const builder = await Builder.prepare()
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(QUOTA_BYTES)] })
   const run = new Run(options, etcd.clientUrl)
@@ -79,8 +88,12 @@ async function main(options: Options): Promise<number> {
     const program = await builder.build(name)
     if (!options.buildOnly) await run.take(program)
   }
-  for (const line of run.tally.summary()) console.log(line)
-  return run.tally.failed > 0 ? 1 : 0
+  return report(run.tally)
+}
+
+function report(tally: Tally): number {
+  for (const line of tally.summary()) console.log(line)
+  return tally.failed > 0 ? 1 : 0
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

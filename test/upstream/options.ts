@@ -11,7 +11,8 @@ export const usage = `npm run integration -- [PACKAGE…] [options]
   --timeout S   seconds for one test (150)
   --retries N   a test that fails is run again so often (1): many have time limits of their own
   --jobs N      so many tests at once (1)
-  --build       only builds the test programs`
+  --build       only builds the test programs
+  --table       runs nothing: counts what the last runs answered, by package`
 
 export type ServerKind = 'keelson' | 'reference'
 
@@ -24,6 +25,7 @@ export type Options = {
   readonly retries: number
   readonly jobs: number
   readonly buildOnly: boolean
+  readonly tableOnly: boolean
 }
 
 /** A fault in the command line: its message says what to write instead. */
@@ -49,6 +51,7 @@ export function parseOptions(argv: readonly string[]): Options {
     retries,
     jobs,
     buildOnly: values.build,
+    tableOnly: values.table,
   }
 }
 
@@ -72,6 +75,7 @@ function parse(argv: readonly string[]) {
         retries: { type: 'string', default: '1' },
         jobs: { type: 'string', default: '1' },
         build: { type: 'boolean', default: false },
+        table: { type: 'boolean', default: false },
       },
     })
   } catch (error) {

@@ -24,6 +24,14 @@ export class ReferenceResults {
     return this.#results.get(keyOf(name, test))
   }
 
+  /** Tests of a package that pass there. */
+  passed(name: string): string[] {
+    const start = keyOf(name, '')
+    return [...this.#results]
+      .filter(([key, verdict]) => verdict === 'pass' && key.startsWith(start))
+      .map(([key]) => key.slice(start.length))
+  }
+
   /** Reads the file again: runs of other packages may have written meanwhile. */
   record(name: string, test: string, verdict: Verdict): void {
     this.#results = read(this.#path).set(keyOf(name, test), verdict)

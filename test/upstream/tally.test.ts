@@ -19,6 +19,7 @@ test('a test that fails here and passes on the reference is a fault, unless it w
   assert.deepEqual(tally.summary(), [
     'package\treference\tkeelson\twaits',
     'auth\t3\t1\taccess 1',
+    'all\t3\t1\t33.3 %',
     'listed: access: 1',
     '1 passed, 1 failed',
   ])
@@ -36,7 +37,12 @@ test('a test that is listed waits, whether the reference was asked or not', () =
     tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),
     /^listed: audit; the reference was not asked/,
   )
-  assert.deepEqual(tally.summary().slice(1), ['auth\t0\t0\taudit 1', 'listed: audit: 1', '0 passed, 0 failed'])
+  assert.deepEqual(tally.summary().slice(1), [
+    'auth\t0\t0\taudit 1',
+    'all\t0\t0\t',
+    'listed: audit: 1',
+    '0 passed, 0 failed',
+  ])
 })
 
 test('a test that passes although it is listed is counted, and said', () => {

@@ -14,6 +14,7 @@ type Counts = { reference: number; passed: number; failed: number; readonly wait
 
 const NOT_ASKED = 'the reference was not asked: run it with --reference first'
 
+const share = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)} %`
 const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 
 export class Tally {
@@ -41,6 +42,11 @@ export class Tally {
     return waitsFor === undefined ? '' : `passes, and waits.txt has it under "${waitsFor}"`
   }
 
+  /** How many pass on the reference. */
+  get reference(): number {
+    return this.#sum(({ reference }) => reference)
+  }
+
   get passed(): number {
     return this.#sum(({ passed }) => passed)
   }
@@ -59,6 +65,7 @@ export class Tally {
       ...[...this.#packages].map(([name, { reference, passed, waits }]) =>
         [name, reference, passed, [...waits].map(([feature, count]) => `${feature} ${count}`).join(', ')].join('\t'),
       ),
+      ['all', this.reference, this.passed, this.reference > 0 ? share(this.passed, this.reference) : ''].join('\t'),
       ...[...features].map(([feature, count]) => `listed: ${feature}: ${count}`).toSorted(byText),
       `${this.passed} passed, ${this.failed} failed`,
     ]

@@ -21,4 +21,10 @@ export class Waits {
   of(name: string, test: string): string | undefined {
     return this.#features.get(`${name}\t${test}`)
   }
+
+  /** Tests of a package that wait. */
+  tests(name: string): string[] {
+    const start = `${name}\t`
+    return [...this.#features.keys()].filter((key) => key.startsWith(start)).map((key) => key.slice(start.length))
+  }
 }
