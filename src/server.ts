@@ -259,6 +259,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     clientCaPem: joinPems(plane.authorities.pems),
     isIdentityHeader: identityHeaderTest(requestHeader === null ? undefined : identityHeadersOf(requestHeader)),
     tlsMinVersion: config.tlsMinVersion,
+    tlsCiphers: config.tlsCiphers ?? undefined,
     servesHttp2: config.servesHttp2,
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),

@@ -10,6 +10,7 @@ import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './au
 import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
+import { readCipherSuites } from './cipher-suites.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { readFlagFile } from './flag-file.ts'
@@ -50,6 +51,8 @@ export type Config = {
     /** The certificate in the folder is used if it exists, else created there. */
     | { readonly kind: 'folder'; readonly path: string }
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
+  /** OpenSSL's list of cipher suites. Null: that of Node. */
+  readonly tlsCiphers: string | null
   /** Whether clients are offered HTTP/2. */
   readonly servesHttp2: boolean
   /** The maximum of concurrent streams of an HTTP/2 connection; null: the listener's default. */
@@ -125,6 +128,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
     tlsMinVersion: readTlsVersion(values),
+    tlsCiphers: readCipherSuites(values),
     servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values, warn),

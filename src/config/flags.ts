@@ -57,6 +57,11 @@ const flagTable = {
     default: 'VersionTLS12',
     help: 'The oldest version of TLS that clients may use: VersionTLS12, VersionTLS13.',
   },
+  'tls-cipher-suites': {
+    section: serving,
+    type: 'list',
+    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those that Node.js takes for safe.',
+  },
   'disable-http2-serving': {
     section: serving,
     type: 'boolean',

@@ -58,7 +58,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   'Secure serving': {
     'permit-address-sharing': 'false',
     'permit-port-sharing': 'false',
-    'tls-cipher-suites': '',
     'tls-sni-cert-key': '',
   },
   'Egress selector': {

@@ -98,8 +98,8 @@ export class Listener implements AsyncDisposable {
       endsUnauthenticated: options.endsUnauthenticated ?? true,
       isIdentityHeader,
     })
-    const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
-    this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
+    const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2', tlsCiphers } = options
+    this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers }
     this.#tcp = createTcpServer({
       silentMsMax: this.#limits.handshakeMsMax,
       onConnection: (socket) => this.#onHandshake(socket),

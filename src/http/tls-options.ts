@@ -13,6 +13,8 @@ export type TlsChoice = Certificate & {
   readonly clientCaPem?: string | undefined
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
+  /** OpenSSL's list of cipher suites. Absent: that of Node. */
+  readonly tlsCiphers?: string | undefined
   /** Whether clients are offered HTTP/2. Absent: they are. */
   readonly servesHttp2?: boolean
 }
@@ -23,6 +25,7 @@ export function secureContext({
   keyPem,
   clientCaPem,
   tlsMinVersion = 'TLSv1.2',
+  tlsCiphers,
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   if (!isPair) throw new Error('the private key is not that of the certificate')
@@ -30,7 +33,8 @@ export function secureContext({
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
   // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
-  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions }
+  const ciphers = tlsCiphers === undefined ? {} : { ciphers: tlsCiphers }
+  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, ...ciphers }
 }
 
 export function tlsOptions(choice: TlsChoice, limits: Limits): TlsOptions {

@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'node:tls'
+import { connect, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
 import { checkArgs } from '../../src/config/config.ts'
+import { defaultLimits } from '../../src/http/limits.ts'
+import { tlsOptions } from '../../src/http/tls-options.ts'
 import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { realSurroundings, type Server, startServer } from '../../src/server.ts'
@@ -172,4 +174,34 @@ test('client authorities are read again: who was trusted by another one has to c
   await writeFile(join(dir, 'ca.crt'), 'nonsense')
   await server.reloadCertificate()
   assert.equal((await whoami(joe)).status, 201, 'what cannot be used is not')
+})
+
+test('clients may use the cipher suites of --tls-cipher-suites and no others', async () => {
+  const checked = checkArgs([
+    `--etcd-servers=${etcd.clientUrl}`,
+    '--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA',
+  ])
+  assert.ok(checked.kind === 'config')
+  const tlsCiphers = checked.config.tlsCiphers ?? undefined
+  const listening = createTlsServer(tlsOptions({ ...serving('suites'), tlsCiphers }, defaultLimits)).listen(0)
+  await once(listening, 'listening')
+  const address = listening.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const shake = async (options: ConnectionOptions): Promise<string> => {
+    const socket = connect({ host: '127.0.0.1', port: address.port, ca: authority.certificatePem, ...options })
+    try {
+      await once(socket, 'secureConnect')
+      return `${socket.getProtocol()} ${socket.getCipher().name}`
+    } finally {
+      socket.destroy()
+    }
+  }
+  try {
+    assert.match(await shake({ maxVersion: 'TLSv1.2' }), /^TLSv1\.2 ECDHE-(ECDSA|RSA)-AES128-SHA$/)
+    assert.match(await shake({}), /^TLSv1\.3 /)
+    const other = 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384'
+    await assert.rejects(shake({ maxVersion: 'TLSv1.2', ciphers: other }), /alert handshake failure/)
+  } finally {
+    listening.close()
+  }
 })

@@ -1,0 +1,44 @@
+/** `--tls-cipher-suites`: the names that Go has for them become those of OpenSSL. */
+import type { Values } from './values.ts'
+
+/** Those of TLS 1.3 are always offered, as Go does: the flag is about TLS 1.2. */
+const tls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
+
+const tls12: Readonly<Record<string, string>> = {
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'AES128-GCM-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
+}
+
+/** RFC 7465 and RFC 8996 with CVE-2016-2183: upstream still takes these. */
+const broken = /_WITH_(RC4_128|3DES_EDE_CBC)_SHA$/
+
+/** OpenSSL's list. Null: Node's own. */
+export function readCipherSuites(values: Values): string | null {
+  const names = values.slice('tls-cipher-suites')
+  const chosen: string[] = []
+  for (const name of names) {
+    if (tls13.includes(name)) continue
+    const suite = Object.hasOwn(tls12, name) ? tls12[name] : undefined
+    if (suite !== undefined) chosen.push(suite)
+    else if (broken.test(name)) values.fault(`--tls-cipher-suites ${name} is not supported: its cipher is broken`)
+    else values.fault(`--tls-cipher-suites: ${JSON.stringify(name)} is no cipher suite: use the names of IANA`)
+  }
+  return names.length === 0 ? null : [...tls13, ...chosen].join(':')
+}
