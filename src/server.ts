@@ -30,6 +30,7 @@ import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
+import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startControllers } from './controllers/elected-controllers.ts'
 import { serverName } from './controllers/identity-lease.ts'
@@ -323,7 +324,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     clock,
     log,
   })
-  const loops = [...ownLoops, ...controllers]
+  const elections = config.featureGates.isOn('CoordinatedLeaderElection')
+    ? CoordinatedElection.start({ handle, registry: plane.registry, accessOf: plane.readAccessOf, log })
+    : undefined
+  const loops = [...ownLoops, ...controllers, ...(elections === undefined ? [] : [elections])]
   const stopping = {
     // Readiness fails while requests are still accepted, so that load balancers use other servers.
     onStop: () => {

@@ -1,0 +1,75 @@
+/** What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined. */
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
+
+export type Candidate = {
+  readonly object: KubeObject
+  readonly name: string
+  readonly leaseName: string
+  readonly strategy: string
+  readonly emulationVersion: Semver | undefined
+  readonly binaryVersion: Semver | undefined
+  readonly createdMs: number
+  readonly renewedMs: number | undefined
+  readonly pingedMs: number | undefined
+}
+
+export function candidateOf(object: KubeObject): Candidate {
+  const spec = fieldsOf(object['spec'])
+  return {
+    object,
+    name: object.metadata.name ?? '',
+    leaseName: textOf(spec['leaseName']),
+    strategy: textOf(spec['strategy']),
+    emulationVersion: versionOf(textOf(spec['emulationVersion'])),
+    binaryVersion: versionOf(textOf(spec['binaryVersion'])),
+    createdMs: timeOf(object.metadata.creationTimestamp) ?? 0,
+    renewedMs: timeOf(spec['renewTime']),
+    pingedMs: timeOf(spec['pingTime']),
+  }
+}
+
+/** Its answer to a ping is a renewal. */
+export const hasAnswered = ({ renewedMs, pingedMs }: Candidate): boolean =>
+  pingedMs === undefined || (renewedMs !== undefined && renewedMs >= pingedMs)
+
+/** The strategy of the newest binary. Undefined: the newest ones do not agree. */
+export function strategyOf(candidates: readonly Candidate[]): string | undefined {
+  const [first, ...others] = candidates
+  if (first === undefined) return undefined
+  let newest = first
+  let isAgreed = true
+  for (const candidate of others) {
+    const order = compare(candidate.binaryVersion, newest.binaryVersion)
+    if (order < 0) continue
+    if (order > 0) [newest, isAgreed] = [candidate, true]
+    else isAgreed &&= candidate.strategy === newest.strategy
+  }
+  return isAgreed ? newest.strategy : undefined
+}
+
+/** The oldest emulation version, then the oldest binary, then the oldest object: what all servers of a cluster understand. */
+export function oldestOf(candidates: readonly Candidate[]): Candidate | undefined {
+  const valid = candidates.filter(
+    ({ emulationVersion, binaryVersion }) => emulationVersion !== undefined && binaryVersion !== undefined,
+  )
+  return valid.toSorted(
+    (one, other) =>
+      compare(one.emulationVersion, other.emulationVersion) ||
+      compare(one.binaryVersion, other.binaryVersion) ||
+      one.createdMs - other.createdMs,
+  )[0]
+}
+
+const zero: Semver = { numbers: [0n, 0n, 0n], pre: [] }
+const compare = (one = zero, other = zero): number => compareSemver(one, other)
+
+function versionOf(text: string): Semver | undefined {
+  const version = parseSemver(text)
+  return 'fault' in version ? undefined : version
+}
+
+export function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}

@@ -1,0 +1,171 @@
+/**
+ * Coordinated leader election (gate CoordinatedLeaderElection): programs that want to lead are LeaseCandidates, and the server chooses who
+ * holds the Lease. Every replica does this: each write has the resourceVersion that it was decided from, so that of two that come to the
+ * same decision one is refused and does nothing.
+ */
+import { fieldsOf, type Fields } from '../../api/object.ts'
+import { type HandleAs, request } from '../../api/own-request.ts'
+import { FollowedResource } from '../../cache/followed-resource.ts'
+import type { Log } from '../../lib/log.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
+import type { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
+import { collectionPath, objectPath } from '../served-resources.ts'
+import { WorkQueue } from '../work-queue.ts'
+import { outcomeOrThrow } from '../write-outcome.ts'
+import { type Candidate, candidateOf } from './candidate.ts'
+import { CANDIDATE_VALID_MS, isExpiredCandidate, microTime, nextStep } from './step.ts'
+
+const WORKERS_MAX = 5
+/** How soon an election is looked at again: while one goes on, and when its Lease has a good holder, who may stop to renew it. */
+const BUSY_MS = 1_000
+const SETTLED_MS = 5_000
+
+export type CoordinatedElectionParts = {
+  readonly handle: HandleAs
+  readonly registry: Pick<Registry, 'find'>
+  readonly accessOf: ReadAccessOf
+  readonly log: Log
+  readonly time?: Time
+}
+
+type Source = ReadAccess & { readonly resource: Resource }
+type Kept = { readonly namespace: string; readonly leaseName: string }
+
+export class CoordinatedElection implements AsyncDisposable {
+  readonly #handle: HandleAs
+  readonly #time: Time
+  readonly #stopping = new AbortController()
+  readonly #queue: WorkQueue
+  readonly #candidates: Source
+  readonly #leases: Source
+  readonly #followed: FollowedResource<Kept>
+  /** By the candidate's key: its election. */
+  readonly #kept = new Map<string, Kept>()
+  /** By election: the keys of its candidates. */
+  readonly #elections = new Map<string, Set<string>>()
+
+  /** Undefined: LeaseCandidates are not served. */
+  static start(parts: CoordinatedElectionParts): CoordinatedElection | undefined {
+    const { registry } = parts
+    const group = 'coordination.k8s.io'
+    const candidates = registry.find({ group, version: 'v1beta1', plural: 'leasecandidates' })
+    const leases = registry.find({ group, version: 'v1', plural: 'leases' })
+    if (candidates === undefined || leases === undefined) return undefined
+    return new CoordinatedElection(parts, { candidates, leases })
+  }
+
+  private constructor(
+    { handle, accessOf, log, time = systemTime }: CoordinatedElectionParts,
+    { candidates, leases }: { readonly candidates: Resource; readonly leases: Resource },
+  ) {
+    this.#handle = handle
+    this.#time = time
+    this.#candidates = { resource: candidates, ...accessOf(candidates) }
+    this.#leases = { resource: leases, ...accessOf(leases) }
+    const work = (election: string): Promise<number | undefined> => this.#work(election)
+    this.#queue = new WorkQueue({ name: 'the election of a leader', workersMax: WORKERS_MAX, work, log, timers: time })
+    const { reader, keys } = this.#candidates
+    this.#followed = new FollowedResource<Kept>({
+      name: 'leasecandidates',
+      reader,
+      range: keys.range(),
+      read: (item) => {
+        const object = item.object()
+        return { namespace: object.metadata.namespace ?? '', leaseName: candidateOf(object).leaseName }
+      },
+      set: (key, kept) => this.#set(key, kept),
+      known: () => this.#kept.keys(),
+      log,
+    })
+    // Never fails.
+    void this.#followed.start()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all([this.#followed[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
+  }
+
+  #set(key: string, kept: Kept | undefined): void {
+    const before = this.#kept.get(key)
+    if (before !== undefined) this.#leave(key, electionOf(before))
+    if (kept === undefined) return
+    this.#kept.set(key, kept)
+    const election = electionOf(kept)
+    const keys = this.#elections.get(election)
+    if (keys === undefined) this.#elections.set(election, new Set([key]))
+    else keys.add(key)
+    this.#queue.add(election)
+  }
+
+  #leave(key: string, election: string): void {
+    this.#kept.delete(key)
+    const keys = this.#elections.get(election)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#elections.delete(election)
+    this.#queue.add(election)
+  }
+
+  async #work(election: string): Promise<number | undefined> {
+    const all = await this.#read(election)
+    const kept = this.#kept.get([...(this.#elections.get(election) ?? [])][0] ?? '')
+    if (kept === undefined) return undefined
+    const nowMs = this.#time.wallMs()
+    const valid: Candidate[] = []
+    for (const candidate of all) {
+      if (!isExpiredCandidate(candidate, nowMs)) valid.push(candidate)
+      // One that was never renewed may just have been created.
+      else if (candidate.createdMs + CANDIDATE_VALID_MS < nowMs || candidate.renewedMs !== undefined)
+        await this.#remove(candidate)
+    }
+    const { namespace, leaseName } = kept
+    const { keys, reader } = this.#leases
+    const lease = (await reader.get(keys.key(namespace, leaseName), 'latest')).item?.object()
+    const step = nextStep(valid, lease && fieldsOf(lease['spec']), nowMs)
+    if (step.kind === 'ping') for (const candidate of step.candidates) await this.#ping(candidate, nowMs)
+    if (step.kind === 'write' && lease === undefined) await this.#create(kept, step.spec)
+    if (step.kind === 'write' && lease !== undefined)
+      await this.#put(objectPath(this.#leases.resource, namespace, leaseName), { ...lease, spec: step.spec })
+    return step.kind === 'settled' ? SETTLED_MS : BUSY_MS
+  }
+
+  async #read(election: string): Promise<Candidate[]> {
+    const candidates: Candidate[] = []
+    for (const key of this.#elections.get(election) ?? []) {
+      const { item } = await this.#candidates.reader.get(key, 'latest')
+      if (item !== undefined) candidates.push(candidateOf(item.object()))
+    }
+    return candidates
+  }
+
+  async #ping({ object, name }: Candidate, nowMs: number): Promise<void> {
+    const path = objectPath(this.#candidates.resource, object.metadata.namespace, name)
+    await this.#put(path, { ...object, spec: { ...fieldsOf(object['spec']), pingTime: microTime(nowMs) } })
+  }
+
+  async #remove({ object, name }: Candidate): Promise<void> {
+    const path = objectPath(this.#candidates.resource, object.metadata.namespace, name)
+    const { uid = '', resourceVersion = '' } = object.metadata
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } }
+    const { signal } = this.#stopping
+    outcomeOrThrow(path, await request(this.#handle, { method: 'DELETE', path, body, signal }))
+  }
+
+  async #create({ namespace, leaseName }: Kept, spec: Fields): Promise<void> {
+    const path = collectionPath(this.#leases.resource, namespace)
+    const metadata = { name: leaseName, namespace }
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
+    const { signal } = this.#stopping
+    outcomeOrThrow(path, await request(this.#handle, { method: 'POST', path, body, signal }))
+  }
+
+  /** One that somebody else has changed meanwhile is looked at again. */
+  async #put(path: string, body: Fields): Promise<void> {
+    const { signal } = this.#stopping
+    outcomeOrThrow(path, await request(this.#handle, { method: 'PUT', path, body, signal }))
+  }
+}
+
+const electionOf = ({ namespace, leaseName }: Kept): string => `${namespace}/${leaseName}`

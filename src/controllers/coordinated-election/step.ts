@@ -1,0 +1,85 @@
+/**
+ * One step of a coordinated election (KEP-4355), decided from what is stored: candidates that have been silent are pinged, and among those that
+ * answer within the time of an election the best one becomes the holder of the Lease, or is told to the present holder, who then steps down.
+ */
+import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
+import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
+
+/** For how long candidates are waited for, and for how long a renewal counts as an answer. Upstream's, as are those below. */
+export const ELECTION_MS = 5_000
+/** A candidate that was not heard of for so long is none. */
+export const CANDIDATE_VALID_MS = 30 * 60 * 1000
+const LEASE_SECONDS = 5
+/** The strategy whose leaders are chosen here. Others are somebody else's: the Lease is made without a holder. */
+const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion'
+
+export type Step =
+  /** There is nothing to do as long as nothing changes. */
+  | { readonly kind: 'settled' }
+  /** Candidates that were pinged before have time left to answer. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'ping'; readonly candidates: readonly Candidate[] }
+  /** What the Lease's spec is to become. */
+  | { readonly kind: 'write'; readonly spec: Fields }
+
+export const isExpiredCandidate = ({ renewedMs }: Candidate, nowMs: number): boolean =>
+  renewedMs === undefined || renewedMs + CANDIDATE_VALID_MS < nowMs
+
+/** `lease`: its spec; undefined: there is none. `candidates`: those that have not expired. */
+export function nextStep(candidates: readonly Candidate[], lease: Fields | undefined, nowMs: number): Step {
+  if (candidates.length === 0 || !needsElection(candidates, lease, nowMs)) return { kind: 'settled' }
+  const pinged = candidates.filter((candidate) => isSilent(candidate, nowMs))
+  if (pinged.length > 0) return { kind: 'ping', candidates: pinged }
+  if (candidates.some((candidate) => isAwaited(candidate, nowMs))) return { kind: 'wait' }
+  const present = candidates.filter(({ renewedMs }) => isWithin(renewedMs, nowMs))
+  const strategy = strategyOf(present)
+  if (strategy === undefined) return { kind: 'wait' }
+  const elected = strategy === OLDEST_EMULATION_VERSION ? oldestOf(present)?.name : undefined
+  const spec = specOf({ strategy, elected }, lease, nowMs)
+  return spec === undefined ? { kind: 'settled' } : { kind: 'write', spec }
+}
+
+function needsElection(candidates: readonly Candidate[], lease: Fields | undefined, nowMs: number): boolean {
+  if (lease === undefined || isExpired(lease, nowMs) || textOf(lease['holderIdentity']) === '') return true
+  // Candidates are heard of before they expire.
+  if (candidates.some(({ renewedMs = 0 }) => renewedMs + CANDIDATE_VALID_MS / 2 < nowMs)) return true
+  if (strategyOf(candidates) !== OLDEST_EMULATION_VERSION) return false
+  const best = oldestOf(candidates)
+  return best !== undefined && best.name !== lease['holderIdentity']
+}
+
+const isWithin = (ms: number | undefined, nowMs: number): boolean => ms !== undefined && ms + ELECTION_MS > nowMs
+
+const isAwaited = (candidate: Candidate, nowMs: number): boolean =>
+  !hasAnswered(candidate) && isWithin(candidate.pingedMs, nowMs)
+
+/** One that did not answer its last ping is not pinged again: it has to renew by itself. */
+const isSilent = (candidate: Candidate, nowMs: number): boolean =>
+  !isWithin(candidate.renewedMs, nowMs) && !isWithin(candidate.pingedMs, nowMs) && hasAnswered(candidate)
+
+function isExpired(lease: Fields, nowMs: number): boolean {
+  const renewedMs = timeOf(lease['renewTime'])
+  const seconds = lease['leaseDurationSeconds'] ?? null
+  return renewedMs === undefined || seconds === null || renewedMs + 1000 * numberOf(seconds) < nowMs
+}
+
+type Result = { readonly strategy: string; readonly elected: string | undefined }
+
+/** Undefined: the Lease is as it should be. */
+function specOf({ strategy, elected }: Result, lease: Fields | undefined, nowMs: number): Fields | undefined {
+  const renewed = { leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(nowMs) }
+  if (lease === undefined)
+    return { strategy, ...renewed, ...(elected === undefined ? {} : { holderIdentity: elected }) }
+  const holder = textOf(lease['holderIdentity'])
+  if (elected !== undefined && elected !== holder) {
+    if (holder !== '' && !isExpired(lease, nowMs)) {
+      const isTold = lease['preferredHolder'] === elected && lease['strategy'] === strategy
+      return isTold ? undefined : { ...lease, strategy, preferredHolder: elected }
+    }
+    const { preferredHolder: _, acquireTime: __, ...kept } = lease
+    return { ...fieldsOf(kept), strategy, holderIdentity: elected, ...renewed }
+  }
+  return lease['strategy'] === strategy ? undefined : { ...lease, strategy }
+}
+
+export const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
