@@ -34,6 +34,7 @@ import { CoordinatedElection } from './controllers/coordinated-election/controll
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startControllers } from './controllers/elected-controllers.ts'
 import { serverName } from './controllers/identity-lease.ts'
+import { Loop } from './controllers/loop.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { QueueMetrics } from './controllers/queue-metrics.ts'
 import { createChecks } from './discovery/checks.ts'
@@ -63,6 +64,7 @@ import { EtcdEngine } from './storage/etcd-engine.ts'
 import { checkVersions } from './storage/etcd-versions.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
+import { addStorageSize, SIZE_POLL_MS } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
@@ -129,7 +131,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const { certificate, ...files } = loadCertificate(config, clock)
 
   const tls = config.etcd.tls ?? undefined
-  const metrics = new Metrics()
+  const metrics = new Metrics(config.allowedMetricLabels)
   const { random } = surroundings
   const audit = await createAudit(config.audit, { metrics, clock, random, log })
   if (audit !== undefined) parts.use(audit)
@@ -146,7 +148,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
   await startCache(cache, config)
 
-  const sliMetrics = new Metrics()
+  const sliMetrics = new Metrics(config.allowedMetricLabels)
+  const showSize = addStorageSize(metrics, client.maintenance)
+  parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
   addProcessMetrics(metrics, clock)
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache)

@@ -44,6 +44,7 @@ test('flags become one frozen configuration', () => {
     endpointAddress: '0.0.0.0',
     externalHost: '127.0.0.1',
     tls: { kind: 'folder', path: '/c' },
+    allowedMetricLabels: new Map(),
     tlsMinVersion: 'TLSv1.2',
     tlsCiphers: null,
     servesHttp2: true,
@@ -118,6 +119,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
+  ['--allow-metric-labels=m=1', /"m=1" for "--allow-metric-labels": it should be metric,label=value,value in quotes/],
   ['--tls-cipher-suites=TLS_NONE', /--tls-cipher-suites: "TLS_NONE" is no cipher suite/],
   [
     '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',

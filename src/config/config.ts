@@ -10,6 +10,8 @@ import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './au
 import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
+import type { AllowedLabels } from '../lib/metrics.ts'
+import { readMetricLabels } from './metric-labels.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
@@ -50,6 +52,8 @@ export type Config = {
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
     /** The certificate in the folder is used if it exists, else created there. */
     | { readonly kind: 'folder'; readonly path: string }
+  /** Of labels of metrics that are restricted: the values that are shown, by `metric,label`. */
+  readonly allowedMetricLabels: AllowedLabels
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's list of cipher suites. Null: that of Node. */
   readonly tlsCiphers: string | null
@@ -127,6 +131,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
       values.address('advertise-address') || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
+    allowedMetricLabels: readMetricLabels(values),
     tlsMinVersion: readTlsVersion(values),
     tlsCiphers: readCipherSuites(values),
     servesHttp2: !values.boolean('disable-http2-serving'),

@@ -21,6 +21,11 @@ const flagTable = {
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
   'etcd-keyfile': { section: etcd, type: 'string', help: 'The private key of --etcd-certfile, PEM.' },
+  'allow-metric-labels': {
+    section: 'Metrics',
+    type: 'list',
+    help: 'The values that a label of a metric may have: metric,label=value,value in quotes. Others are shown as unexpected.',
+  },
   'etcd-compaction-interval': {
     section: etcd,
     type: 'duration',

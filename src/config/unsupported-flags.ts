@@ -20,7 +20,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'proxy-client-key-file': '',
   },
   Metrics: {
-    'allow-metric-labels': '',
     'allow-metric-labels-manifest': '',
     'disabled-metrics': '',
     'show-hidden-metrics-for-version': '',

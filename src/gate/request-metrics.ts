@@ -52,6 +52,7 @@ export class RequestMetrics {
   readonly #inFlight: Gauge
   readonly #events: Counter
   readonly #eventBytes: Histogram
+  readonly #deprecated: Gauge
   /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
   readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
   readonly #ofId = new Map<string, Map<string, Series>>()
@@ -95,6 +96,12 @@ export class RequestMetrics {
     this.#events = metrics.counter(events)
     const eventBytes = { name: 'apiserver_watch_events_sizes', help: 'Bytes of such events.', labels: ofKind }
     this.#eventBytes = metrics.histogram(eventBytes, eventBounds)
+    this.#deprecated = metrics.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Deprecated APIs that were requested, with the release in which they are gone.',
+      stability,
+      labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
+    })
     this.#inFlight.with('mutating')
     this.#inFlight.with('readOnly')
   }
@@ -142,7 +149,15 @@ export class RequestMetrics {
     }
   }
 
-  #series({ resource, verb, subresource, namespace, name, http }: Extract<Passed, { kind: 'resource' }>): Series {
+  #series({
+    resource,
+    verb,
+    subresource,
+    namespace,
+    name,
+    http,
+    context,
+  }: Extract<Passed, { kind: 'resource' }>): Series {
     const scope = name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
     const dryRun = mutating.has(verb) ? (http.query.get('dryRun') ?? '') : ''
     const shownDryRun = dryRun === '' || dryRun === 'All' ? dryRun : 'invalid'
@@ -154,6 +169,9 @@ export class RequestMetrics {
     const shownVerb = reported[verb] ?? verb.toUpperCase()
     const made = this.#make({ group, plural, scope, subresource, verb: shownVerb, version, dryRun: shownDryRun })
     known.set(key, made)
+    const { deprecatedUntil } = context
+    if (deprecatedUntil !== undefined)
+      this.#deprecated.with(group, deprecatedUntil, plural, subresource, version).value = 1
     return made
   }
 

@@ -60,3 +60,14 @@ test('a metric without labels is there before it is counted', () => {
   assert.match(metrics.print(), /^a_total 0$/m)
   assert.doesNotMatch(metrics.print(), /^b_total/m)
 })
+
+test('values that are not allowed share a series, which stays when one of them goes', () => {
+  const metrics = new Metrics(new Map([['seen,code', new Set(['200'])]]))
+  const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
+  for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()
+  seen.remove('404', 'GET')
+  assert.equal(
+    metrics.print(),
+    '# HELP seen [ALPHA] Seen.\n# TYPE seen counter\nseen{code="200",verb="GET"} 1\nseen{code="unexpected",verb="GET"} 2\n',
+  )
+})

@@ -19,8 +19,16 @@ export type MetricOptions = {
 /** The maximum number of series of a metric; beyond it, values are counted in a series whose labels are all `other`. */
 const SERIES_MAX = 20_000
 
+/** Of labels that an operator restricts: the values that are shown, by `metric,label`. */
+export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What is shown in the place of a value that is not allowed. */
+const UNEXPECTED = 'unexpected'
+
 abstract class Metric<Series> {
   readonly options: MetricOptions
+  /** For each label: the values that are shown. Undefined: no label is restricted. */
+  #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
   readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: Series }>()
 
   constructor(options: MetricOptions) {
@@ -31,8 +39,23 @@ abstract class Metric<Series> {
   protected abstract create(): Series
   protected abstract lines(series: Series, labels: string): string
 
+  /** To be called before the first series is made. */
+  restrict(allowed: AllowedLabels): void {
+    const { name, labels = [] } = this.options
+    const sets = labels.map((label) => allowed.get(`${name},${label}`))
+    this.#allowed = sets.some((set) => set !== undefined) ? sets : undefined
+  }
+
+  #shown(values: readonly string[]): readonly string[] {
+    const allowed = this.#allowed
+    return allowed === undefined
+      ? values
+      : values.map((value, at) => (allowed[at]?.has(value) === false ? UNEXPECTED : value))
+  }
+
   /** The series with these label values, in the order of the labels. */
-  with(...values: readonly string[]): Series {
+  with(...given: readonly string[]): Series {
+    const values = this.#shown(given)
     const key = values.join('\u0000')
     const found = this.#series.get(key)
     if (found !== undefined) return found.series
@@ -48,7 +71,10 @@ abstract class Metric<Series> {
   }
 
   /** Removes a series whose subject no longer exists. */
-  remove(...values: readonly string[]): void {
+  remove(...given: readonly string[]): void {
+    const values = this.#shown(given)
+    // What stands for several subjects stays.
+    if (values !== given && values.includes(UNEXPECTED)) return
     this.#series.delete(values.join('\u0000'))
   }
 
@@ -189,6 +215,12 @@ export class Summary extends Metric<Quantiles> {
 export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
   readonly #updates: (() => void)[] = []
+  readonly #allowed: AllowedLabels
+
+  /** `allowed`: --allow-metric-labels. */
+  constructor(allowed: AllowedLabels = new Map()) {
+    this.#allowed = allowed
+  }
 
   counter(options: MetricOptions): Counter {
     return this.#add(new Counter(options))
@@ -219,6 +251,7 @@ export class Metrics {
   /** A metric without labels has its only series from the start. */
   #add<M extends Metric<unknown>>(metric: M): M {
     this.#metrics.push(metric)
+    if (this.#allowed.size > 0) metric.restrict(this.#allowed)
     if ((metric.options.labels ?? []).length === 0) metric.with()
     return metric
   }
