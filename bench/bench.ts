@@ -3,7 +3,7 @@
  *
  *   --check         fail when a figure misses its target
  *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access, admission; all but these three when absent; or loads on a whole server:
- *                   get, create, list-by-node, informer-json-cold, kubelets, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
+ *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs

@@ -16,6 +16,7 @@ import type { Figures } from './h2load.ts'
 import { informers } from './informers.ts'
 import { kubelets } from './kubelets.ts'
 import { residentMiB } from './process-usage.ts'
+import { rest } from './rest.ts'
 import { parseEtcd, parseTarget, type Target } from './targets.ts'
 import { prepare, type Workload, workloads } from './workloads.ts'
 
@@ -76,6 +77,7 @@ export async function benchServers({
       ...informers({ scale, directory }),
       kubelets({ scale }),
       controllers({ scale }),
+      rest({ scale }),
       deleteCollection({ scale, directory }),
       ...filteredWatches({ scale, directory }),
       ...largeLists({ scale }),

@@ -54,6 +54,7 @@ export const wanted: Readonly<Record<string, Wanted>> = {
   'informer-stream-protobuf-restart': cold,
   kubelets: atLeastEqual,
   controllers: atLeastEqual,
+  rest: { cpu: 1 / 2 },
   'delete-collection': atLeastEqual,
   'watch-by-node': { cpu: 1 / 4 },
   'watch-by-label': { cpu: 1 },
