@@ -73,5 +73,5 @@ test('hostile expressions are refused or bounded', () => {
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
   // Of its own: other tests may run on the same cores.
-  assert(process.threadCpuUsage(start).user < 5_000_000)
+  assert(process.threadCpuUsage(start).user < 15_000_000)
 })

@@ -8,8 +8,14 @@ import { tooManyRequests } from '../api/errors.ts'
 import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
-/** Timeout of one question. Upstream has none: costs bound the text and the pattern, and Go is several times as fast. */
-const ANSWER_MS_MAX = 2_000
+/**
+ * CPU time of one question, so that a busy machine does not decide whether a rule holds. Upstream has no limit: costs bound the text and the
+ * pattern, and Go is several times as fast.
+ */
+const ANSWER_CPU_MS_MAX = 2_000
+/** A thread that gets no CPU for so long is not waited for: others may be waiting for theirs. */
+const ANSWER_MS_MAX = 20_000
+const LOOK_MS_MIN = 20
 const UNUSED_MS = 30_000
 /** A waiting text may have up to 3 MB. */
 const WAITING_MAX = 16
@@ -58,11 +64,11 @@ export class PatternThread implements AsyncDisposable {
     const worker = (this.#worker ??= this.#start())
     const { promise, resolve } = Promise.withResolvers<PatternAnswer | undefined>()
     this.#resolve = resolve
-    const timer = setTimeout(() => resolve(undefined), ANSWER_MS_MAX)
+    const limit = limitOf(worker, () => resolve(undefined))
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage({ pattern, text, use })
     const answer = await promise
-    clearTimeout(timer)
+    limit.close()
     if (answer === undefined) {
       await this.#end()
       return new CelError(text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern')
@@ -92,6 +98,38 @@ export class PatternThread implements AsyncDisposable {
     const worker = this.#worker
     this.#worker = undefined
     await worker?.terminate()
+  }
+}
+
+/** Calls `stop` when the question that the thread is given next has used its time. */
+function limitOf(worker: Worker, stop: () => void): { close(): void } {
+  const before = cpuMsOf(worker)
+  let isOver = false
+  const look = async (): Promise<void> => {
+    const leftMs = ANSWER_CPU_MS_MAX - ((await cpuMsOf(worker)) - (await before))
+    if (isOver) return
+    if (leftMs <= 0) stop()
+    else soft = lookAfter(Math.max(leftMs, LOOK_MS_MIN))
+  }
+  const lookAfter = (ms: number): NodeJS.Timeout => setTimeout(() => void look(), ms)
+  let soft = lookAfter(ANSWER_CPU_MS_MAX)
+  const hard = setTimeout(stop, ANSWER_MS_MAX)
+  return {
+    close: () => {
+      isOver = true
+      clearTimeout(soft)
+      clearTimeout(hard)
+    },
+  }
+}
+
+/** Of the thread, since it was started. One that does not run yet has used none; who owns it hears of one that has exited. */
+async function cpuMsOf(worker: Worker): Promise<number> {
+  try {
+    const { user, system } = await worker.cpuUsage()
+    return (user + system) / 1000
+  } catch {
+    return 0
   }
 }
 

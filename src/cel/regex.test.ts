@@ -68,6 +68,6 @@ test('whether a pattern is long is known at once', () => {
   for (const part of ['[', '{1', '(', '[[:', '\\', '[^', '{1,']) {
     const { user } = process.cpuUsage()
     isLongPattern(part.repeat(2_000 / part.length))
-    assert.ok(process.cpuUsage().user - user < 50_000, `microseconds for ${part}`)
+    assert.ok(process.cpuUsage().user - user < 500_000, `microseconds for ${part}`)
   }
 })
