@@ -55,7 +55,7 @@ test('a long text of escapes is looked over once', () => {
     const text = `{"a":"${escape.repeat(500_000)}"}`
     const { user } = process.cpuUsage()
     assert.equal(hasEscapedKey(text), false)
-    assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
+    assert.ok(process.cpuUsage().user - user < 2_000_000, 'microseconds')
   }
 })
 
@@ -68,7 +68,7 @@ test('a number beyond 64 bits is rounded, however long it is', () => {
   assert.equal(parseText('9'.repeat(300)), Number('9'.repeat(300)))
   assert.equal(parseText('9007199254740993'), 9007199254740993n)
   parseText(`[${`${'9'.repeat(300)},`.repeat(5_000)}0]`)
-  assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
+  assert.ok(process.cpuUsage().user - user < 2_000_000, 'microseconds')
 })
 
 /** The value, and what is left of the text; or what is wrong. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMsOf } from '../../test/harness/turns.ts'
 import { pathPrefix } from './path-prefix.ts'
 
 test('stars at the end are no part of the prefix, others are', () => {
@@ -9,7 +10,5 @@ test('stars at the end are no part of the prefix, others are', () => {
 
 test('a long run of stars that does not end the pattern takes no time', () => {
   const pattern = `/${'*'.repeat(1_000_000)}x`
-  const startMs = performance.now()
-  assert.equal(pathPrefix(pattern), pattern)
-  assert.ok(performance.now() - startMs < 100)
+  assert.ok(cpuMsOf(() => assert.equal(pathPrefix(pattern), pattern)) < 1_000)
 })

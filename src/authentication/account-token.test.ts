@@ -60,9 +60,9 @@ async function seen(text: string, audiences: readonly string[] = ['api']): Promi
 test('audiences without end are compared in time, and shown in part', async () => {
   const given = Array.from({ length: 1_000 }, (_, at) => `a${at}`)
   const targets = Array.from({ length: 300_000 }, (_, at) => `t${at}${'x'.repeat(at === 0 ? 1_000 : 0)}`)
-  const startMs = performance.now()
+  const since = process.threadCpuUsage()
   const why = await seen(token({ aud: given }), targets)
-  assert.ok(performance.now() - startMs < 500)
+  assert.ok(process.threadCpuUsage(since).user < 1_000_000, 'microseconds')
   assert.ok(why.length < 2_000, String(why.length))
   assert.match(why, /"a19" \.\.\.\] is invalid for the target audiences \["t0x+" "t1" .*"t19" \.\.\.\]/)
 })

@@ -7,6 +7,7 @@ import { createBootstrapTokens } from './bootstrap-token.ts'
 import { createStaticTokens } from './static-tokens.ts'
 
 const ROUNDS = 3000
+const ATTEMPTS = 5
 /** Medians of alternating measurements differ by some percent on a busy machine; a comparison that stops early by far more. */
 const RATIO_MAX = 1.5
 
@@ -14,8 +15,16 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0
 }
 
-/** How much longer one of two takes, at least 1. */
+/** A busy machine may disturb a measurement, but not each of some; what a secret tells is seen in all. */
 async function ratioOf(one: () => unknown, other: () => unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < ATTEMPTS && least >= RATIO_MAX; attempt++)
+    least = Math.min(least, await measureRatio(one, other))
+  return least
+}
+
+/** How much longer one of two takes, at least 1. */
+async function measureRatio(one: () => unknown, other: () => unknown): Promise<number> {
   const times: readonly [number[], number[]] = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, run] of [one, other].entries()) {

@@ -106,7 +106,7 @@ const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsP
   ...others,
 })
 
-test('a definition that stays refused when another one goes is looked at once', { timeout: 5_000 }, async () => {
+test('a definition that stays refused when another one goes is looked at once', { timeout: 120_000 }, async () => {
   const has = definition('has', true)
   const refused = definition('refused', false)
   const other = definition('other', false)
@@ -120,7 +120,7 @@ test('a definition that stays refused when another one goes is looked at once', 
   )
 })
 
-test('a name is not free before the list has shown everybody', { timeout: 5_000 }, async () => {
+test('a name is not free before the list has shown everybody', { timeout: 120_000 }, async () => {
   const late = definition('late', true)
   const source = sourceOf([added(definition('early', false))], [added(late), listEnd])
   const written: unknown[] = []
@@ -138,7 +138,7 @@ test('a name is not free before the list has shown everybody', { timeout: 5_000 
   assert.deepEqual(written, [['same']])
 })
 
-test('what a list shows again is cleaned up again', { timeout: 5_000 }, async () => {
+test('what a list shows again is cleaned up again', { timeout: 120_000 }, async () => {
   const gone = definition('gone', true)
   const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
   const doomed = { ...gone, metadata }
@@ -157,7 +157,7 @@ test('what a list shows again is cleaned up again', { timeout: 5_000 }, async ()
 })
 
 test('what a list shows of another database is served anew, whatever its revision', {
-  timeout: 5_000,
+  timeout: 120_000,
 }, async () => {
   const widgets = definition('widgets', true)
   const [first, second] = [sourceOf([added(widgets), listEnd]), sourceOf([added(widgets), listEnd])]
@@ -179,7 +179,7 @@ test('what a list shows of another database is served anew, whatever its revisio
   assert.notEqual(parts.registry.inGroup('example.com')[0], served)
 })
 
-test('what is still there after it was cleaned up is cleaned up again', { timeout: 5_000 }, async () => {
+test('what is still there after it was cleaned up is cleaned up again', { timeout: 120_000 }, async () => {
   const gone = definition('gone', true)
   const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
   const source = sourceOf([added({ ...gone, metadata }), listEnd])
@@ -196,7 +196,7 @@ test('what is still there after it was cleaned up is cleaned up again', { timeou
   await again.promise
 })
 
-test('what could not be announced is announced again', { timeout: 5_000 }, async () => {
+test('what could not be announced is announced again', { timeout: 120_000 }, async () => {
   const tries: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: DefinitionsParts['announce'] = async (place, isServed) => {
@@ -217,7 +217,7 @@ test('what could not be announced is announced again', { timeout: 5_000 }, async
 
 const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
 
-test('what was announced of a definition that went unseen is taken back', { timeout: 5_000 }, async () => {
+test('what was announced of a definition that went unseen is taken back', { timeout: 120_000 }, async () => {
   const told: unknown[] = []
   const done = Promise.withResolvers<void>()
   const announce: DefinitionsParts['announce'] = async (place, isServed) => {
@@ -234,7 +234,7 @@ test('what was announced of a definition that went unseen is taken back', { time
   ])
 })
 
-test('definitions are served though what was announced cannot be listed', { timeout: 5_000 }, async () => {
+test('definitions are served though what was announced cannot be listed', { timeout: 120_000 }, async () => {
   const registry = new Registry([])
   const source = sourceOf([added(definition('wheels', true)), listEnd])
   await using definitions = new Definitions(partsOf(async () => source, { registry, listAnnounced: unused }))
@@ -242,7 +242,7 @@ test('definitions are served though what was announced cannot be listed', { time
   assert.equal(registry.inGroup('example.com').length, 1)
 })
 
-test('a stop does not wait for a watch; one that comes later is closed', { timeout: 5_000 }, async () => {
+test('a stop does not wait for a watch; one that comes later is closed', { timeout: 120_000 }, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()
   const definitions = new Definitions(partsOf(() => promise))
   const started = definitions.start()

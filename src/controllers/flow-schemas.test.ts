@@ -14,7 +14,7 @@ const answer = (status: number, body: object): ApiResponse => ({
 
 const schema = { metadata: { name: 'probes' }, spec: { priorityLevelConfiguration: { name: 'exempt' } } }
 
-test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, async () => {
+test('levels that cannot be listed are not taken for gone', { timeout: 120_000 }, async () => {
   const written: string[] = []
   const logged: string[] = []
   const handle: HandleAs = async ({ method, path, query, signal }) => {
@@ -37,7 +37,7 @@ test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, 
   assert.deepEqual(logged, ['warn telling which flow schemas dangle failed; it is tried again'])
 })
 
-test('what could not be told is told again', { timeout: 5_000 }, async () => {
+test('what could not be told is told again', { timeout: 120_000 }, async () => {
   let told = 0
   const again = Promise.withResolvers<void>()
   const handle: HandleAs = async ({ method, path, query, signal }) => {
@@ -54,7 +54,7 @@ test('what could not be told is told again', { timeout: 5_000 }, async () => {
   await again.promise
 })
 
-test('a watch that is opened when all is over is closed', { timeout: 5_000 }, async () => {
+test('a watch that is opened when all is over is closed', { timeout: 120_000 }, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()
   const handle: HandleAs = async ({ query }) => {

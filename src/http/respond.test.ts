@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { ApiResponse, FrameSource, Headers } from '../api/request.ts'
+import { until } from '../../test/harness/until.ts'
 import type { BodyForm, Outgoing } from './outgoing.ts'
 import { Responder } from './respond.ts'
 
@@ -219,7 +220,7 @@ test('frames that come while the client is busy leave together', async () => {
   frames.put(Buffer.from('1'))
   frames.put(Buffer.from('2'))
   frames.put(Buffer.from('3'), Buffer.from('4'))
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => client.received.length === 2, 'they have left')
   frames.put(Buffer.from('5'))
   frames.close()
   await answered

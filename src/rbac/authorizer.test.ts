@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { AccessAttributes } from '../api/access.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { User } from '../api/user.ts'
+import { cpuMsOf } from '../../test/harness/turns.ts'
 import { authorizeByRoles, heldRules } from './authorizer.ts'
 import { keptBinding, keptRules } from './read-objects.ts'
 import { RoleIndex } from './role-index.ts'
@@ -222,11 +223,12 @@ test('a role of many bindings is asked once, and its rules are collected up to a
   const index = new RoleIndex()
   role(index, '/long', ...Array.from({ length: 20_000 }, (_, at) => may('get', 'pods', { resourceNames: [`p${at}`] })))
   for (let at = 0; at < 300; at++) bind(index, `/b${at}`, 'ClusterRole/long', person())
-  const beforeMs = performance.now()
-  for (let round = 0; round < 10; round++) {
-    assert.equal(authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict, 'no-opinion')
-  }
-  assert.ok(performance.now() - beforeMs < 1000)
+  const tookMs = cpuMsOf(() => {
+    for (let round = 0; round < 10; round++) {
+      assert.equal(authorizeByRoles(index, alice, asks('get', 'pods', { name: 'none' })).verdict, 'no-opinion')
+    }
+  })
+  assert.ok(tookMs < 1000, `${tookMs} ms`)
   const { rules, isComplete } = heldRules(index, alice, { namespace: '', each: 'binding' })
   assert.deepEqual([rules.length, isComplete], [100_000, false])
   assert.equal(heldRules(index, alice, { namespace: '', each: 'role' }).rules.length, 20_000)

@@ -122,5 +122,5 @@ test('a version of many digits is beyond 64 bits, and known to be so at once', (
   for (const text of ['9'.repeat(3_000_000), '18446744073709551616', `1${'0'.repeat(20)}`])
     assert.match(uintFault(text) ?? '', /value out of range$/)
   for (const text of ['0', '18446744073709551615', `${'0'.repeat(1_000)}7`]) assert.equal(uintFault(text), undefined)
-  assert.ok(process.cpuUsage().user - user < 300_000, 'microseconds')
+  assert.ok(process.cpuUsage().user - user < 1_500_000, 'microseconds')
 })

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { until } from '../../test/harness/until.ts'
 import { type GetService, Webhook, WebhookError, type WebhookParts } from './call.ts'
 import { ReceivedAnswers } from './received.ts'
 
@@ -129,8 +130,7 @@ test('an answer without end fails its call, and nothing of it stays', async () =
     write()
   })
   await assert.rejects(hook.webhook.post('{}', signal), /^WebhookError: Post .*: the response is too large$/)
-  await sleep(50)
-  assert.equal(hook.received.bytes, 0)
+  await until(() => hook.received.bytes === 0, 'nothing stays')
 })
 
 test('a call shows the credentials for its host, and a renewed certificate is shown on a new connection', async () => {

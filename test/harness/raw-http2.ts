@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
+import { PATIENCE_MS } from './until.ts'
 
 export const FRAME = {
   DATA: 0,
@@ -155,7 +156,7 @@ export class RawHttp2 implements Disposable {
   }
 
   /** The first frame that fits; undefined when the connection ends, or the time is up, without one. */
-  async until(fits: (frame: ReceivedFrame) => boolean, timeoutMs = 5_000): Promise<ReceivedFrame | undefined> {
+  async until(fits: (frame: ReceivedFrame) => boolean, timeoutMs = PATIENCE_MS): Promise<ReceivedFrame | undefined> {
     const untilMs = performance.now() + timeoutMs
     for (;;) {
       const found = this.received.find(fits)
@@ -166,18 +167,18 @@ export class RawHttp2 implements Disposable {
   }
 
   /** The error code of the GOAWAY that the server sends. */
-  async goawayCode(timeoutMs = 5_000): Promise<number | undefined> {
+  async goawayCode(timeoutMs = PATIENCE_MS): Promise<number | undefined> {
     return (await this.until(({ type }) => type === FRAME.GOAWAY, timeoutMs))?.payload.readUInt32BE(4)
   }
 
   /** The error code with which the server resets a stream. */
-  async resetCode(stream: number, timeoutMs = 5_000): Promise<number | undefined> {
+  async resetCode(stream: number, timeoutMs = PATIENCE_MS): Promise<number | undefined> {
     const found = await this.until((one) => one.type === FRAME.RST_STREAM && one.stream === stream, timeoutMs)
     return found?.payload.readUInt32BE(0)
   }
 
   /** False: it is still open after this time. */
-  async closed(timeoutMs = 5_000): Promise<boolean> {
+  async closed(timeoutMs = PATIENCE_MS): Promise<boolean> {
     await this.until(() => false, timeoutMs)
     return this.#isOver
   }

@@ -32,6 +32,14 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
   return longestMs
 }
 
+/** What it takes, in milliseconds of this thread's CPU: a machine that does other things, too, makes it no longer. */
+export function cpuMsOf(work: () => void): number {
+  const since = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(since)
+  return (user + system) / 1000
+}
+
 /** All steps here and now. */
 export function allSteps<T>(steps: Steps<T>): T {
   for (;;) {

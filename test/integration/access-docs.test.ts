@@ -86,7 +86,7 @@ async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string
   return stdout
 }
 
-test('a first user reads what its role lets it read', { timeout: 120_000 }, async () => {
+test('a first user reads what its role lets it read', { timeout: 300_000 }, async () => {
   const printed = await run(userBlocks.join(''))
   assert.match(printed, /rolebinding.rbac.authorization.k8s.io\/readers created/)
   assert.match(printed, /pods(\/log)? .*\[get list watch\]/)
@@ -94,7 +94,7 @@ test('a first user reads what its role lets it read', { timeout: 120_000 }, asyn
   await assert.rejects(run('kubectl get secrets -n shop --token=s3cret'), /User "alice" cannot list resource "secrets"/)
 })
 
-test('a user of an OpenID issuer is let in, ten lines later', { timeout: 120_000 }, async () => {
+test('a user of an OpenID issuer is let in, ten lines later', { timeout: 300_000 }, async () => {
   assert.ok(authentication.trimEnd().split('\n').length <= 11, authentication)
   const claims = { aud: 'kubernetes', email: 'ann@example.com', groups: ['everybody'] }
   const TOKEN = companions.token({ issuer: 'login', claims }, 'ann')
@@ -105,7 +105,7 @@ test('a user of an OpenID issuer is let in, ten lines later', { timeout: 120_000
   await assert.rejects(run('kubectl auth whoami --token=$TOKEN', { TOKEN: system }), /Unauthorized/)
 })
 
-test('its audit policy records bodies, but no credentials', { timeout: 120_000 }, async () => {
+test('its audit policy records bodies, but no credentials', { timeout: 300_000 }, async () => {
   const create = (object: object): Promise<string> => run(`echo '${JSON.stringify(object)}' | kubectl create -f -`)
   await create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'plain' }, data: { a: 'recorded' } })
   await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'hidden-in-secret' } })

@@ -12,7 +12,7 @@ const blocks = (page.match(/(?:^ {4}.*\n|^\n(?= {4}))+/gm) ?? []).map((block) =>
 const blockWith = (text: string): string =>
   blocks.find((block) => block.includes(text)) ?? assert.fail(`docs/admission.md has no block with ${text}`)
 
-test('its policy is in force when it is written, and its file configures plugins', { timeout: 120_000 }, async () => {
+test('its policy is in force when it is written, and its file configures plugins', { timeout: 300_000 }, async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({
     etcdUrl: etcd.clientUrl,

@@ -12,7 +12,7 @@ before(async () => {
 
 after(() => server[Symbol.asyncDispose]())
 
-test('attack: a series of metrics for every request', { timeout: 60_000 }, async () => {
+test('attack: a series of metrics for every request', { timeout: 120_000 }, async () => {
   using client = createClient({ server: server.url, token: adminToken })
   const seriesNow = async (): Promise<number> => {
     const { raw } = await client.request({ method: 'GET', path: '/metrics' })

@@ -96,13 +96,13 @@ after(async () => {
 
 const pod = '/api/v1/namespaces/default/pods/p'
 
-test('attack: an authorization webhook sends the server elsewhere', { timeout: 30_000 }, async () => {
+test('attack: an authorization webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
   const { status } = await client.call({ path: '/api/v1/namespaces/default/pods', token: 'bob-token' })
   assert.equal(status, 500)
   assert.deepEqual(lured, [])
 })
 
-test('attack: a token webhook sends the server elsewhere', { timeout: 30_000 }, async () => {
+test('attack: a token webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
   assert.equal((await client.call({ path: '/api', token: 'unknown' })).status, 401)
   assert.deepEqual(lured, [])
 })
@@ -114,7 +114,7 @@ const version = (name: string): object => ({
   schema: { openAPIV3Schema: { type: 'object' } },
 })
 
-test('attack: a conversion webhook sends the server elsewhere', { timeout: 30_000 }, async () => {
+test('attack: a conversion webhook sends the server elsewhere', { timeout: 120_000 }, async () => {
   const definition = {
     metadata: { name: 'lures.example.com' },
     spec: {
@@ -140,7 +140,9 @@ test('attack: a conversion webhook sends the server elsewhere', { timeout: 30_00
   assert.deepEqual(lured, [])
 })
 
-test('attack: a kubelet sends the server elsewhere, with its certificate or without', { timeout: 30_000 }, async () => {
+test('attack: a kubelet sends the server elsewhere, with its certificate or without', {
+  timeout: 120_000,
+}, async () => {
   for (const path of [`${pod}/log`, '/api/v1/nodes/n/proxy/301', '/api/v1/nodes/n/proxy/307']) {
     const { status, headers } = await client.call({ path })
     assert.notEqual(status, 200, path)
@@ -154,7 +156,7 @@ for (const [what, path] of [
   ['is refused', `${pod}/exec?command=ls&stdout=true`],
   ['is redirected', '/api/v1/nodes/n/proxy/moved'],
 ] as const) {
-  test(`attack: a connection behind an upgrade that ${what}`, { timeout: 30_000 }, async () => {
+  test(`attack: a connection behind an upgrade that ${what}`, { timeout: 120_000 }, async () => {
     const { hostname, port } = new URL(server.url)
     const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', authorization: `Bearer ${adminToken}` }
     const request = httpsRequest({ hostname, port, path, headers, rejectUnauthorized: false, agent: false })

@@ -43,7 +43,7 @@ const create = (name: string) => ({ method: 'POST', path: maps, body: { metadata
 const metric = (text: string, name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? ''
 
 for (const isStrict of [true, false]) {
-  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, { timeout: 60_000 }, async (t) => {
+  test(`a disk that is full ${isStrict ? 'fails' : 'does not fail'} requests`, { timeout: 120_000 }, async (t) => {
     const mode = isStrict ? 'blocking-strict' : 'blocking'
     const { dir, server, client } = await start(t, (to) => [
       `--audit-log-path=${join(to, 'audit.log')}`,
@@ -104,7 +104,7 @@ async function startWithHook(t: TestContext, args: readonly string[]) {
   return { receiver, ...(await start(t, () => [`--audit-webhook-config-file=${path}`, ...args])) }
 }
 
-test('a blocking webhook has the events when the answer comes, after failures too', { timeout: 60_000 }, async (t) => {
+test('a blocking webhook has the events when the answer comes, after failures too', { timeout: 120_000 }, async (t) => {
   const flags = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=10ms']
   const { receiver, client } = await startWithHook(t, flags)
   receiver.failures = 2
@@ -115,7 +115,7 @@ test('a blocking webhook has the events when the answer comes, after failures to
   )
 })
 
-test('events that wait for their batch are sent when the server stops', { timeout: 60_000 }, async (t) => {
+test('events that wait for their batch are sent when the server stops', { timeout: 120_000 }, async (t) => {
   const { receiver, client, server } = await startWithHook(t, ['--audit-webhook-batch-max-wait=10m'])
   await client.call(create('a'))
   assert.deepEqual(receiver.items, [])
@@ -124,7 +124,7 @@ test('events that wait for their batch are sent when the server stops', { timeou
   assert.equal(receiver.items.length, 2)
 })
 
-test('a log that is written in batches is whole when the server has stopped', { timeout: 60_000 }, async (t) => {
+test('a log that is written in batches is whole when the server has stopped', { timeout: 120_000 }, async (t) => {
   const { dir, client, server } = await start(t, (to) => [
     `--audit-log-path=${join(to, 'audit.log')}`,
     '--audit-log-mode=batch',
@@ -137,7 +137,7 @@ test('a log that is written in batches is whole when the server has stopped', { 
   assert.equal((await readFile(join(dir, 'audit.log'), 'utf8')).trimEnd().split('\n').length, 2)
 })
 
-test('the policy of docs/access.md works as shown', { timeout: 60_000 }, async (t) => {
+test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async (t) => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
   const block = /^ {4}# --audit-policy-file.*\n((?: {4}.*\n)+)/m.exec(page)?.[1] ?? ''
   const policy = block.replaceAll(/^ {4}/gm, '')

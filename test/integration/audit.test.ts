@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, fieldsOf, textOf } from '../../src/api/object.ts'
 import { parseText } from '../../src/api/json-value.ts'
+import { until } from '../harness/until.ts'
 import { type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const policy = `apiVersion: audit.k8s.io/v1
@@ -164,10 +164,7 @@ test('a watch is recorded when it begins and when it ends', async () => {
   await lines.next()
   await lines.return()
   const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete']
-  for (let tries = 0; (await eventsOf('watching')).length < stages.length; tries++) {
-    assert.ok(tries < 100, 'the end of a watch is not recorded')
-    await sleep(50)
-  }
+  await until(async () => (await eventsOf('watching')).length >= stages.length, 'the end of a watch is recorded')
   const events = await eventsOf('watching')
   assert.deepEqual(stagesOf(events), stages)
   assert.deepEqual(events[1]?.['responseStatus'], { metadata: {}, code: 200 })

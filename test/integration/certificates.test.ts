@@ -8,7 +8,6 @@ import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
 import { checkArgs } from '../../src/config/config.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
@@ -17,6 +16,7 @@ import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { realSurroundings, type Server, startServer } from '../../src/server.ts'
 import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
+import { until } from '../harness/until.ts'
 
 const nowMs = Date.now()
 const authority = createAuthority('test-ca', nowMs)
@@ -134,18 +134,9 @@ test('a renewed certificate is shown to new connections; half of one is not', as
   assert.equal((await whoami(client('jane', []))).status, 201)
 })
 
-/** Comes back when it holds; gives up after five seconds. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 50; tries++) {
-    if (await holds()) return
-    await sleep(100)
-  }
-  assert.fail('it did not come to hold')
-}
-
 test('what is written into the files is used without anybody asking for it', async () => {
   await writeServing(serving('third'))
-  await until(async () => (await shownName()) === 'CN=third')
+  await until(async () => (await shownName()) === 'CN=third', 'the new one is shown')
 })
 
 test('client authorities are read again: who was trusted by another one has to come again', async () => {
@@ -162,7 +153,7 @@ test('client authorities are read again: who was trusted by another one has to c
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  await until(async () => (await whoami(joe)).status === 201)
+  await until(async () => (await whoami(joe)).status === 201, 'the new authority is used')
   await leaving
   assert.equal((await whoami(jane)).status, 401)
   await watched
@@ -170,7 +161,7 @@ test('client authorities are read again: who was trusted by another one has to c
   await until(async () => {
     const told = JSON.stringify((await call(path, joe)).body)
     return [authority, next].every(({ certificatePem }) => told.includes(certificatePem.split('\n')[3] ?? 'none'))
-  })
+  }, 'both are published')
   await writeFile(join(dir, 'ca.crt'), 'nonsense')
   await server.reloadCertificate()
   assert.equal((await whoami(joe)).status, 201, 'what cannot be used is not')

@@ -25,7 +25,7 @@ const version = (name: string, storage: boolean): object => ({
   schema: { openAPIV3Schema: { type: 'object', description: name } },
 })
 
-test('the Service is resolved without DNS', { timeout: 60_000 }, async () => {
+test('the Service is resolved without DNS', { timeout: 120_000 }, async () => {
   const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['hook.default.svc'], Date.now())
   const hosts: (string | undefined)[] = []
   const webhook = createServer({ cert, key }, (request, response) => {

@@ -64,7 +64,7 @@ async function startWidgets(answer: HookAnswer) {
   return { client, create, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('a watch that comes to an object that cannot be converted', { timeout: 60_000 }, async () => {
+test('a watch that comes to an object that cannot be converted', { timeout: 120_000 }, async () => {
   await using widgets = await startWidgets(convert)
   const { client, create } = widgets
   for (const name of ['a', 'bad', 'z']) await create(name)
@@ -79,7 +79,7 @@ test('a watch that comes to an object that cannot be converted', { timeout: 60_0
   ])
 })
 
-test('a watch with a selector tells only of objects that are or were selected', { timeout: 60_000 }, async () => {
+test('a watch with a selector tells only of objects that are or were selected', { timeout: 120_000 }, async () => {
   await using widgets = await startWidgets(convert)
   const { client, create } = widgets
   const relabel = async (name: string, colour: string): Promise<void> => {
@@ -105,7 +105,7 @@ test('a watch with a selector tells only of objects that are or were selected', 
 })
 
 test('an object is converted once, and a page of selected objects does not convert all', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const converted = new Map<string, number>()
   let reviewed = 0

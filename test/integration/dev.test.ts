@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
+import { until } from '../harness/until.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 const run = promisify(execFile)
@@ -59,7 +60,7 @@ async function flagsFor(name: string): Promise<string[]> {
 
 const kubectl = async (folder: string, ...args: readonly string[]): Promise<string> => {
   const flags = ['--kubeconfig', join(dir, folder, 'kubeconfig'), '--cache-dir', join(dir, 'kubectl-cache')]
-  return (await run(toolPath('kubectl'), [...flags, ...args], { timeout: 30_000 })).stdout
+  return (await run(toolPath('kubectl'), [...flags, ...args], { timeout: 120_000 })).stdout
 }
 
 const pidIn = (path: string): number => Number(readFileSync(path, 'utf8'))
@@ -112,10 +113,7 @@ test('the service kubernetes has an endpoint, as that of any cluster', { skip: !
     'jsonpath={.endpoints[0].addresses[0]}',
   ]
   let address = ''
-  for (let tries = 0; tries < 50 && address === ''; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    address = await kubectl('endpoints', ...wanted)
-  }
+  await until(async () => (address = await kubectl('endpoints', ...wanted)) !== '', 'the endpoint is there')
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
@@ -189,7 +187,7 @@ test('mistakes are told before anything starts', async () => {
 
 async function failure(args: readonly string[]): Promise<{ code: unknown; stderr: string }> {
   try {
-    await run(program, ['dev', ...args], { timeout: 30_000 })
+    await run(program, ['dev', ...args], { timeout: 120_000 })
   } catch (error) {
     if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
     return { code: error.code, stderr: String(error.stderr) }

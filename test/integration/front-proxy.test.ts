@@ -6,11 +6,9 @@ import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
+import { until } from '../harness/until.ts'
 import { adminToken, startTestServer, type TestServer } from './support.ts'
-
-const PUBLISHED_MS_MAX = 5000
 
 const clients = new Authority('clients')
 const proxies = new Authority('proxies')
@@ -199,15 +197,11 @@ test('the authorities of proxies are read again when their file changes', async 
   const certificate = renewed.issue({ cn: 'proxy' })
   assert.equal((await overHttp2({ certificate, headers: jane })).status, 401)
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
-  const endMs = Date.now() + PUBLISHED_MS_MAX
-  while ((await overHttp2({ certificate, headers: jane })).status !== 201) {
-    assert.ok(Date.now() < endMs, 'the new authority is not used')
-    await sleep(50)
-  }
+  await until(async () => (await overHttp2({ certificate, headers: jane })).status === 201, 'the new authority is used')
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)
   assert.equal((await overHttp2({ certificate: clients.issue({ cn: 'jim' }) })).status, 201)
-  while (!(await publishedMap())['requestheader-client-ca-file']?.includes(renewed.certificatePem)) {
-    assert.ok(Date.now() < endMs, 'the new authority is not published')
-    await sleep(50)
-  }
+  await until(async () => {
+    const { 'requestheader-client-ca-file': published } = await publishedMap()
+    return published?.includes(renewed.certificatePem) ?? false
+  }, 'the new authority is published')
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer
@@ -49,13 +50,6 @@ const remove = (path: string, propagationPolicy?: string) =>
 async function read(path: string) {
   const { status, text } = await client.call({ path })
   return status === 200 ? JSON.parse(text) : undefined
-}
-
-async function until(isDone: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; !(await isDone()); tries++) {
-    assert.ok(tries < 200, `not within ten seconds: ${what}`)
-    await sleep(50)
-  }
 }
 
 const isGone = (name: string) => async (): Promise<boolean> => (await read(`${configMaps}/${name}`)) === undefined

@@ -23,6 +23,7 @@ import {
   settings,
   uint32,
 } from '../harness/raw-http2.ts'
+import { until } from '../harness/until.ts'
 
 const CANCEL = 8
 
@@ -96,10 +97,7 @@ test('a watch whose client has gone before it began is not kept', async () => {
   }
   await new Promise(setImmediate)
   assert.equal(closed.count, 500)
-  // The ends of 500 watches would be spread over 2.5 seconds.
-  const startMs = performance.now()
-  await server.listener.close({ graceMs: 1_000, watchGraceMs: 60_000 })
-  assert.ok(performance.now() - startMs < 1_500, 'there is nothing left to end')
+  assert.equal(server.listener.openRequests, 0, 'there is nothing left to end')
 })
 
 async function upgrade(port: number): Promise<TLSSocket> {
@@ -117,7 +115,7 @@ function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promis
   return { answer: { status: 101, headers: {}, tunnel }, closed }
 }
 
-test('a tunnel whose client has gone before it began is closed', { timeout: 5_000 }, async () => {
+test('a tunnel whose client has gone before it began is closed', { timeout: 120_000 }, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { request, answer } = await server.next()
@@ -129,7 +127,7 @@ test('a tunnel whose client has gone before it began is closed', { timeout: 5_00
   await tunnel.closed
 })
 
-test('a tunnel that begins while the server stops is closed', { timeout: 5_000 }, async () => {
+test('a tunnel that begins while the server stops is closed', { timeout: 120_000 }, async () => {
   await using server = await start()
   const socket = await upgrade(server.listener.port)
   const { answer } = await server.next()
@@ -151,7 +149,7 @@ class Places {
   }
 
   async gone(): Promise<void> {
-    while (this.open > 0) await sleep(5)
+    await until(() => this.open <= 0, 'the place is left')
     // Nobody leaves it a second time.
     await sleep(20)
     assert.equal(this.open, 0)
@@ -161,8 +159,8 @@ class Places {
 const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
 const windowUpdate = (stream: number, bytes: number): Buffer => frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
 
-test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 20_000 }, async () => {
-  await using server = await start({ stallMsMax: 400 })
+test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 120_000 }, async () => {
+  await using server = await start()
   const places = new Places()
   using client = await RawHttp2.open(server.listener.port, noWindow)
   const ask = async (id: number, method = 'GET'): Promise<void> => {
@@ -181,27 +179,38 @@ test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 20_00
   await ask(5)
   await client.send(reset(5, CANCEL))
   await places.gone()
-  await ask(7)
-  assert.equal(await client.resetCode(7), CANCEL, 'it stands still')
-  await places.gone()
-  await ask(9)
-  const trickling = setInterval(() => void client.send(windowUpdate(9, 1)), 20)
-  assert.equal(await client.resetCode(9), CANCEL, 'a byte now and then is no progress')
-  clearInterval(trickling)
-  await places.gone()
-  await client.send(headersFrame(11, requestFields('GET', '/')))
+  await client.send(headersFrame(7, requestFields('GET', '/')))
   const { request, answer } = await server.next()
   const { signal } = request
-  await client.send(reset(11, CANCEL))
+  await client.send(reset(7, CANCEL))
   if (!signal.aborted) await once(signal, 'abort')
   answer(places.answer())
   await places.gone()
-  await ask(13)
+  await ask(9)
   client.socket.destroy()
   await places.gone()
 })
 
-test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 20_000 }, async () => {
+test('a place is left once when its client stands still: HTTP/2', { timeout: 120_000 }, async () => {
+  await using server = await start({ stallMsMax: 400 })
+  const places = new Places()
+  using client = await RawHttp2.open(server.listener.port, noWindow)
+  const ask = async (id: number): Promise<void> => {
+    await client.send(headersFrame(id, requestFields('GET', '/')))
+    const { answer } = await server.next()
+    answer(places.answer())
+  }
+  await ask(1)
+  assert.equal(await client.resetCode(1), CANCEL, 'it stands still')
+  await places.gone()
+  await ask(3)
+  const trickling = setInterval(() => void client.send(windowUpdate(3, 1)), 20)
+  assert.equal(await client.resetCode(3), CANCEL, 'a byte now and then is no progress')
+  clearInterval(trickling)
+  await places.gone()
+})
+
+test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 120_000 }, async () => {
   await using server = await start()
   const places = new Places()
   const ask = async (): Promise<TLSSocket> => {

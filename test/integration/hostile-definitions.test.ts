@@ -6,9 +6,9 @@ import { type HostileDefinition, hostileDefinitions } from '../hostile/definitio
 import { type Answer, serverOfFile } from './support.ts'
 
 /** Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are one process here. */
-const CPU_MS_MAX = 15_000
+const CPU_MS_MAX = 45_000
 /** Of CPU as well: nobody else gets a turn meanwhile. */
-const TURN_MS_MAX = 2_000
+const TURN_MS_MAX = 4_000
 /** Beyond what there was before. */
 const MEMORY_BYTES_MAX = 1 << 30
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { differ } from '../hostile/http2-differ/differ.ts'
 
-test('the same verdict on right and wrong frames', { timeout: 120_000 }, async () => {
+test('the same verdict on right and wrong frames', { timeout: 300_000 }, async () => {
   const { passed, failures } = await differ(20_261_115, { count: 60 })
   assert.deepEqual(failures, [])
   assert.equal(passed, 60)

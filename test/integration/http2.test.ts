@@ -23,7 +23,7 @@ async function listen(handler: Handler): Promise<Listener> {
   return listener
 }
 
-test('h2spec finds nothing', { timeout: 60_000 }, async () => {
+test('h2spec finds nothing', { timeout: 120_000 }, async () => {
   // Some of its requests break a rule only after their headers, and are not to be answered before.
   await using listener = await listen(async (request) => {
     await request.body().catch((error: unknown) => assert.ok(error instanceof ApiError))
@@ -95,7 +95,7 @@ const connection = fc.record({
   questions: fc.array(question, { minLength: 1, maxLength: 25 }),
 })
 
-test("Node's client gets every byte, whatever the windows", { timeout: 120_000 }, async () => {
+test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }, async () => {
   await using listener = await listen(answer)
   await fc.assert(
     fc.asyncProperty(connection, async ({ initialWindowSize, questions }) => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { serverName } from '../../src/controllers/identity-lease.ts'
+import { until } from '../harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
@@ -26,10 +26,7 @@ test('the lease of a server that is gone is collected, those of others are not',
   await create('apiserver-up', ago(10))
   await create('of-another-program', ago(4000), {})
   await using second = await startReplica(first)
-  for (let tries = 0; (await client.call({ path: `${leases}/apiserver-gone` })).status !== 404; tries++) {
-    assert.ok(tries < 100, 'it is gone within five seconds')
-    await sleep(50)
-  }
+  await until(async () => (await client.call({ path: `${leases}/apiserver-gone` })).status === 404, 'it is gone')
   for (const name of ['apiserver-up', 'of-another-program', serverName(hostname())])
     assert.equal((await client.call({ path: `${leases}/${name}` })).status, 200, name)
   assert.deepEqual([...first.complaints, ...second.complaints], [])

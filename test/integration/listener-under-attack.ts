@@ -1,10 +1,10 @@
 /** A listener with a handler of the test's own, as the target of attacks: what it complains of fails the test. */
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../../src/api/request.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { until } from '../harness/until.ts'
 
 const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
 
@@ -35,9 +35,7 @@ export async function startListener(handler: Handler, limits: Partial<Limits> = 
     listener,
     port: listener.port,
     connections: async (count) => {
-      const untilMs = performance.now() + 10_000
-      while (listener.openConnections !== count && performance.now() < untilMs) await sleep(10)
-      assert.equal(listener.openConnections, count)
+      await until(() => listener.openConnections === count, `${count} connections are open`)
     },
     connectionErrors,
     [Symbol.asyncDispose]: async () => {

@@ -30,6 +30,7 @@ import {
   settings,
   uint32,
 } from '../harness/raw-http2.ts'
+import { PATIENCE_MS, until } from '../harness/until.ts'
 
 const certificate = createSelfSigned('listener', ['127.0.0.1'], Date.now())
 const authority = createAuthority('test authority', Date.now())
@@ -293,9 +294,7 @@ describe('limits', () => {
         return socket
       })
       const endedMin = COUNT - Math.floor(BUDGET_BYTES / HEAD_BYTES)
-      for (const untilMs = performance.now() + 20_000; ends.ended < endedMin && performance.now() < untilMs; )
-        await sleep(20)
-      assert.ok(ends.ended >= endedMin, `${ends.ended} of ${COUNT} were ended, not ${endedMin}`)
+      await until(() => ends.ended >= endedMin, `${endedMin} of ${COUNT} are ended`)
       assert.ok(ends.ended < COUNT, 'the budget is for some of them')
       const { status } = await askOnce(server.url, {})
       assert.equal(status, 200, 'small headers are answered all the same')
@@ -406,7 +405,14 @@ describe('limits', () => {
   })
 
   test('a client that does not read its answer loses it', async () => {
-    await using server = await start(async () => large, { stallMsMax: 200 })
+    let asked = 0
+    await using server = await start(
+      async () => {
+        asked++
+        return large
+      },
+      { stallMsMax: 200 },
+    )
     const session = open(server.url, { settings: { initialWindowSize: 1000 } })
     await once(session, 'remoteSettings')
     const stream = session.request({ ':path': '/' })
@@ -418,7 +424,7 @@ describe('limits', () => {
     session.destroy()
     const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-    await sleep(600)
+    await until(() => asked === 2 && server.listener.openConnections === 0, 'it is cut off')
     let bytes = 0
     socket.on('error', () => undefined)
     for await (const part of socket) bytes += part.length
@@ -455,9 +461,9 @@ describe('limits', () => {
   })
 
   test('pipelined requests do not pile up behind one that takes long', async () => {
-    const { promise: until, resolve: go } = Promise.withResolvers<void>()
+    const { promise: going, resolve: go } = Promise.withResolvers<void>()
     await using server = await start(async () => {
-      await until
+      await going
       return text('ok')
     })
     const few = connectHttp1(server.listener.port)
@@ -474,18 +480,18 @@ describe('limits', () => {
   })
 
   test('who had a certificate of an authority of before sends no further request', async () => {
-    const { promise: until, resolve: go } = Promise.withResolvers<void>()
+    const { promise: going, resolve: go } = Promise.withResolvers<void>()
     const seen: string[] = []
     await using server = await start(async ({ path, peerCertificate }) => {
       seen.push(path)
-      if (path !== '/streamed') await until
+      if (path !== '/streamed') await going
       const body = Buffer.from(`outdated: ${peerCertificate()?.isOutdated ?? false}`)
       const { status, headers } = text('')
       if (path !== '/streamed') return { status, headers, body }
       // The head of this answer is sent before: it cannot say that the connection will be closed.
       const stream = (async function* () {
         yield [Buffer.from('begun')]
-        await until
+        await going
       })()
       return { status, headers, stream }
     })
@@ -588,7 +594,7 @@ describe('limits', () => {
       const session = open(server.url)
       // A limit of the settings holds from when the client has agreed to them.
       await once(session, 'remoteSettings')
-      await sleep(50)
+      await new Promise((resolve) => void session.ping(resolve))
       await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
       session.destroy()
     }
@@ -634,14 +640,12 @@ const watched: Handler = async () => {
 
 describe('the end', () => {
   test('requests under way are answered, watches end, new ones go elsewhere', async () => {
-    let begin: (() => void) | undefined
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve
-    })
+    let begun = 0
+    const { promise: ending, resolve: end } = Promise.withResolvers<void>()
     const handler: Handler = async (request) => {
       if (request.path === '/watch') return watched(request)
-      begin?.()
-      await sleep(200)
+      begun++
+      await ending
       return text('late')
     }
     const server = await start(handler)
@@ -650,13 +654,13 @@ describe('the end', () => {
     const watch = session.request({ ':path': '/watch' })
     assert.equal((await once(watch, 'response'))[0][':status'], 200)
     const slow = ask(session, { ':path': '/slow' })
-    await begun
     const oldVersion = askOnce(server.url, { headers: { connection: 'keep-alive' } })
-    await sleep(50)
-    const closed = server.listener.close({ graceMs: 5000 })
+    await until(() => begun === 2, 'both are under way')
+    const closed = server.listener.close({ graceMs: PATIENCE_MS })
     watch.resume()
     await Promise.all([once(watch, 'end'), goaway])
     assert.equal(watch.rstCode, constants.NGHTTP2_NO_ERROR)
+    end()
     assert.equal((await slow).body.toString(), 'late')
     const { text: answer, headers } = await oldVersion
     assert.equal(answer, 'late')
@@ -670,11 +674,8 @@ describe('the end', () => {
     const session = open(server.url)
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
-    await once(session, 'connect')
-    await sleep(50)
-    const startMs = performance.now()
+    await until(() => server.listener.openRequests === 1, 'it is under way')
     await server.listener.close({ graceMs: 100 })
-    assert.ok(performance.now() - startMs < 1000)
     session.destroy()
   })
 
@@ -685,8 +686,8 @@ describe('the end', () => {
     await once(silent, 'connect')
     await askOnce(server.url, {})
     const startMs = performance.now()
-    await server.listener.close({ graceMs: 20_000 })
-    assert.ok(performance.now() - startMs < 2000, `${performance.now() - startMs} ms`)
+    await server.listener.close({ graceMs: 2 * PATIENCE_MS })
+    assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   })
 
   test('a client that reads slowly gets the end of its answer', async () => {
@@ -700,7 +701,7 @@ describe('the end', () => {
     await client.send(headersFrame(1, requestFields('GET', '/')))
     await client.until(({ type }) => type === FRAME.DATA)
     client.socket.pause()
-    const closed = server.listener.close({ graceMs: 20_000 })
+    const closed = server.listener.close({ graceMs: PATIENCE_MS })
     // Longer than a connection lingers: it is not over before the client has its answer.
     await sleep(2500)
     client.socket.resume()
@@ -714,24 +715,25 @@ describe('the end', () => {
   })
 
   test('the ends of watches are spread over the time that they are given', async () => {
-    const WATCHES = 100
+    // At 5 ms each, they are two seconds; a connection has fewer streams.
+    const WATCHES = 400
     const server = await start(watched)
-    const session = open(server.url)
+    const sessions = [open(server.url), open(server.url)]
     const endsMs: number[] = []
-    const ends = Array.from({ length: WATCHES }, async () => {
-      const watch = session.request({ ':path': '/' })
+    const ends = Array.from({ length: WATCHES }, async (_, at) => {
+      const watch = (sessions[at % 2] ?? assert.fail()).request({ ':path': '/' })
       await once(watch, 'response')
       watch.resume()
       await once(watch, 'end')
       endsMs.push(performance.now())
     })
     while (server.listener.openRequests < WATCHES) await sleep(10)
-    const startMs = performance.now()
-    await server.listener.close({ graceMs: 0, watchGraceMs: 400 })
+    await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
     await Promise.all(ends)
-    const [earliest, latest] = [Math.min(...endsMs) - startMs, Math.max(...endsMs) - startMs]
-    assert.ok(earliest < 200 && latest > 300, `from ${earliest} to ${latest} ms`)
-    session.destroy()
+    // A busy machine may hear of the first ones late.
+    const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
+    assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
+    for (const session of sessions) session.destroy()
   })
 
   test('nothing is left of a connection that has gone', async () => {
@@ -741,7 +743,6 @@ describe('the end', () => {
     assert.equal(server.listener.openConnections, 1)
     session.destroy()
     await askOnce(server.url, {})
-    await sleep(50)
-    assert.equal(server.listener.openConnections, 0)
+    await until(() => server.listener.openConnections === 0, 'both have gone')
   })
 })

@@ -104,7 +104,7 @@ async function until(act: () => Promise<Fields>): Promise<Fields> {
     try {
       return await act()
     } catch (error) {
-      if (tries === 50) throw error
+      if (tries === 600) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let dir: string
@@ -47,13 +47,6 @@ const ask = async (path: string) => {
 }
 
 const remove = (path: string) => client.call({ method: 'DELETE', path })
-
-async function until(isDone: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; !(await isDone()); tries++) {
-    assert.ok(tries < 400, `not within twenty seconds: ${what}`)
-    await sleep(50)
-  }
-}
 
 const isGone = (name: string) => async (): Promise<boolean> => (await ask(`/api/v1/namespaces/${name}`)).status === 404
 

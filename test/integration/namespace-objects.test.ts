@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer
@@ -30,13 +31,6 @@ async function post(path: string, body: object): Promise<void> {
 }
 
 const remove = (path: string) => client.call({ method: 'DELETE', path })
-
-async function until(isDone: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; !(await isDone()); tries++) {
-    assert.ok(tries < 200, `not within ten seconds: ${what}`)
-    await sleep(50)
-  }
-}
 
 const account = '/api/v1/namespaces/shop/serviceaccounts/default'
 const ca = '/api/v1/namespaces/shop/configmaps/kube-root-ca.crt'
@@ -112,15 +106,26 @@ async function counts(): Promise<number> {
   return Number(/^workqueue_adds_total\{name="resourcequota_primary"\} (\d+)/m.exec(text)?.[1])
 }
 
+/** Nothing more is to come if nothing came for so long. */
+const QUIET_MS = 1_500
+
+async function settledCounts(): Promise<number> {
+  for (let last = -1; ; ) {
+    const now = await counts()
+    if (now === last) return now
+    last = now
+    await sleep(QUIET_MS)
+  }
+}
+
 test('a definition that comes makes quotas count that limit its objects, and no others', async () => {
   const quotas = '/api/v1/namespaces/shop/resourcequotas'
   await post(quotas, { metadata: { name: 'lamps' }, spec: { hard: { 'count/lamps.example.com': '2' } } })
   await until(async () => (await read(`${quotas}/lamps`)).status.hard !== undefined, 'its limits are told')
-  await sleep(500)
-  const earlier = await counts()
+  const earlier = await settledCounts()
   assert.ok(earlier > 0)
   await define('chairs')
-  await sleep(1_000)
+  await sleep(QUIET_MS)
   assert.equal(await counts(), earlier)
   await define('lamps')
   const used = async (): Promise<object | undefined> => (await read(`${quotas}/lamps`)).status.used

@@ -24,7 +24,7 @@ async function established(client: Client): Promise<void> {
   while ((await client.call({ path: '/apis/mygroup.example.com/v1beta1/noxus' })).status !== 200) await sleep(50)
 }
 
-test('objects of a definition without a structural schema can be applied', { timeout: 60_000 }, async () => {
+test('objects of a definition without a structural schema can be applied', { timeout: 120_000 }, async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
   const put = {

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OpenIdProvider } from '../harness/openid-provider.ts'
 import { StaticIssuer } from '../harness/static-issuer.ts'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const FOUND_MS_MAX = 30_000
@@ -199,14 +200,6 @@ test('a server starts although an issuer is down, and believes it when it is up'
 async function change(path: string, content: string): Promise<void> {
   await writeFile(`${path}.new`, content)
   await rename(`${path}.new`, path)
-}
-
-async function until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const untilMs = performance.now() + FOUND_MS_MAX
-  while (!(await check())) {
-    assert.ok(performance.now() < untilMs, what)
-    await sleep(50)
-  }
 }
 
 const hasComplaint = (server: TestServer, text: string): boolean => server.complaints.some((one) => one.includes(text))

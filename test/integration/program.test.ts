@@ -22,7 +22,7 @@ function run(path: string, args: readonly string[], env: NodeJS.ProcessEnv = pro
   return new Promise((resolve) => {
     const done = (error: (Error & { code?: unknown }) | null, out: string, err: string): void =>
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), out, err })
-    const child: ChildProcess = execFile(path, args, { timeout: 30_000, env }, done)
+    const child: ChildProcess = execFile(path, args, { timeout: 120_000, env }, done)
     child.stdin?.end()
   })
 }

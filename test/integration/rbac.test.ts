@@ -1,7 +1,7 @@
 /** Roles on whole servers: what a client wrote counts for its next request, through restarts and on replicas; and attacks that must fail. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../harness/until.ts'
 import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const flags = ['--authorization-mode=Node,RBAC']
@@ -108,7 +108,7 @@ test('what is written through one server counts on the other soon', async () => 
   await post(`${path}/roles`, role('r', may('get', 'configmaps')))
   await post(`${path}/rolebindings`, binding('b', 'Role/r', 'alice'))
   const target = '/api/v1/namespaces/replicas/configmaps/none'
-  await until(async () => (await call(target, { as: 'alice' }, 1)).status === 404)
+  await until(async () => (await call(target, { as: 'alice' }, 1)).status === 404, 'the other server knows')
 })
 
 test('what is taken back through one server cannot be granted through the other', async () => {
@@ -253,7 +253,7 @@ test('attacks: out of a namespace that one has all rights in', async () => {
     spec: { group: 'example.com', scope: 'Cluster', names, versions },
   })
   const wall = { apiVersion: 'example.com/v1', kind: 'Wall', metadata: { name: 'w' } }
-  await until(async () => (await post('/apis/example.com/v1/walls', wall)).status === 201)
+  await until(async () => (await post('/apis/example.com/v1/walls', wall)).status === 201, 'walls are served')
   const inside = '/api/v1/namespaces/walled'
   assert.equal((await call(`${inside}/secrets`, { as: 'mallory' })).status, 200)
   for (const target of [
@@ -280,14 +280,6 @@ test('attacks: out of a namespace that one has all rights in', async () => {
   assert.equal((await call('/apis/example.com/v1/walls/w')).status, 200)
 })
 
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await isDone()) return
-    await sleep(20)
-  }
-  assert.fail('not within four seconds')
-}
-
 test('a server that is told to keeps aggregated roles current', async () => {
   const view = `${rbac}/clusterroles/view`
   assert.deepEqual((await call(view)).body.rules, null)
@@ -302,12 +294,12 @@ test('a server that is told to keeps aggregated roles current', async () => {
   const labels = { [`${group}/aggregate-to-view`]: 'true' }
   await post(`${rbac}/clusterroles`, { ...widgets, metadata: { name: 'widgets', labels } })
   // Into view, from there into edit, and from there into admin.
-  await until(async () => (await resources('admin')).includes('widgets'))
+  await until(async () => (await resources('admin')).includes('widgets'), 'the role has changed')
   assert.ok((await resources('view')).includes('configmaps'))
   const { metadata } = (await call(view)).body
   const managers = metadata.managedFields.map(({ manager }: { manager: string }) => manager)
   assert.ok(managers.includes('clusterrole-aggregation-controller'), managers.join())
   await call(`${rbac}/clusterroles/widgets`, { method: 'DELETE' })
-  await until(async () => !(await resources('admin')).includes('widgets'))
+  await until(async () => !(await resources('admin')).includes('widgets'), 'the role has changed')
   assert.deepEqual(aggregating.complaints, [])
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/etcd/client.ts'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const services = '/api/v1/namespaces/default/services'
@@ -53,14 +54,9 @@ test('what the server makes itself belongs to the managers that it does upstream
       })
     }
     // Both are made after the server is ready.
-    for (
-      let tries = 0;
-      (await managers(range)).length < 2 || (await managers(`${services}/kubernetes`)).length < 1;
-      tries++
-    ) {
-      assert.ok(tries < 40, 'all is there within 20 seconds')
-      await sleep(500)
-    }
+    const isThere = async (): Promise<boolean> =>
+      (await managers(range)).length >= 2 && (await managers(`${services}/kubernetes`)).length >= 1
+    await until(isThere, 'all is there')
     const kube = { manager: 'kube-apiserver', operation: 'Update', subresource: undefined, status: false }
     const ready = { manager: 'kubernetes-service-cidr-controller', operation: 'Apply', subresource: 'status', spec: [] }
     assert.deepEqual(
@@ -92,13 +88,8 @@ test('what the cluster cannot do without comes back: its service, and a range th
       JSON.parse((await call({ path: range })).text).status?.conditions?.[0]?.status
     const isComplete = async (): Promise<boolean> =>
       (await condition()) === 'True' && (await call({ path: `${services}/kubernetes` })).status === 200
-    const completed = async (): Promise<void> => {
-      // The server looks every ten seconds.
-      for (let tries = 0; !(await isComplete()); tries++) {
-        assert.ok(tries < 40, 'all is there within 20 seconds')
-        await sleep(500)
-      }
-    }
+    // The server looks every ten seconds.
+    const completed = (): Promise<void> => until(isComplete, 'all is there')
     // The service is made after the server is ready.
     await completed()
     assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
@@ -144,12 +135,9 @@ test('the address of a service that an older server wrote is taken when it is up
   await etcd.kv.put({ key, value: Buffer.from(JSON.stringify(stored)) })
   await withClient(server, async (call) => {
     const taken = async (): Promise<string> => {
-      for (let tries = 0; tries < 100; tries++) {
-        const { status, text } = await call({ path: address })
-        if (status === 200) return JSON.parse(text).metadata.uid
-        await sleep(50)
-      }
-      assert.fail('it is taken within five seconds')
+      let answer = await call({ path: address })
+      await until(async () => (answer = await call({ path: address })).status === 200, 'it is taken')
+      return JSON.parse(answer.text).metadata.uid
     }
     const body = { metadata: { name: 'old', labels: { a: 'b' } }, spec: stored.spec }
     const { status, text } = await call({ method: 'PUT', path: `${services}/old`, body })

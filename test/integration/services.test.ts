@@ -1,7 +1,7 @@
 /** Services on two replicas of one etcd: addresses and node ports are given once, and come back. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../harness/until.ts'
 import { type Answer, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const SERVICES = 1000
@@ -15,8 +15,14 @@ before(async () => {
   servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
   // The last of what servers make for themselves when they start.
-  await until(async () => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'))
-  await until(async () => (await replica(0).call({ path: `${services}/kubernetes` })).status === 200)
+  await until(
+    async () => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'),
+    'the endpoint of the second',
+  )
+  await until(
+    async () => (await replica(0).call({ path: `${services}/kubernetes` })).status === 200,
+    'the Service kubernetes',
+  )
 })
 
 after(async () => {
@@ -32,13 +38,6 @@ function connect(url: string): Client {
   const made = clients['HTTP/2']?.(url)
   assert.ok(made)
   return made
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isTrue()); tries++) {
-    assert.ok(tries < 200, 'it comes true within ten seconds')
-    await sleep(50)
-  }
 }
 
 function never(): never {
@@ -160,7 +159,7 @@ const addressesOf = async (): Promise<string> => (await replica(0).call({ path: 
 
 test('a replica that leaves is no endpoint any more', async () => {
   const third = await startReplica(servers[0] ?? never(), [ipRange, '--advertise-address=192.0.2.13'])
-  await until(async () => (await addressesOf()).includes('192.0.2.13'))
+  await until(async () => (await addressesOf()).includes('192.0.2.13'), 'the endpoint of the third')
   await third[Symbol.asyncDispose]()
   assert.doesNotMatch(await addressesOf(), /192\.0\.2\.13/)
 })

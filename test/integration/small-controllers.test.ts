@@ -4,6 +4,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bits, context, integer, objectId, pem, sequence, set, text as derText } from '../../src/lib/x509/der.ts'
+import { until } from '../harness/until.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer
@@ -37,10 +38,7 @@ async function patch(path: string, body: object): Promise<void> {
 }
 
 async function untilGone(path: string): Promise<void> {
-  for (let tries = 0; (await read(path)) !== undefined; tries++) {
-    assert.ok(tries < 200, `not within ten seconds: ${path} is gone`)
-    await sleep(50)
-  }
+  await until(async () => (await read(path)) === undefined, `${path} is gone`)
 }
 
 const second = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z/, 'Z')
@@ -153,10 +151,7 @@ test('a kubelet whose right is given after its request gets its approval', async
   await sleep(500)
   assert.equal(await conditions(), undefined)
   await bind('approved', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient')
-  for (let tries = 0; (await conditions()) === undefined; tries++) {
-    assert.ok(tries < 200, 'not within ten seconds: it is approved')
-    await sleep(50)
-  }
+  await until(async () => (await conditions()) !== undefined, 'it is approved')
   assert.equal((await conditions())[0].type, 'Approved')
 })
 
@@ -170,12 +165,12 @@ test('a policy is told in its status what looks wrong in its expressions, again 
     validations: [{ expression }],
   })
   const statusAt = async (generation: number) => {
-    for (let tries = 0; ; tries++) {
-      const policy = await read(`${path}/checked`)
-      if (policy.status?.observedGeneration === generation) return policy.status
-      assert.ok(tries < 200, `not within ten seconds: generation ${generation} is checked`)
-      await sleep(50)
-    }
+    let policy = await read(`${path}/checked`)
+    await until(async () => {
+      policy = await read(`${path}/checked`)
+      return policy.status?.observedGeneration === generation
+    }, `generation ${generation} is checked`)
+    return policy.status
   }
   await post(path, { metadata: { name: 'checked' }, spec: spec('object.spec.replicsa > 1') })
   const [{ fieldRef, warning }] = (await statusAt(1)).typeChecking.expressionWarnings

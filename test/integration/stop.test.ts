@@ -16,10 +16,14 @@ import {
   SETTING,
   settings,
 } from '../harness/raw-http2.ts'
+import { PATIENCE_MS, until } from '../harness/until.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
-const DELAY_MS = 600
+/** So long that a slow machine can do all of it meanwhile. */
+const DELAY_MS = 5_000
 const CANCEL = 8
+/** Far less than the minute that a request has if it says nothing. */
+const ANSWERED_MS_MAX = 30_000
 
 test('readiness fails while requests are still taken; a write under way is answered; watches end without an error', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
@@ -31,7 +35,6 @@ test('readiness fails while requests are still taken; a write under way is answe
   while (watched.length < 4) await sleep(5)
   const startMs = performance.now()
   const stopped = server[Symbol.asyncDispose]()
-  await sleep(50)
   const ready = await client.call({ path: '/readyz?verbose' })
   assert.equal(ready.status, 500)
   assert.match(ready.text, /^\[-\]shutdown failed: reason withheld$/m)
@@ -51,7 +54,12 @@ test('a request whose body is still to come is answered', async () => {
   using client = await RawHttp2.open(Number(new URL(server.url).port))
   const token = field('authorization', `Bearer ${adminToken}`)
   await client.send(headersFrame(1, requestFields('POST', '/api/v1/namespaces', token), END_HEADERS))
-  await sleep(200)
+  await using other = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const isBegun = async (): Promise<boolean> =>
+    /^apiserver_current_inflight_requests\{request_kind="mutating"\} 1$/m.test(
+      (await other.call({ path: '/metrics' })).text,
+    )
+  await until(isBegun, 'the request is under way')
   const stopped = server[Symbol.asyncDispose]()
   assert.equal(await client.goawayCode(), 0)
   await sleep(500)
@@ -62,18 +70,19 @@ test('a request whose body is still to come is answered', async () => {
 })
 
 test('readiness fails at once and the server stops in time, whatever etcd does', async () => {
-  const server = await startTestServer(['--shutdown-delay-duration=2s'])
+  const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await client.call({ path: '/readyz' })
   server.pauseEtcd()
   const startMs = performance.now()
-  const stopped = server.stop()
+  let isStopped = false
+  const stopped = server.stop().finally(() => (isStopped = true))
   try {
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
-    assert.ok(performance.now() - startMs < 1500, `${performance.now() - startMs} ms`)
+    assert.ok(!isStopped)
     // What waits for etcd is left behind.
     await stopped.catch((error: unknown) => assert.match(String(error), /did not stop within 5000 ms/))
-    assert.ok(performance.now() - startMs < 20_000, `${performance.now() - startMs} ms`)
+    assert.ok(performance.now() - startMs < PATIENCE_MS, `${performance.now() - startMs} ms`)
   } finally {
     server.resumeEtcd()
     await Promise.allSettled([server[Symbol.asyncDispose]()])
@@ -87,9 +96,11 @@ test('more writes at once than allowed are told to come again', async () => {
   using slow = await RawHttp2.open(Number(new URL(server.url).port))
   const bob = [field('authorization', 'Bearer bob-token'), field('content-type', 'application/json')]
   await slow.send(headersFrame(1, requestFields('POST', review.path, ...bob), END_HEADERS))
-  await sleep(200)
-  const refused = await client.call({ ...review, token: 'bob-token' })
-  assert.equal(refused.status, 429)
+  let refused = await client.call({ ...review, token: 'bob-token' })
+  await until(async () => {
+    if (refused.status !== 429) refused = await client.call({ ...review, token: 'bob-token' })
+    return refused.status === 429
+  }, 'the first is under way')
   assert.equal(refused.text, 'Too many requests, please try again later.\n')
   assert.equal(refused.headers['retry-after'], '1')
   assert.match(refused.headers['content-type'] ?? '', /^text\/plain/)
@@ -175,7 +186,7 @@ test('a request takes no longer than it says, whatever etcd does', async () => {
     ]) {
       const startMs = performance.now()
       const answer = await client.call(call)
-      assert.ok(performance.now() - startMs < 2500, `${performance.now() - startMs} ms`)
+      assert.ok(performance.now() - startMs < ANSWERED_MS_MAX, `${performance.now() - startMs} ms`)
       assert.equal(answer.status, 504, answer.text)
     }
     assert.match((await client.call({ path: '/version?timeout=soon' })).text, /time: invalid duration \\"soon\\"/)

@@ -1,11 +1,9 @@
 /** What stands in etcd: how long it lasts, and how values of other servers are read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/etcd/client.ts'
+import { until } from '../harness/until.ts'
 import { clients, startReplica, startTestServer } from './support.ts'
-
-const DEADLINE_MS = 20_000
 
 test('only the built-in events expire, not custom objects of a kind with the same name', async () => {
   await using server = await startTestServer()
@@ -18,11 +16,10 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
   const path = '/apis/example.com/v1/namespaces/default/events'
   const body = { apiVersion: 'example.com/v1', kind: 'Event', metadata: { name: 'mine' } }
-  const end = performance.now() + DEADLINE_MS
-  while ((await client.call({ method: 'POST', path, body })).status !== 201) {
-    assert.ok(performance.now() < end, 'the custom kind is not served')
-    await sleep(20)
-  }
+  await until(
+    async () => (await client.call({ method: 'POST', path, body })).status === 201,
+    'the custom kind is served',
+  )
   const about = { kind: 'Pod', namespace: 'default', name: 'p' }
   const event = { metadata: { name: 'built-in' }, involvedObject: about }
   const made = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/events', body: event })
@@ -72,7 +69,7 @@ test('a write that changes nothing stores a custom object with the defaults that
   const patch = (target: string, body: unknown): ReturnType<typeof client.call> =>
     client.call({ method: 'PATCH', path: target, body, headers: { 'content-type': 'application/merge-patch+json' } })
   const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
-  await until('served', async () => (await client.call({ method: 'POST', path, body })).status === 201)
+  await until(async () => (await client.call({ method: 'POST', path, body })).status === 201, 'served')
   const withDefault = {
     ...schema,
     openAPIV3Schema: { type: 'object', properties: { color: { type: 'string', default: 'red' } } },
@@ -80,7 +77,7 @@ test('a write that changes nothing stores a custom object with the defaults that
   const changed = [{ name: 'v1', served: true, storage: true, schema: withDefault }]
   assert.equal((await patch(`${definitions}/widgets.example.com`, { spec: { versions: changed } })).status, 200)
   const get = async (): Promise<string> => (await client.call({ method: 'GET', path: `${path}/w` })).text
-  await until('defaulted', async () => JSON.parse(await get()).color === 'red')
+  await until(async () => JSON.parse(await get()).color === 'red', 'defaulted')
   const before = JSON.parse(await get()).metadata.resourceVersion
   const after = JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion
   assert.notEqual(after, before)
@@ -88,14 +85,6 @@ test('a write that changes nothing stores a custom object with the defaults that
   assert.match(found?.value.toString() ?? '', /"color":"red"/)
   assert.equal(JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion, after)
 })
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + DEADLINE_MS
-  while (!(await isSo())) {
-    assert.ok(performance.now() < end, what)
-    await sleep(20)
-  }
-}
 
 const mapKey = (name: string): Buffer => Buffer.from(`/registry/configmaps/default/${name}`)
 
@@ -129,9 +118,9 @@ const announced = async ({ url }: { readonly url: string }, name: string): Promi
 test('versions that a flag turned off again are not announced any more', async () => {
   const version = 'v1alpha1.storage.k8s.io'
   await using server = await startTestServer(['--runtime-config=storage.k8s.io/v1alpha1=true'])
-  await until('announced', async () => (await announced(server, version)) === 200)
+  await until(async () => (await announced(server, version)) === 200, 'announced')
   await using plain = await startReplica(server)
-  await until('taken back', async () => (await announced(plain, version)) === 404)
+  await until(async () => (await announced(plain, version)) === 404, 'taken back')
   assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
 })
 
@@ -170,18 +159,13 @@ test('a webhook configuration that cannot be decoded stops writes, but no server
         path: '/api/v1/namespaces/default/configmaps?dryRun=All',
         body: { metadata: { name: 'c' } },
       })
-    const end = performance.now() + DEADLINE_MS
     let answer = await create()
-    for (; answer.status === 201 && performance.now() < end; answer = await create()) await sleep(20)
+    await until(async () => (answer = await create()).status !== 201, 'writes are stopped')
     assert.equal(answer.status, 403)
     assert.match(answer.text, /the stored webhook configuration \\"broken\\" cannot be decoded/)
   }
   await etcd.kv.deleteRange({ key })
   await using client = (clients['HTTP/2'] ?? assert.fail())(second.url)
-  const end = performance.now() + DEADLINE_MS
-  const body = { metadata: { name: 'c' } }
-  while ((await client.call({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body })).status !== 201) {
-    assert.ok(performance.now() < end, 'writes are still stopped')
-    await sleep(20)
-  }
+  const create = { method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: { metadata: { name: 'c' } } }
+  await until(async () => (await client.call(create)).status === 201, 'writes go on')
 })

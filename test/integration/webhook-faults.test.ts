@@ -17,15 +17,16 @@ import {
   pathOf,
 } from '../hostile/hostile-webhook.ts'
 import { type Inspector, inspect, residentBytes } from '../hostile/inspect.ts'
+import { until } from '../harness/until.ts'
 import { type Client, clients } from './support.ts'
 
 /** In seconds: of webhooks that do not answer in time, and of those whose answer is to be seen. */
 const SHORT_TIMEOUT = 1
 const LONG_TIMEOUT = 10
 /** Beyond the timeout, on a busy machine. */
-const MARGIN_MS = 4_000
+const MARGIN_MS = 20_000
 /** Of the server's CPU. An answer of 4 MB is decoded in one turn. */
-const TURN_MS_MAX = 250
+const TURN_MS_MAX = 600
 /** Of all answers that are being received, twice as buffers, and what the collector has not taken yet. */
 const MEMORY_BYTES_MAX = 400 << 20
 
@@ -137,7 +138,7 @@ async function createAll(ways: readonly Way[], check: (way: Way, created: Create
 }
 
 for (const fault of faults) {
-  test(`a webhook that ${fault}`, { timeout: 60_000 }, () =>
+  test(`a webhook that ${fault}`, { timeout: 120_000 }, () =>
     createAll(waysOf(fault), (way, { status, text, isStored }) => {
       // It may have refused the request: an answer that is too large for this server is not read.
       const isIgnored = way.policy === 'Ignore' && fault !== 'floods'
@@ -149,7 +150,7 @@ for (const fault of faults) {
 }
 
 for (const oddity of oddityNames) {
-  test(`a webhook that ${oddity}`, { timeout: 60_000 }, () =>
+  test(`a webhook that ${oddity}`, { timeout: 120_000 }, () =>
     createAll(waysOf(oddity), (_, { status, text, isStored }) => {
       assert.equal(status, 201, text)
       assert.ok(isStored)
@@ -158,7 +159,7 @@ for (const oddity of oddityNames) {
 }
 
 for (const fault of badPatchNames) {
-  test(`a webhook that ${fault} is not ignored`, { timeout: 60_000 }, () =>
+  test(`a webhook that ${fault} is not ignored`, { timeout: 120_000 }, () =>
     createAll(
       waysOf(fault).filter(({ type }) => type === 'mutating'),
       (_, { status, text, isStored }) => {
@@ -183,7 +184,7 @@ const budgets = [
 ]
 
 for (const { keys, count, message } of budgets) {
-  test(`a policy that costs the whole budget, with ${count} validations`, { timeout: 60_000 }, async () => {
+  test(`a policy that costs the whole budget, with ${count} validations`, { timeout: 120_000 }, async () => {
     const policyPath = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
     const bindingPath = `${policyPath.slice(0, -'ies'.length)}ybindings`
     for (const failurePolicy of policies) {
@@ -206,7 +207,8 @@ for (const { keys, count, message } of budgets) {
           path: '/api/v1/namespaces/default/configmaps',
           body: { metadata: { generateName: name, labels: { hook: name } }, data },
         })
-      await sleep(500)
+      const isForbidding = async (): Promise<boolean> => (await post()).status !== 201
+      if (failurePolicy === 'Fail') await until(isForbidding, 'the policy is in force')
       await inspector.longestTurnMs()
       const answers = await Promise.all(Array.from({ length: 4 }, post))
       const turnMs = await inspector.longestTurnMs()

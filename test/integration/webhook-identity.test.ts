@@ -103,7 +103,7 @@ async function refused(name: string, why: RegExp): Promise<void> {
   assert.equal((await create(name, 'Ignore')).status, 201)
 }
 
-test('a webhook that changes its certificate', { timeout: 60_000 }, async () => {
+test('a webhook that changes its certificate', { timeout: 120_000 }, async () => {
   const host = '127.0.0.1'
   const hook = await listen(certified(ours, host), host)
   await register('changes', `https://${host}:${portOf(hook)}/`, bundleOf(ours))
@@ -126,7 +126,7 @@ test('a webhook that changes its certificate', { timeout: 60_000 }, async () => 
   assert.equal((await create('changes', 'Fail')).status, 201, 'it is itself again')
 })
 
-test('a name that leads elsewhere after it was resolved', { timeout: 60_000 }, async () => {
+test('a name that leads elsewhere after it was resolved', { timeout: 120_000 }, async () => {
   const first = await listen(certified(ours, NAME), FIRST)
   const port = portOf(first)
   const later = await listen(certified(theirs, NAME), LATER, port)
@@ -157,7 +157,7 @@ test('a name that leads elsewhere after it was resolved', { timeout: 60_000 }, a
 
 type LookupDone = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
-test('a name that leads nowhere', { timeout: 60_000 }, async () => {
+test('a name that leads nowhere', { timeout: 120_000 }, async () => {
   await register('nowhere', 'https://nowhere.invalid/', bundleOf(ours))
   while ((await create('nowhere', 'Fail')).status === 201) await sleep(20)
   await refused('nowhere', /dial tcp: lookup nowhere\.invalid/)

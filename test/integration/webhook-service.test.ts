@@ -12,7 +12,7 @@ import { clients, startTestServer } from './support.ts'
 const CLUSTER_IP = '127.0.78.9'
 const admission = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
-test('a webhook behind a Service', { timeout: 60_000 }, async () => {
+test('a webhook behind a Service', { timeout: 120_000 }, async () => {
   const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['hook.default.svc'], Date.now())
   const asked: unknown[] = []
   const webhook = createServer({ cert, key }, (request, response) => {

@@ -48,7 +48,7 @@ const types: Readonly<Record<string, Type>> = {
 
 const hasFirst = ({ versions }: Fields): boolean => itemsOf(versions).some(({ version }) => version === 'v1')
 
-suite('configurations', { concurrency: true, timeout: 120_000 }, () => {
+suite('configurations', { concurrency: true, timeout: 300_000 }, () => {
   test('discovery shows both types', async () => {
     const group = 'admissionregistration.k8s.io'
     const { body: all } = await fixture().call({ path: '/apis' })

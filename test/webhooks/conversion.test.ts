@@ -65,7 +65,7 @@ const inSecond = ({ group }: Custom): Fields => ({
 const namesIn = ({ body }: Answer): unknown[] => itemsOf(body['items']).map(nameOf).toSorted()
 const nameOf = ({ metadata }: Fields): string => textOf(fieldsOf(metadata)['name'])
 
-suite('conversion', { concurrency: true, timeout: 120_000 }, () => {
+suite('conversion', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`an object is read in the other version, by ${reach}`, async () => {
       await using scope = await Scope.begin(fixture())

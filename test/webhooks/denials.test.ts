@@ -25,7 +25,7 @@ const withMark =
   (mark: string) =>
   (object: Fields): Fields => ({ ...object, data: { ...dataOf(object), 'webhook-test': mark } })
 
-suite('denials', { concurrency: true, timeout: 120_000 }, () => {
+suite('denials', { concurrency: true, timeout: 300_000 }, () => {
   for (const reach of ['url', 'service'] as const) {
     test(`a webhook refuses pods and config maps, called by ${reach}`, () => refusesPodsAndConfigMaps(reach))
   }

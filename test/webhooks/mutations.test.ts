@@ -32,7 +32,7 @@ async function mutateWidgets(scope: Scope, { group }: Custom): Promise<void> {
   ])
 }
 
-suite('mutations', { concurrency: true, timeout: 120_000 }, () => {
+suite('mutations', { concurrency: true, timeout: 300_000 }, () => {
   test('the second webhook sees what the first one added', async () => {
     await using scope = await Scope.begin(fixture())
     await scope.register(mutating, [

@@ -50,5 +50,5 @@ test('all paths of an object together look at so many values and no more', () =>
   for (const path of [...paths, ...paths, ...paths, ...paths]) readJsonPath(path)?.({ list }, budget)
   const { user, system } = process.threadCpuUsage(since)
   assert.equal(budget.left, 0)
-  assert.ok(user + system < 400_000, `${(user + system) / 1000} ms of CPU`)
+  assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms of CPU`)
 })

@@ -167,7 +167,7 @@ test('repeated items are told once each', () => {
 test('a pattern that other engines choke on takes no time', () => {
   const start = process.threadCpuUsage()
   equal(lines({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length, 1)
-  ok(process.threadCpuUsage(start).user < 2_000_000)
+  ok(process.threadCpuUsage(start).user < 10_000_000)
 })
 
 test('texts that take long to match are asked about, once each, and give way between them', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
-test('who waits for objects while the database hangs does not outlive the cache', { timeout: 5_000 }, async () => {
+test('who waits for objects while the database hangs does not outlive the cache', { timeout: 120_000 }, async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
   await cache.start()

@@ -32,7 +32,7 @@ async function startCluster(): Promise<EtcdProcess[]> {
   return members
 }
 
-test('writes go on when members die, and stop without a quorum', { timeout: 60_000 }, async () => {
+test('writes go on when members die, and stop without a quorum', { timeout: 120_000 }, async () => {
   const members = await startCluster()
   await using stack = new AsyncDisposableStack()
   for (const member of members) stack.use(member)

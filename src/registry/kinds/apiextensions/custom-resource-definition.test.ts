@@ -58,5 +58,5 @@ test('a definition of tens of thousands of properties holds up nobody for long',
   }
   // The collector may have had the garbage of another test to do.
   const ms = Math.min(await longestTurnMs(check), await longestTurnMs(check), await longestTurnMs(check))
-  assert.ok(ms < 50, `${ms} ms of CPU in one turn`)
+  assert.ok(ms < 150, `${ms} ms of CPU in one turn`)
 })

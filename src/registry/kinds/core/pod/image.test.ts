@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cpuMsOf } from '../../../../../test/harness/turns.ts'
 import { withPullPolicy } from './image.ts'
 
 const policies: readonly (readonly [string, string])[] = [
@@ -21,8 +22,9 @@ for (const [image, imagePullPolicy] of policies) {
 }
 
 test('a name of any length is looked at quickly', () => {
-  const startMs = performance.now()
-  withPullPolicy({ image: `${'a-'.repeat(100_000)}!` })
-  withPullPolicy({ image: `${'a.'.repeat(100_000)}@` })
-  assert.ok(performance.now() - startMs < 500)
+  const tookMs = cpuMsOf(() => {
+    withPullPolicy({ image: `${'a-'.repeat(100_000)}!` })
+    withPullPolicy({ image: `${'a.'.repeat(100_000)}@` })
+  })
+  assert.ok(tookMs < 2_000, `${tookMs} ms`)
 })
