@@ -34,6 +34,9 @@ function list(chosen: readonly FiledScenario[]): number {
   return 0
 }
 
+/** More than this many differ because something is wrong, not because the machine was busy. */
+const AGAIN_MAX = 20
+
 async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
   const recordings = new Recordings()
   await runAll(chosen, options, (scenario, got) => {
@@ -49,16 +52,23 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   const recordings = new Recordings()
   const progress = new Progress(chosen.length)
   const outcomes: Outcome[] = []
+  const again = new Set<string>()
   await runAll(chosen, options, (scenario, got) => {
     const outcome = compareScenario(scenario, recordings.stepsOf(scenario), got, options.without)
-    outcomes.push(outcome)
     const text = formatOutcome(outcome, options)
     progress.clear()
     if (text !== undefined) console.log(text)
+    if (text !== undefined && options.again && !again.has(scenario.id) && again.size < AGAIN_MAX) {
+      again.add(scenario.id)
+      return 'again'
+    }
+    outcomes.push(outcome)
     progress.step(text !== undefined)
     return options.bail && text !== undefined ? 'stop' : 'go on'
   })
   progress.clear()
+  for (const { id, file, outcome } of outcomes)
+    if (again.has(id) && outcome === 'same') console.log(`DIFFERED ONCE, and not when it was run again: ${file}/${id}`)
   if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
   const isGood = options.updatePassing ? updatePassing(outcomes) : outcomes.every(({ outcome }) => outcome === 'same')
   console.log(formatSummary(outcomes))
@@ -79,7 +89,8 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
   return lost.length === 0
 }
 
-type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop'
+/** `again`: it is to be run once more, alone. */
+type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
 /** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
 async function runAll(chosen: readonly FiledScenario[], options: Options, done: Done): Promise<void> {
@@ -90,8 +101,7 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   const setUps = await loadSetUps()
   if (options.server.kind === 'running') checkRunning(chosen, setUps)
   let isStopped = false
-  for (const [needs, group] of groups) {
-    if (isStopped) return
+  const runSetUp = async (needs: string | undefined, group: readonly FiledScenario[]): Promise<void> => {
     const setUp = setUpOf(setUps, needs)
     await using companions = await Companions.start(setUp)
     const target = await openTarget(options.server, setUp, companions).catch((error: unknown) => {
@@ -99,16 +109,34 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
       console.log(`with the set-up ${needs} the server does not start: ${explain(error)}`)
     })
     if (target === undefined) {
-      if (group.some((scenario) => done(scenario, []) === 'stop')) return
-      continue
+      for (const scenario of group) {
+        const next = done(scenario, [])
+        // It would not answer the second time, either.
+        isStopped ||= (next === 'again' ? done(scenario, []) : next) === 'stop'
+      }
+      return
     }
     await using _ = target
     await runGroup(group, { target, companions, parallel: options.parallel, interrupted }, (scenario, got) => {
       const next = done(scenario, got)
-      isStopped = next === 'stop'
+      isStopped ||= next === 'stop'
       return next
     })
   }
+  const waiting = [...groups].values()
+  const lane = async (): Promise<void> => {
+    for (const [needs, group] of waiting) {
+      if (isStopped) return
+      await runSetUp(needs, group)
+    }
+  }
+  const lanes = Array.from({ length: options.setUps }, () =>
+    lane().catch((error: unknown) => {
+      isStopped = true
+      throw error
+    }),
+  )
+  await Promise.all(lanes)
 }
 
 /** A server that runs knows nothing of the webhooks and issuers of this process. */
@@ -132,16 +160,22 @@ async function runGroup(
 ): Promise<void> {
   using client = createClient(target)
   const waiting = chosen.values()
+  const again: FiledScenario[] = []
   let isStopped = false
-  const work = async (): Promise<void> => {
-    for (const scenario of waiting) {
+  const work = async (scenarios: Iterable<FiledScenario>): Promise<void> => {
+    for (const scenario of scenarios) {
       const got = await runScenario(scenario, client, companions)
       if (isStopped) return
-      isStopped = done(scenario, got) === 'stop'
+      const next = done(scenario, got)
+      if (next === 'again') again.push(scenario)
+      isStopped = next === 'stop'
       if (isStopped) return
     }
   }
-  const workers = Promise.all(Array.from({ length: parallel }, work)).catch((error: unknown) => {
+  const workers = (async () => {
+    await Promise.all(Array.from({ length: parallel }, () => work(waiting)))
+    await work([...again])
+  })().catch((error: unknown) => {
     throw new Error(`the server at ${target.server} stopped answering`, { cause: error })
   })
   const end = await Promise.race([workers, interrupted.then(() => 'interrupted')])

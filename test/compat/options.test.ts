@@ -24,6 +24,8 @@ const refused: [string, string[], RegExp][] = [
   ['a token for a server that is started here', ['--token', 'x'], /go with --server/],
   ['recording keelson', ['record'], /only a reference server/],
   ['a parallel that is no number', ['--parallel', 'many'], /whole number/],
+  ['no set-up at a time', ['--set-ups', '0'], /--set-ups takes a whole number/],
+  ['recording what differs', ['record', '--reference', '--again'], /goes with replay/],
 ]
 
 for (const [name, argv, message] of refused) {

@@ -23,7 +23,9 @@ which scenarios
 
 how
   --without K     leaves every field named K out of the comparison, such as managedFields (repeatable)
-  --parallel N    scenarios at once (4)
+  --parallel N    scenarios at once on a server (4)
+  --set-ups N     set-ups at once, each on a server of its own (1)
+  --again         what differs is run once more, alone, and fails if it differs again; what does not is told
   --verbose       every difference, not the first 8 of a step
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
@@ -46,6 +48,8 @@ export type Options = {
   readonly choice: Choice
   readonly without: readonly string[]
   readonly parallel: number
+  readonly setUps: number
+  readonly again: boolean
   readonly verbose: boolean
   readonly bail: boolean
   readonly jsonFile: string | undefined
@@ -61,11 +65,12 @@ export function parseOptions(argv: readonly string[]): Options {
   if (mode !== 'replay' && mode !== 'record' && mode !== 'list')
     throw new UsageError(`'${mode}' is none of replay, record, list`)
   if (more.length > 0) throw new UsageError(`'${more.join(' ')}' belongs to no option: put --only before a name`)
-  const parallel = Number(values.parallel)
-  if (!Number.isInteger(parallel) || parallel < 1) throw new UsageError('--parallel takes a whole number from 1 on')
+  const parallel = countOf('parallel', values.parallel)
+  const setUps = countOf('set-ups', values['set-ups'])
   const server = serverChoice(values)
   if (mode === 'record' && server.kind === 'keelson')
     throw new UsageError('only a reference server is recorded: add --reference, or --server with its address')
+  if (mode !== 'replay' && values.again) throw new UsageError('--again goes with replay')
   if (mode !== 'replay' && values['update-passing']) throw new UsageError('--update-passing goes with replay')
   if (values.with.length > 0 && server.kind !== 'running') throw new UsageError('--with goes with --server')
   const listFile = values['list-file']
@@ -80,6 +85,8 @@ export function parseOptions(argv: readonly string[]): Options {
     },
     without: values.without,
     parallel,
+    setUps,
+    again: values.again,
     verbose: values.verbose,
     bail: values.bail,
     jsonFile: values.json,
@@ -105,6 +112,8 @@ function parse(argv: readonly string[]) {
         without: { type: 'string', multiple: true, default: [] },
         'list-file': { type: 'string' },
         parallel: { type: 'string', default: '4' },
+        'set-ups': { type: 'string', default: '1' },
+        again: { type: 'boolean', default: false },
         verbose: { type: 'boolean', default: false },
         bail: { type: 'boolean', default: false },
         json: { type: 'string' },
@@ -114,6 +123,12 @@ function parse(argv: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
   }
+}
+
+function countOf(option: string, text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1) throw new UsageError(`--${option} takes a whole number from 1 on`)
+  return count
 }
 
 function serverChoice(values: ReturnType<typeof parse>['values']): ServerChoice {

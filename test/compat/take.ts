@@ -22,7 +22,7 @@ import type {
 import { fill, fillHeaders, fillTarget } from './template.ts'
 
 /** How long a watch may take to begin before the next step goes ahead without it. */
-const WATCH_START_MAX_MS = 500
+const WATCH_START_MAX_MS = 5_000
 /** After the head of a watch's answer: time for a server to register the watcher. */
 const WATCH_SETTLE_MS = 50
 const EVENT_POLL_MS = 20
