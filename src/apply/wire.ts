@@ -14,7 +14,10 @@ import { isNothing } from './value.ts'
 export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
 
 /** With managedFields: all that a client would see. */
-export const wholeWire = (object: KubeObject, struct: Struct): Fields => structWire(object, struct, undefined)
+export const wholeWire = (object: Fields, struct: Struct): Fields => structWire(object, struct, undefined)
+
+/** A field of the whole wire form; undefined: it is omitted. */
+export const wholeField = (given: Json, field: Field): Json | undefined => fieldWire(given, field, undefined)
 
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>

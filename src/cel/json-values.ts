@@ -151,17 +151,37 @@ function textFor(value: Value): string {
 
 const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
 
+/** JSON that is made part by part, as expressions read it: they read little of a large object. */
+export abstract class LazyFields {
+  #whole: Fields | undefined
+
+  get whole(): Fields {
+    return (this.#whole ??= this.make())
+  }
+
+  protected abstract make(): Fields
+  /** The field as it is in the whole; undefined: there is no such field. */
+  abstract read(key: string): Json | LazyFields | undefined
+}
+
+/** An untyped map. What was read is kept, for all expressions that use the value. */
+export const lazyValueOf = (fields: LazyFields): Value => new LazyMapValue(fields)
+
 class JsonMapValue implements MapValue {
   readonly isMap = true
   readonly isOfObject = true
   readonly isTextKeyed = true
-  readonly json: Fields
+  readonly #json: Fields | LazyFields
   readonly #type: MapType
   #keys: readonly string[] | undefined
 
-  constructor(json: Fields, type: MapType) {
-    this.json = json
+  constructor(json: Fields | LazyFields, type: MapType) {
+    this.#json = json
     this.#type = type
+  }
+
+  get json(): Fields {
+    return this.#json instanceof LazyFields ? this.#json.whole : this.#json
   }
 
   get isCounted(): boolean {
@@ -173,8 +193,9 @@ class JsonMapValue implements MapValue {
   }
 
   get(key: Value): Value | undefined {
-    if (typeof key !== 'string' || !Object.hasOwn(this.json, key)) return undefined
-    return plain(valueOf(this.json[key], this.#type.value))
+    const { json } = this
+    if (typeof key !== 'string' || !Object.hasOwn(json, key)) return undefined
+    return plain(valueOf(json[key], this.#type.value))
   }
 
   keys(): readonly string[] {
@@ -185,6 +206,27 @@ class JsonMapValue implements MapValue {
   equalsJson(other: Value, meter: Pick<Meter, 'work'>): boolean | undefined {
     if (!(other instanceof JsonMapValue) || other.#type !== this.#type) return undefined
     return isEqualJson(this.json, other.json, this.#type, meter)
+  }
+}
+
+class LazyMapValue extends JsonMapValue {
+  readonly #fields: LazyFields
+  readonly #values = new Map<string, Value>()
+
+  constructor(fields: LazyFields) {
+    super(fields, untypedMap)
+    this.#fields = fields
+  }
+
+  override get(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined
+    const known = this.#values.get(key)
+    if (known !== undefined) return known
+    const part = this.#fields.read(key)
+    if (part === undefined) return undefined
+    const value = part instanceof LazyFields ? new LazyMapValue(part) : part === null ? null : untyped(part)
+    this.#values.set(key, value)
+    return value
   }
 }
 

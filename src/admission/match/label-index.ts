@@ -22,15 +22,23 @@ export class LabelIndex {
     this.others = others
   }
 
-  /** Adds the positions of selectors that require one of these labels. They may require more. */
-  find(labels: Labels | undefined, found: Set<number>): void {
-    if (labels === undefined || this.#byKey.size === 0) return
-    for (const key of Object.keys(labels)) {
-      const requiring = this.#byKey.get(key)
-      if (requiring === undefined) continue
-      for (const position of requiring.any) found.add(position)
-      for (const position of requiring.byValue.get(labels[key] ?? '') ?? []) found.add(position)
+  /** The positions of selectors that require a label of one of these; they may require more. Undefined: there are none. */
+  find(...each: readonly (Labels | undefined)[]): ReadonlySet<number> | undefined {
+    if (this.#byKey.size === 0) return undefined
+    let found: Set<number> | undefined
+    for (const labels of each) {
+      if (labels === undefined) continue
+      for (const key in labels) {
+        const requiring = this.#byKey.get(key)
+        if (requiring === undefined || !Object.hasOwn(labels, key)) continue
+        const ofValue = requiring.byValue.get(labels[key] ?? '') ?? none
+        if (requiring.any.length === 0 && ofValue.length === 0) continue
+        found ??= new Set()
+        for (const position of requiring.any) found.add(position)
+        for (const position of ofValue) found.add(position)
+      }
     }
+    return found
   }
 
   #add(required: Requirement, position: number): void {
@@ -47,6 +55,8 @@ export class LabelIndex {
     }
   }
 }
+
+const none: readonly number[] = []
 
 /** An object without the label does not match. */
 const requiresLabel = ({ operator }: Requirement): boolean => operator !== 'absent' && operator !== 'notin'

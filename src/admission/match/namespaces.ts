@@ -17,7 +17,12 @@ export const namespaceOf = (attributes: Pick<Attributes, 'resource' | 'namespace
   isOfNamespaces(attributes) ? attributes.name : attributes.namespace
 
 /** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
-export async function findNamespace(objects: Pick<Objects, 'get'>, name: string): Promise<KubeObject> {
+export function findNamespace(objects: Pick<Objects, 'get'>, name: string): Maybe<KubeObject> {
+  const known = objects.get(namespaces, { namespace: '', name }, 'any')
+  return known === undefined || known instanceof Promise ? findLater(objects, name) : known
+}
+
+async function findLater(objects: Pick<Objects, 'get'>, name: string): Promise<KubeObject> {
   const found = await getOrLatest(objects, namespaces, { namespace: '', name })
   if (found === undefined) throw notFound(namespaces, name)
   return found
@@ -35,7 +40,7 @@ export function matchesNamespaceSelector(
   const { operation, subresource, object } = attributes
   const isWritten = subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')
   if (isOfNamespaces(attributes) && isWritten) return matchesLabels(namespaceSelector, object?.metadata.labels)
-  const known = objects.get(namespaces, { namespace: '', name }, 'any')
-  if (known !== undefined && !(known instanceof Promise)) return matchesLabels(namespaceSelector, known.metadata.labels)
-  return findNamespace(objects, name).then(({ metadata }) => matchesLabels(namespaceSelector, metadata.labels))
+  const found = findNamespace(objects, name)
+  const isMatched = ({ metadata }: KubeObject): boolean => matchesLabels(namespaceSelector, metadata.labels)
+  return found instanceof Promise ? found.then(isMatched) : isMatched(found)
 }

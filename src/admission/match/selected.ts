@@ -91,17 +91,22 @@ class Selectors<T extends Selecting> {
   of(attributes: Attributes, namespace: KubeObject | undefined): readonly Candidate<T>[] {
     const { object, oldObject } = attributes
     const { isLeft, others } = namespace === undefined ? this.#anywhere : this.#leftIn(namespace)
-    const found = new Set<number>()
-    this.#labels.find(object?.metadata.labels, found)
-    this.#labels.find(oldObject?.metadata.labels, found)
-    const positions = [...found].filter((position) => isLeft[position] === 1)
-    const all = positions.length === 0 ? others : [...others, ...positions].toSorted((a, b) => a - b)
-    return all.flatMap((position) => {
+    const found = this.#labels.find(object?.metadata.labels, oldObject?.metadata.labels)
+    const left: Candidate<T>[] = []
+    const add = (position: number): void => {
       const candidate = this.#candidates[position]
-      if (candidate === undefined) return []
+      if (candidate === undefined) return
       const { criteria } = candidate.entry
-      return criteria.objectSelector === undefined || matchesObjectSelector(criteria, attributes) ? [candidate] : []
-    })
+      if (criteria.objectSelector === undefined || matchesObjectSelector(criteria, attributes)) left.push(candidate)
+    }
+    if (found === undefined) {
+      for (const position of others) add(position)
+      return left
+    }
+    const all = [...others]
+    for (const position of found) if (isLeft[position] === 1) all.push(position)
+    for (const position of all.sort((a, b) => a - b)) add(position)
+    return left
   }
 
   /** By its labels, not by its resourceVersion: after a restore of etcd the same one may mean other labels. */

@@ -14,6 +14,8 @@ export type Validation = {
 
 export type CompiledPolicy = Conditional & {
   readonly validations: readonly Validation[]
+  /** Of the validations. */
+  readonly expressions: readonly Expression[]
   readonly auditAnnotations: readonly { readonly key: string; readonly expression: Expression }[]
 }
 
@@ -30,6 +32,7 @@ export function* compilePolicy(spec: Fields, slice: Slice): Turns<CompiledPolicy
   return {
     conditions,
     variables,
+    expressions,
     validations: itemsOf(spec['validations']).flatMap(({ message, messageExpression, reason }, at) => {
       const expression = expressions[at]
       if (expression === undefined) return []

@@ -3,7 +3,16 @@ import type { Turns } from '../../cel/turns.ts'
 import { CelError, type Result } from '../../cel/values.ts'
 import type { CompiledPolicy, Validation } from './compile-policy.ts'
 import { OVER_BUDGET, POLICY_COST_MAX } from './costs.ts'
-import { askingOf, Expressions, matchesConditions, type PolicyInput, type Running } from './expressions.ts'
+import {
+  type Access,
+  allVariables,
+  Expressions,
+  matchesConditions,
+  type PolicyInput,
+  type Running,
+  Scope,
+  withoutAuthorizer,
+} from './expressions.ts'
 
 const MESSAGE_BYTES_MAX = 5 * 1024
 
@@ -33,20 +42,21 @@ const failed = (message: string): Evaluation => ({
 })
 
 export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, running: Running): Turns<Evaluation> {
-  const { authorizer: _, ...common } = input
   const matches = yield* matchesConditions(policy, input, running)
   if (matches === false) return nothing
   if (matches instanceof CelError) return failed(matches.message)
-  const validating = new Expressions(policy, askingOf(input), { ...running, costMax: POLICY_COST_MAX })
-  const results = yield* validating.evaluate(policy.validations.map(({ expression }) => expression))
+  const expressions = (access: Access, costMax: number): Expressions =>
+    new Expressions(new Scope(input, access, { policy, tools: running.tools }), running, costMax)
+  const validating = expressions(allVariables, POLICY_COST_MAX)
+  const results = yield* validating.evaluate(policy.expressions)
   if (results === undefined) return failed(OVER_BUDGET)
   const hasPassed = results.every((result) => result === true)
   const decisions = hasPassed
     ? results.map(() => admitted)
-    : yield* decide(policy, results, new Expressions(policy, common, { ...running, costMax: validating.costLeft }))
+    : yield* decide(policy, results, expressions(withoutAuthorizer, validating.costLeft))
   const { times } = validating
   if (policy.auditAnnotations.length === 0) return { decisions, times, annotations: [] }
-  const annotating = new Expressions(policy, common, { ...running, costMax: POLICY_COST_MAX })
+  const annotating = expressions(withoutAuthorizer, POLICY_COST_MAX)
   const values = yield* annotating.evaluate(policy.auditAnnotations.map(({ expression }) => expression))
   if (values === undefined) return failed(OVER_BUDGET)
   const annotations = policy.auditAnnotations.flatMap(({ key }, at) => annotationOf(key, values[at]))

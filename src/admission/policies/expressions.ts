@@ -25,8 +25,14 @@ export type Running = {
   readonly onUnmatched?: (ms: number, errors: number) => void
 }
 
-/** The variables of expressions that may ask the authorizer. */
-export const askingOf = ({ authorizer, ...common }: PolicyInput): Activation => ({ ...common, ...authorizer })
+/** Which of the variables expressions have besides those that all have. */
+export type Access = { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }
+
+/** Of validations and mutations. */
+export const allVariables: Access = { hasAuthorizer: true, hasNamespace: true }
+/** Of messages and audit annotations. */
+export const withoutAuthorizer: Access = { hasAuthorizer: false, hasNamespace: true }
+const ofConditions: Access = { hasAuthorizer: true, hasNamespace: false }
 
 /** A condition that is false decides, whatever errors others have. */
 export function* matchesConditions(
@@ -35,8 +41,8 @@ export function* matchesConditions(
   running: Running,
 ): Turns<boolean | CelError> {
   if (policy.conditions.length === 0) return true
-  const activation = { ...askingOf(input), namespaceObject: null }
-  const expressions = new Expressions(policy, activation, { ...running, costMax: CONDITIONS_COST_MAX })
+  const scope = new Scope(input, ofConditions, { policy, tools: running.tools })
+  const expressions = new Expressions(scope, running, CONDITIONS_COST_MAX)
   const begin = running.nowMs()
   const results = yield* expressions.evaluate(policy.conditions)
   const ms = running.nowMs() - begin
@@ -54,22 +60,62 @@ export function* matchesConditions(
   return new CelError(distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
+/** The variables of expressions. They read them from here: what takes time to make is made for those that use it. */
+export class Scope {
+  readonly [name: string]: Result | undefined
+  readonly #input: PolicyInput
+  readonly #access: Access
+  readonly variables: VariableValues
+
+  constructor(
+    input: PolicyInput,
+    access: Access,
+    { policy, tools }: { readonly policy: Conditional; readonly tools: TurnTools },
+  ) {
+    this.#input = input
+    this.#access = access
+    this.variables = new VariableValues(policy.variables, this, tools)
+  }
+
+  get object(): Result {
+    return this.#input.object
+  }
+
+  get oldObject(): Result {
+    return this.#input.oldObject
+  }
+
+  get request(): Result {
+    return this.#input.request
+  }
+
+  get params(): Result | undefined {
+    return this.#input.params
+  }
+
+  get namespaceObject(): Result {
+    return this.#access.hasNamespace ? this.#input.namespaceObject : null
+  }
+
+  get authorizer(): Result | undefined {
+    return this.#access.hasAuthorizer ? this.#input.authorizer['authorizer'] : undefined
+  }
+
+  get 'authorizer.requestResource'(): Result | undefined {
+    return this.#access.hasAuthorizer ? this.#input.authorizer['authorizer.requestResource'] : undefined
+  }
+}
+
 export class Expressions {
-  readonly #activation: Activation
-  readonly #variables: VariableValues
+  readonly #scope: Scope
   readonly #slice: Slice
   readonly #nowMs: () => number
   /** How long each expression took, in ms. */
   readonly times: number[] = []
   #costLeft: number
 
-  constructor(
-    policy: Conditional,
-    activation: Activation,
-    { slice, tools, nowMs, costMax }: Running & { readonly costMax: number },
-  ) {
-    this.#variables = new VariableValues(policy.variables, activation, tools)
-    this.#activation = { ...activation, variables: this.#variables }
+  constructor(scope: Scope, { slice, nowMs }: Running, costMax: number) {
+    this.#scope = scope
     this.#slice = slice
     this.#nowMs = nowMs
     this.#costLeft = costMax
@@ -82,10 +128,12 @@ export class Expressions {
   /** A result for each expression. Undefined: they cost more than the budget, and nothing of their results counts. */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
+    let begin = this.#nowMs()
     for (const expression of expressions) {
-      const begin = this.#nowMs()
       const result = expression === undefined ? null : yield* this.#evaluateOne(expression)
-      this.times.push(this.#nowMs() - begin)
+      const end = this.#nowMs()
+      this.times.push(end - begin)
+      begin = end
       if (this.#costLeft < 0) return undefined
       results.push(result)
     }
@@ -94,8 +142,8 @@ export class Expressions {
 
   *#evaluateOne({ text, program, fault }: Expression): Turns<Result> {
     if (program === undefined) return new CelError(`compilation error: ${fault}`)
-    const result = yield* program.inTurns(this.#activation, EXPRESSION_COST_MAX, this.#slice)
-    this.#costLeft -= result.cost + this.#variables.takeCost()
+    const result = yield* program.inTurns(this.#scope, EXPRESSION_COST_MAX, this.#slice)
+    this.#costLeft -= result.cost + this.#scope.variables.takeCost()
     return 'error' in result ? new CelError(`expression '${text}' resulted in error: ${result.error}`) : result.value
   }
 }

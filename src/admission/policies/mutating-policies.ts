@@ -5,22 +5,24 @@
  */
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
-import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { nowOrInTurns } from '../../cel/turns.ts'
 import { CelError, type Result } from '../../cel/values.ts'
 import { TextRoom } from '../../lib/bounded-texts.ts'
 import { inSlices } from '../../lib/slices.ts'
+import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { isSame } from '../../schema/equal.ts'
 import { type Attributes, type Plugin, refusal, type Rounds } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
+import type { Candidate } from '../match/match-index.ts'
 import { convertTo, kindAt } from '../match/versions.ts'
 import { Selected } from '../match/selected.ts'
 import { Reinvocations } from '../reinvocations.ts'
 import { applyConfiguration } from './apply-configuration.ts'
 import type { CompiledMutations, Mutation } from './compile-mutations.ts'
 import { OVER_BUDGET, POLICY_COST_MAX } from './costs.ts'
-import { askingOf, Expressions, matchesConditions, type PolicyInput } from './expressions.ts'
+import { allVariables, Expressions, matchesConditions, type PolicyInput, Scope } from './expressions.ts'
 import { mutatedBy } from './mutated.ts'
 import { MutationFault } from './native-value.ts'
 import { ConfigurationFault, paramResource } from './params.ts'
@@ -46,12 +48,12 @@ export function createMutatingPolicies(parts: MutatingPoliciesParts): Plugin {
       const known = reinvocations.get(rounds) ?? new Reinvocations()
       reinvocations.set(rounds, known)
       const review = new Review(attributes, { ...parts, rounds, reinvocations: known })
-      return review.run(candidates.map(({ entry, resource }) => ({ ...entry, resource })))
+      return nowOrLater(review.run(candidates))
     },
   }
 }
 
-type Matched = BoundPolicy<CompiledMutations> & { readonly resource: Resource }
+type Matched = Candidate<BoundPolicy<CompiledMutations>>
 
 /** A policy with one binding and its parameters, which are read when they are needed: there may be thousands. */
 type Invocation = {
@@ -81,20 +83,20 @@ class Review {
   }
 
   /** The object as the policies leave it. Fails with an ApiError. */
-  async run(policies: readonly Matched[]): Promise<KubeObject | undefined> {
+  *run(policies: readonly Matched[]): Waits<KubeObject | undefined> {
     const { rounds, reinvocations } = this.#parts
     // All policies are matched with the object before any of them changes it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
-      invocations.push(...(await this.#invocationsOf(matched)))
-      await this.#request.turn()
+      invocations.push(...(yield* this.#invocationsOf(matched)))
+      yield* this.#turn()
     }
     // Other plugins changed what the policies had left.
     if (rounds.isSecond && !isSame(reinvocations.lastOutput, this.#attributes.object)) reinvocations.require()
     for (const invocation of invocations) {
       for (const params of invocation.params) {
-        await this.#invoke(invocation, params)
-        await this.#request.turn()
+        yield* this.#invoke(invocation, params)
+        yield* this.#turn()
       }
     }
     if (this.#faults.length > 0) throw this.#denial()
@@ -107,57 +109,71 @@ class Review {
     return this.#object
   }
 
+  *#turn(): Waits<void> {
+    const turn = this.#request.turn()
+    if (turn !== undefined) yield turn
+  }
+
   #denial(): ApiError {
     return failedByPolicies(refusal(this.#attributes, ''), this.#faults)
   }
 
-  async #invocationsOf({ policy, bindings, resource }: Matched): Promise<Invocation[]> {
+  *#invocationsOf(matched: Matched): Waits<Invocation[]> {
     const found: Invocation[] = []
-    await this.#orFault(policy, undefined, async () => {
-      if (!(await this.#request.isSelected(policy.criteria))) return
-      const kind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
-      for (const binding of bindings) {
-        await this.#orFault(policy, binding, async () => {
-          if (!(await this.#request.isBound(binding))) return
-          const params = await this.#request.paramsOf(binding, kind)
-          found.push({ policy, binding, resource, params })
-        })
-      }
-    })
+    yield* this.#orFault(matched.entry.policy, undefined, this.#findInvocations(matched, found))
     return found
   }
 
-  async #invoke({ policy, binding, resource }: Invocation, params: Params): Promise<void> {
+  *#findInvocations({ entry: { policy, bindings }, resource }: Matched, found: Invocation[]): Waits<void> {
+    if (!(yield* this.#request.isSelected(policy.criteria))) return
+    const kind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
+    const request = this.#request
+    for (const binding of bindings) {
+      const find = function* (): Waits<void> {
+        if (!(yield* request.isBound(binding))) return
+        found.push({ policy, binding, resource, params: yield* wait(request.paramsOf(binding, kind)) })
+      }
+      yield* this.#orFault(policy, binding, find())
+    }
+  }
+
+  *#invoke(invocation: Invocation, params: Params): Waits<void> {
+    const { policy, binding } = invocation
+    const { mutations } = yield* wait(policy.compiled())
+    yield* this.#orFault(policy, binding, this.#mutateAll(mutations, invocation, params))
+  }
+
+  *#mutateAll(mutations: readonly Mutation[], invocation: Invocation, params: Params): Waits<void> {
+    const { policy, binding, resource } = invocation
     const { rounds, reinvocations } = this.#parts
-    const { mutations } = await policy.compiled()
-    await this.#orFault(policy, binding, async () => {
-      const matches = await this.#matches(policy, await this.#request.input(resource, params))
-      if (!matches) return
-      const key = keyOf(policy, binding, params)
-      if (rounds.isSecond && !reinvocations.isRequired(key)) return
-      const before = this.#object
-      for (const mutation of mutations) {
-        if (this.#object === undefined) break
-        const object = this.#object
-        await this.#orFault(policy, binding, async () => {
-          this.#object = await this.#mutate(object, { policy, mutation, resource, params })
-          this.#request.object = this.#object
-          this.#isMutated = true
-        })
-        await this.#request.turn()
-      }
-      if (!isSame(before, this.#object)) {
-        reinvocations.require()
-        rounds.needsSecond = true
-      }
-      if (policy.isReinvoked) reinvocations.invoked(key)
-    })
+    const matches = yield* this.#matches(policy, yield* this.#request.input(resource, params))
+    if (!matches) return
+    const key = keyOf(policy, binding, params)
+    if (rounds.isSecond && !reinvocations.isRequired(key)) return
+    const before = this.#object
+    for (const mutation of mutations) {
+      if (this.#object === undefined) break
+      const mutating = { policy, mutation, resource, params }
+      yield* this.#orFault(policy, binding, this.#mutateBy(this.#object, mutating))
+      yield* this.#turn()
+    }
+    if (!isSame(before, this.#object)) {
+      reinvocations.require()
+      rounds.needsSecond = true
+    }
+    if (policy.isReinvoked) reinvocations.invoked(key)
+  }
+
+  *#mutateBy(object: KubeObject, mutating: Mutating): Waits<void> {
+    this.#object = yield* this.#mutate(object, mutating)
+    this.#request.object = this.#object
+    this.#isMutated = true
   }
 
   /** A fault denies the request at the end, unless the policy ignores errors. */
-  async #orFault(policy: MutatingPolicy, binding: Binding | undefined, run: () => Promise<void>): Promise<void> {
+  *#orFault(policy: MutatingPolicy, binding: Binding | undefined, work: Waits<void>): Waits<void> {
     try {
-      await run()
+      yield* work
     } catch (error) {
       const isOfConfiguration = error instanceof ConfigurationFault
       if (!isOfConfiguration && !(error instanceof MutationFault)) throw error
@@ -173,39 +189,39 @@ class Review {
   }
 
   /** Fails with a MutationFault. */
-  async #matches(policy: MutatingPolicy, input: PolicyInput): Promise<boolean> {
+  *#matches(policy: MutatingPolicy, input: PolicyInput): Waits<boolean> {
     const request = this.#request
-    const compiled = await policy.compiled()
-    const matches = await nowOrInTurns(
-      (slice) => matchesConditions(compiled, input, request.running(policy, slice)),
-      request.tools,
+    const compiled = yield* wait(policy.compiled())
+    const matches = yield* wait(
+      nowOrInTurns((slice) => matchesConditions(compiled, input, request.running(policy, slice)), request.tools),
     )
     if (matches instanceof CelError) throw new MutationFault(matches.message)
     return matches
   }
 
   /** Fails with a MutationFault, or with an ApiError whatever the failurePolicy is. */
-  async #mutate(object: KubeObject, { policy, mutation, resource, params }: Mutating): Promise<KubeObject> {
+  *#mutate(object: KubeObject, { policy, mutation, resource, params }: Mutating): Waits<KubeObject> {
     const { resource: own, subresource } = this.#attributes
     const { convertByWebhook } = this.#parts
-    const result = await this.#evaluate(policy, mutation, await this.#request.input(resource, params))
+    const result = yield* this.#evaluate(policy, mutation, yield* this.#request.input(resource, params))
     const mutated = mutatedBy(resource, this.#attributes)
-    const versioned = await convertTo(object, { from: own, to: resource, subresource }, convertByWebhook)
+    const versioned = yield* wait(convertTo(object, { from: own, to: resource, subresource }, convertByWebhook))
     const change = mutation.patchType === 'ApplyConfiguration' ? applyConfiguration : patchObject
-    const changed = await inSlices(change(result, versioned, mutated))
+    const changed = yield* wait(inSlices(change(result, versioned, mutated)))
     const isOfResource = kindAt(own, subresource).kind === own.kind
     if (resource !== own && isOfResource && !own.isCustom) throw new MutationFault(unknownConversion(resource, own))
-    return convertTo(changed, { from: resource, to: own, subresource }, convertByWebhook)
+    return yield* wait(convertTo(changed, { from: resource, to: own, subresource }, convertByWebhook))
   }
 
-  async #evaluate(policy: MutatingPolicy, { expression }: Mutation, input: PolicyInput): Promise<Result> {
+  *#evaluate(policy: MutatingPolicy, { expression }: Mutation, input: PolicyInput): Waits<Result> {
     if (expression.fault !== undefined) throw new MutationFault(`compilation failed: ${expression.fault}`)
     const request = this.#request
-    const compiled = await policy.compiled()
-    const results = await nowOrInTurns((slice) => {
-      const running = { ...request.running(policy, slice), costMax: POLICY_COST_MAX }
-      return new Expressions(compiled, askingOf(input), running).evaluate([expression])
+    const compiled = yield* wait(policy.compiled())
+    const evaluated = nowOrInTurns((slice) => {
+      const scope = new Scope(input, allVariables, { policy: compiled, tools: request.tools })
+      return new Expressions(scope, request.running(policy, slice), POLICY_COST_MAX).evaluate([expression])
     }, request.tools)
+    const results = yield* wait(evaluated)
     if (results === undefined) throw new MutationFault(OVER_BUDGET)
     const [result = null] = results
     if (result instanceof CelError) throw new MutationFault(result.message)
@@ -222,8 +238,8 @@ type Mutating = {
 
 /** Unique among all invocations of a request. */
 function keyOf(policy: MutatingPolicy, binding: Binding, params: Params): string {
-  const { namespace, name } = fieldsOf(params?.['metadata'])
-  return [policy.name, binding.name, textOf(namespace), textOf(name)].join('/')
+  const { namespace = '', name = '' } = params?.object.metadata ?? {}
+  return [policy.name, binding.name, namespace, name].join('/')
 }
 
 /** Upstream converts only from the version of the request: a policy for another version of a built-in kind fails. */

@@ -1,7 +1,7 @@
 /** The parameters that a binding refers to. */
-import type { Fields, KubeObject } from '../../api/object.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import { wholeWire } from '../../apply/wire.ts'
+import type { Struct } from '../../schema/schema.ts'
 import type { Maybe, Objects } from '../objects.ts'
 import type { ParamKind, ParamRef } from './policy.ts'
 
@@ -20,24 +20,29 @@ export function paramResource(
   throw new ConfigurationFault(`failed to find resource referenced by paramKind: ${shown}`)
 }
 
+/** A parameter, and the schema of its kind. */
+export type Param = { readonly object: KubeObject; readonly struct: Struct }
+
 /** No parameters: the binding does not apply. There may be thousands: each is converted when it is asked for. Fails with a ConfigurationFault. */
-export async function readParams(
+export function readParams(
   resource: Resource,
   ref: ParamRef,
   { namespace, objects }: { readonly namespace: string; readonly objects: Pick<Objects, 'get' | 'select'> },
-): Promise<Iterable<Fields>> {
-  const found = await findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
-  if (found.length === 0 && ref.deniesIfNone) {
+): Maybe<Iterable<Param>> {
+  const found = findParams(resource, ref, { place: placeOf(resource, ref, namespace), objects })
+  const listedOf = (all: Found): Iterable<Param> => {
+    if (all.length > 0 || !ref.deniesIfNone) return paramsIn(all, resource)
     throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
-  return valuesOf(found, resource)
+  return found instanceof Promise ? found.then(listedOf) : listedOf(found)
 }
 
-function* valuesOf(found: readonly (() => KubeObject)[], resource: Resource): Generator<Fields> {
+type Found = readonly (() => KubeObject)[]
+
+function* paramsIn(found: Found, resource: Resource): Generator<Param> {
   const { kind, shape } = resource
-  for (const decoded of found) {
-    yield { ...wholeWire(decoded(), shape.struct), apiVersion: apiVersionOf(resource), kind }
-  }
+  const apiVersion = apiVersionOf(resource)
+  for (const decoded of found) yield { object: { ...decoded(), apiVersion, kind }, struct: shape.struct }
 }
 
 /** The namespace of the parameters; empty: they are in none. */
@@ -55,7 +60,7 @@ function findParams(
   resource: Resource,
   { name, selector }: ParamRef,
   { place, objects }: { readonly place: string; readonly objects: Pick<Objects, 'get' | 'select'> },
-): Maybe<readonly (() => KubeObject)[]> {
+): Maybe<Found> {
   if (name !== '') {
     const found = objects.get(resource, { namespace: place, name }, 'any')
     return found instanceof Promise ? found.then(listed) : listed(found)
@@ -64,5 +69,4 @@ function findParams(
   return objects.select(resource, place, selector)
 }
 
-const listed = (found: KubeObject | undefined): readonly (() => KubeObject)[] =>
-  found === undefined ? [] : [() => found]
+const listed = (found: KubeObject | undefined): Found => (found === undefined ? [] : [() => found])

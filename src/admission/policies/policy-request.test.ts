@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
 import { ApiError, unclassified } from '../../api/errors.ts'
 import { Metrics } from '../../lib/metrics.ts'
+import { nowOrLater } from '../../lib/waits.ts'
 import { WebhookError } from '../../webhooks/call.ts'
 import { BusyError } from '../../webhooks/call-limit.ts'
 import { TooLargeError } from '../../webhooks/send.ts'
@@ -29,7 +30,7 @@ async function failureAfter(cause: Error): Promise<unknown> {
     },
   )
   try {
-    await request.objectsIn({ ...resource, version: 'v2' })
+    await nowOrLater(request.objectsIn({ ...resource, version: 'v2' }))
   } catch (error) {
     return error
   }

@@ -1,15 +1,15 @@
 /** A request as policies of all types see it: whether they match, their parameters, and the variables of their expressions. */
 import { ApiError, internalError, serviceUnavailable, tooManyRequests } from '../../api/errors.ts'
-import type { Fields, KubeObject } from '../../api/object.ts'
-import { valueOf } from '../../cel/json-values.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { lazyValueOf } from '../../cel/json-values.ts'
 import type { CheckedResource } from '../../cel/library/authorizer.ts'
 import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import type { Activation, Slice } from '../../cel/run.ts'
 import type { TurnTools } from '../../cel/turns.ts'
-import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Slices } from '../../lib/slices.ts'
+import { wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
@@ -18,9 +18,10 @@ import { type MatchCriteria, matchesObjectSelector, matchRules } from '../match/
 import { equivalentsOf } from '../match/match-index.ts'
 import { findNamespace, isOfNamespaces, matchesNamespaceSelector, namespaceOf } from '../match/namespaces.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
-import type { Objects } from '../objects.ts'
+import type { Maybe, Objects } from '../objects.ts'
 import type { PolicyInput, Running } from './expressions.ts'
-import { ConfigurationFault, readParams } from './params.ts'
+import { LazyWire } from './lazy-wire.ts'
+import { ConfigurationFault, type Param, readParams } from './params.ts'
 import type { Binding } from './policy.ts'
 import { namespaceValue, type ObjectValues, RequestValues } from './request-values.ts'
 
@@ -40,7 +41,7 @@ export type PolicyParts = {
 }
 
 /** Undefined: `params` is not declared. Null: it is null. */
-export type Params = Fields | null | undefined
+export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
@@ -50,7 +51,9 @@ export class PolicyRequest {
   /** Of all evaluations together: none of them needs to be long. */
   readonly #slices = new Slices()
   #authorizer: Activation | undefined
-  #namespace: Promise<Result> | undefined
+  /** Null: the object is in none, or is a namespace itself. */
+  #namespace: KubeObject | null | undefined
+  #namespaceValue: Result | undefined
 
   constructor(attributes: Attributes, parts: PolicyParts) {
     this.attributes = attributes
@@ -83,55 +86,55 @@ export class PolicyRequest {
     }
   }
 
-  /** Lets the event loop go on if this took long. Fails if the request was cancelled. */
-  async turn(): Promise<void> {
-    if (!this.#slices.isOver) return
+  /** Lets the event loop go on if this took long; undefined: it did not. Fails if the request was cancelled. */
+  turn(): Promise<void> | undefined {
+    if (!this.#slices.isOver) return undefined
     this.tools.refuse()
-    await this.#slices.turn()
+    return this.#slices.turn()
   }
 
   /** Fails with a ConfigurationFault, such as for a namespace that does not exist. */
-  async isSelected(criteria: MatchCriteria): Promise<boolean> {
+  *isSelected(criteria: MatchCriteria): Waits<boolean> {
     try {
-      if (!(await matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects))) return false
+      if (!(yield* wait(matchesNamespaceSelector(criteria, this.attributes, this.#parts.objects)))) return false
       return matchesObjectSelector(criteria, this.attributes)
     } catch (error) {
       throw error instanceof ApiError ? new ConfigurationFault(error.message, { cause: error }) : error
     }
   }
 
-  async isBound({ criteria }: Binding): Promise<boolean> {
-    if (!(await this.isSelected(criteria))) return false
+  *isBound({ criteria }: Binding): Waits<boolean> {
+    if (!(yield* this.isSelected(criteria))) return false
     if (criteria.rules === undefined && criteria.excluded.length === 0) return true
     const equivalents = equivalentsOf(this.#parts.registry, this.attributes)
     return matchRules(criteria, { target: this.attributes, equivalents }) !== undefined
   }
 
   /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */
-  async paramsOf({ paramRef }: Binding, resource: Resource | undefined): Promise<Iterable<Params>> {
+  paramsOf({ paramRef }: Binding, resource: Resource | undefined): Maybe<Iterable<Params>> {
     if (resource === undefined) return [undefined]
     if (paramRef === undefined) return [null]
     const { objects } = this.#parts
     return readParams(resource, paramRef, { namespace: namespaceOf(this.attributes), objects })
   }
 
-  /** `resource`: in the version that the policy asks for. */
-  async input(resource: Resource, params: Params): Promise<PolicyInput> {
-    const { object, oldObject } = await this.objectsIn(resource)
-    return {
-      object,
-      oldObject,
-      request: this.#values.requestAs(resource),
-      namespaceObject: await this.#namespaceObject(),
-      params: params === undefined ? undefined : valueOf(params, dyn),
-      authorizer: this.#authorizerVariables(),
-    }
+  /** `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound if the namespace does not exist. */
+  *input(resource: Resource, params: Params): Waits<PolicyInput> {
+    const values = this.#values
+    const objects = yield* this.objectsIn(resource)
+    const name = isOfNamespaces(this.attributes) ? '' : this.attributes.namespace
+    this.#namespace ??= name === '' ? null : yield* wait(findNamespace(this.#parts.objects, name))
+    return new LazyInput(objects, params, {
+      request: () => values.requestAs(resource),
+      namespaceObject: this.#namespaceObject,
+      authorizer: this.#authorizerVariables,
+    })
   }
 
   /** Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a limit of this server ended its call. */
-  async objectsIn(resource: Resource): Promise<ObjectValues> {
+  *objectsIn(resource: Resource): Waits<ObjectValues> {
     try {
-      return await this.#values.objectsIn(resource)
+      return yield* wait(this.#values.objectsIn(resource))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const message = `failed to convert object version: ${error.message}`
@@ -143,7 +146,7 @@ export class PolicyRequest {
     }
   }
 
-  #authorizerVariables(): Activation {
+  readonly #authorizerVariables = (): Activation => {
     const { resource, subresource, name, context } = this.attributes
     const { group, plural } = resource
     const namespace = namespaceOf(this.attributes)
@@ -151,10 +154,39 @@ export class PolicyRequest {
     return (this.#authorizer ??= this.#parts.authorizerOf(context, asked))
   }
 
-  /** Null for objects in no namespace, and for namespaces themselves. */
-  #namespaceObject(): Promise<Result> | null {
-    const name = isOfNamespaces(this.attributes) ? '' : this.attributes.namespace
-    if (name === '') return null
-    return (this.#namespace ??= findNamespace(this.#parts.objects, name).then(namespaceValue))
+  readonly #namespaceObject = (): Result =>
+    (this.#namespaceValue ??= this.#namespace ? namespaceValue(this.#namespace) : null)
+}
+
+type LaterInput = {
+  readonly request: () => Result
+  readonly namespaceObject: () => Result
+  readonly authorizer: () => Activation
+}
+
+/** Makes what only some expressions use when the first of them does. */
+class LazyInput implements PolicyInput {
+  readonly object: Result
+  readonly oldObject: Result
+  readonly params: Result | undefined
+  readonly #later: LaterInput
+
+  constructor({ object, oldObject }: ObjectValues, params: Params, later: LaterInput) {
+    this.object = object
+    this.oldObject = oldObject
+    this.params = params ? lazyValueOf(new LazyWire(params.object, params.struct)) : params
+    this.#later = later
+  }
+
+  get request(): Result {
+    return this.#later.request()
+  }
+
+  get namespaceObject(): Result {
+    return this.#later.namespaceObject()
+  }
+
+  get authorizer(): Activation {
+    return this.#later.authorizer()
   }
 }

@@ -1,13 +1,16 @@
 /** What the expressions of policies see of a request. Values are made when the first policy matches, and shared by all of them. */
-import { type Fields, type KubeObject, present } from '../../api/object.ts'
-import { wholeWire } from '../../apply/wire.ts'
+import type { Fields, Json, KubeObject } from '../../api/object.ts'
 import { requestType } from '../../cel/admission.ts'
-import { valueOf } from '../../cel/json-values.ts'
+import { lazyValueOf, valueOf } from '../../cel/json-values.ts'
 import { dyn } from '../../cel/types.ts'
 import type { Result } from '../../cel/values.ts'
+import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
+import type { User } from '../../api/user.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { namespaceOf } from '../match/namespaces.ts'
+import type { Maybe } from '../objects.ts'
+import { LazyWire } from './lazy-wire.ts'
 import { type ConvertByWebhook, convertTo, kindAt } from '../match/versions.ts'
 
 export type ObjectValues = { readonly object: Result; readonly oldObject: Result }
@@ -15,7 +18,7 @@ export type ObjectValues = { readonly object: Result; readonly oldObject: Result
 export class RequestValues {
   readonly #attributes: Attributes
   readonly #convertByWebhook: ConvertByWebhook
-  readonly #objects = new Map<Resource, Promise<ObjectValues>>()
+  readonly #objects = new Map<Resource, Maybe<ObjectValues>>()
   readonly #requests: Map<Resource, Result>
 
   constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook, requests = new Map<Resource, Result>()) {
@@ -30,10 +33,10 @@ export class RequestValues {
   }
 
   /** The object and the old object in the version of this resource. */
-  objectsIn(resource: Resource): Promise<ObjectValues> {
+  objectsIn(resource: Resource): Maybe<ObjectValues> {
     const known = this.#objects.get(resource)
     if (known !== undefined) return known
-    const made = this.#convert(resource)
+    const made = nowOrLater(this.#convert(resource))
     this.#objects.set(resource, made)
     return made
   }
@@ -47,47 +50,57 @@ export class RequestValues {
     return made
   }
 
-  async #convert(to: Resource): Promise<ObjectValues> {
-    const { object, oldObject, resource: from, subresource, shape } = this.#attributes
-    const converted = async (one: KubeObject | undefined): Promise<Result> => {
-      if (one === undefined) return null
-      const inVersion = await convertTo(one, { from, to, subresource }, this.#convertByWebhook)
-      const { struct } = inVersion === one ? shape() : to.shape
-      return valueOf(wholeWire(inVersion, struct), dyn)
-    }
-    return { object: await converted(object), oldObject: await converted(oldObject) }
+  *#convert(to: Resource): Waits<ObjectValues> {
+    const object = yield* wait(this.#convertOne(this.#attributes.object, to))
+    return { object, oldObject: yield* wait(this.#convertOne(this.#attributes.oldObject, to)) }
+  }
+
+  #convertOne(one: KubeObject | undefined, to: Resource): Maybe<Result> {
+    if (one === undefined) return null
+    const { resource: from, subresource, shape } = this.#attributes
+    const valueIn = (inVersion: KubeObject): Result =>
+      lazyValueOf(new LazyWire(inVersion, (inVersion === one ? shape() : to.shape).struct))
+    const converted = convertTo(one, { from, to, subresource }, this.#convertByWebhook)
+    return converted instanceof Promise ? converted.then(valueIn) : valueIn(converted)
   }
 }
 
 /** Fields that are empty are absent, as in an AdmissionReview. */
 function requestFields(attributes: Attributes, matched: Resource): Fields {
   const { resource, subresource, name, operation, isDryRun, context } = attributes
-  const { user } = context
-  return present({
+  const fields: { [name: string]: Json } = {
     kind: kindAt(matched, subresource),
     resource: resourceFields(matched),
-    subResource: orAbsent(subresource),
     requestKind: kindAt(resource, subresource),
     requestResource: resourceFields(resource),
-    requestSubResource: orAbsent(subresource),
-    name: orAbsent(name),
-    namespace: orAbsent(namespaceOf(attributes)),
     operation,
-    userInfo: present({
-      username: orAbsent(user.name),
-      uid: orAbsent(user.uid),
-      groups: user.groups.length === 0 ? undefined : user.groups,
-      extra: user.extra === undefined || Object.keys(user.extra).length === 0 ? undefined : user.extra,
-    }),
+    userInfo: userFields(context.user),
     dryRun: isDryRun,
-    options: attributes.options(),
-  })
+  }
+  if (subresource !== '') fields['subResource'] = fields['requestSubResource'] = subresource
+  if (name !== '') fields['name'] = name
+  const namespace = namespaceOf(attributes)
+  if (namespace !== '') fields['namespace'] = namespace
+  const options = attributes.options()
+  if (options !== undefined) fields['options'] = options
+  return fields
 }
 
-const orAbsent = (text: string): string | undefined => (text === '' ? undefined : text)
+function userFields({ name, uid, groups, extra }: User): Fields {
+  const fields: { [name: string]: Json } = {}
+  if (name !== '') fields['username'] = name
+  if (uid !== '') fields['uid'] = uid
+  if (groups.length > 0) fields['groups'] = groups
+  if (extra !== undefined && Object.keys(extra).length > 0) fields['extra'] = extra
+  return fields
+}
 
 const resourceFields = ({ group, version, plural }: Resource): Fields => ({ group, version, resource: plural })
 
 /** These parts are declared. Values are as in JSON, whatever their declared types: times are strings, and there is a `uid` but no `UID`. */
-export const namespaceValue = ({ metadata, spec, status }: KubeObject): Result =>
-  valueOf(present({ metadata, spec, status }), dyn)
+export function namespaceValue({ metadata, spec, status }: KubeObject): Result {
+  const fields: { [name: string]: Json } = { metadata }
+  if (spec !== undefined) fields['spec'] = spec
+  if (status !== undefined) fields['status'] = status
+  return valueOf(fields, dyn)
+}

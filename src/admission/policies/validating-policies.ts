@@ -5,9 +5,11 @@
 import { deniedByPolicy } from '../../api/errors.ts'
 import { nowOrInTurns } from '../../cel/turns.ts'
 import { printString } from '../../codec/json.ts'
+import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
+import type { Candidate } from '../match/match-index.ts'
 import { Selected } from '../match/selected.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { OVER_BUDGET } from './costs.ts'
@@ -34,12 +36,15 @@ export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
       if (candidates.length === 0) return undefined
       const review = new Review(attributes, parts)
-      return review.run(candidates.map(({ entry, resource }) => ({ ...entry, resource })))
+      return nowOrLater(review.run(candidates))
     },
   }
 }
 
-type Matched = BoundPolicy<CompiledPolicy> & { readonly resource: Resource }
+type Matched = Candidate<BoundPolicy<CompiledPolicy>>
+
+/** The values to be published, by key. */
+type Annotations = Map<string, Set<string>>
 
 type Denial = {
   readonly policy: ValidatingPolicy
@@ -63,42 +68,50 @@ class Review {
   }
 
   /** Fails with an ApiError if the request is denied. */
-  async run(policies: readonly Matched[]): Promise<void> {
+  *run(policies: readonly Matched[]): Waits<void> {
     for (const matched of policies) {
-      const { policy } = matched
-      await this.#orDenied(policy, undefined, async () => {
-        if (await this.#request.isSelected(policy.criteria)) await this.#review(matched)
-      })
-      await this.#request.turn()
+      yield* this.#orDenied(matched.entry.policy, undefined, this.#review(matched))
+      yield* this.#turn()
     }
     const [first] = this.#denials
     if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
   }
 
-  async #review({ policy, bindings, resource }: Matched): Promise<void> {
-    const { resourcesOf } = this.#parts
-    const params = policy.paramKind && paramResource(policy.paramKind, resourcesOf)
-    const annotations = new Map<string, Set<string>>()
+  *#turn(): Waits<void> {
+    const turn = this.#request.turn()
+    if (turn !== undefined) yield turn
+  }
+
+  *#review(matched: Matched): Waits<void> {
+    const { policy, bindings } = matched.entry
+    if (!(yield* this.#request.isSelected(policy.criteria))) return
+    const paramKind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
+    const annotations: Annotations = new Map()
     for (const binding of bindings) {
-      await this.#orDenied(policy, binding, async () => {
-        if (!(await this.#request.isBound(binding))) return
-        for (const param of await this.#request.paramsOf(binding, params)) {
-          const evaluation = await this.#evaluate(policy, resource, param)
-          this.#act(policy, binding, evaluation, annotations)
-          await this.#request.turn()
-        }
-      })
-      await this.#request.turn()
+      yield* this.#orDenied(policy, binding, this.#reviewBound(matched, binding, { paramKind, annotations }))
     }
     for (const [key, values] of annotations) {
       this.#attributes.context.annotate(`${policy.name}/${key}`, [...values].join(', '))
     }
   }
 
+  *#reviewBound(
+    { entry: { policy }, resource }: Matched,
+    binding: Binding,
+    { paramKind, annotations }: { readonly paramKind: Resource | undefined; readonly annotations: Annotations },
+  ): Waits<void> {
+    if (!(yield* this.#request.isBound(binding))) return
+    for (const params of yield* wait(this.#request.paramsOf(binding, paramKind))) {
+      const evaluation = yield* this.#evaluate(policy, resource, params)
+      this.#act(policy, binding, evaluation, annotations)
+      yield* this.#turn()
+    }
+  }
+
   /** A fault of the configuration denies the request, unless the policy ignores errors. */
-  async #orDenied(policy: ValidatingPolicy, binding: Binding | undefined, run: () => Promise<void>): Promise<void> {
+  *#orDenied(policy: ValidatingPolicy, binding: Binding | undefined, work: Waits<void>): Waits<void> {
     try {
-      await run()
+      yield* work
     } catch (error) {
       if (!(error instanceof ConfigurationFault)) throw error
       if (policy.ignoresErrors) return
@@ -107,19 +120,16 @@ class Review {
     }
   }
 
-  async #evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Promise<Evaluation> {
-    const compiled = await policy.compiled()
-    const input = await this.#request.input(resource, params)
+  *#evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Waits<Evaluation> {
+    const compiled = yield* wait(policy.compiled())
+    const input = yield* this.#request.input(resource, params)
     const request = this.#request
-    return nowOrInTurns((slice) => evaluatePolicy(compiled, input, request.running(policy, slice)), request.tools)
+    return yield* wait(
+      nowOrInTurns((slice) => evaluatePolicy(compiled, input, request.running(policy, slice)), request.tools),
+    )
   }
 
-  #act(
-    policy: ValidatingPolicy,
-    binding: Binding,
-    evaluation: Evaluation,
-    annotations: Map<string, Set<string>>,
-  ): void {
+  #act(policy: ValidatingPolicy, binding: Binding, evaluation: Evaluation, annotations: Annotations): void {
     for (const [at, decision] of evaluation.decisions.entries()) {
       if (decision.kind === 'admit') continue
       const check = checkOf(policy, binding, { message: decision.message, ms: evaluation.times[at] ?? 0 })

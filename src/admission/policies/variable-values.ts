@@ -15,11 +15,11 @@ export class VariableValues extends LazyStruct {
   readonly #values = new Map<string, Result | Promise<Result>>()
   #cost = 0
 
-  /** `activation`: the variables that all expressions have. */
+  /** `activation`: the variables that all expressions have, and these. */
   constructor(variables: ReadonlyMap<string, Expression>, activation: Activation, tools: TurnTools) {
     super()
     this.#variables = variables
-    this.#activation = { ...activation, variables: this }
+    this.#activation = activation
     this.#tools = tools
   }
 
