@@ -1,4 +1,5 @@
 /** What a server of the bench is given: webhooks and policies that match no create of the load, and one of each that does. */
+import type { Fields } from '../../src/api/object.ts'
 import { createClient } from '../../test/compat/client.ts'
 import type { Target } from '../server/targets.ts'
 import { inLanes } from '../server/lanes.ts'
@@ -13,14 +14,14 @@ const admission = '/apis/admissionregistration.k8s.io/v1'
 /** An object with this label has the webhook (the policy) called; others do not. */
 export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, string>> => ({ bench: what })
 
-const rule = (resource: string): object => ({
+const rule = (resource: string): Fields => ({
   apiGroups: [''],
   apiVersions: ['v1'],
   operations: ['*'],
   resources: [resource],
 })
 
-type Split = { readonly rule: object; readonly [selector: string]: object }
+type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
 
 /** Three ways not to match, in turn: another resource, another namespace, other objects. */
 function splitOf(at: number): Split {
@@ -29,7 +30,7 @@ function splitOf(at: number): Split {
   return { rule: rule('configmaps'), [at % 3 === 1 ? 'namespaceSelector' : 'objectSelector']: selector }
 }
 
-const matching = (what: 'webhook' | 'policy'): Split => ({
+export const matchingObjects = (what: 'webhook' | 'policy'): Split => ({
   rule: rule('configmaps'),
   objectSelector: { matchLabels: labelOf(what) },
 })
@@ -51,7 +52,7 @@ const webhookOf = (name: string, { rule: one, ...selectors }: Split, clientConfi
   ...selectors,
 })
 
-const policySpec = ({ rule: one, ...selectors }: Split): object => ({
+export const policySpec = ({ rule: one, ...selectors }: Split): Fields => ({
   matchConstraints: { resourceRules: [one], ...selectors },
   variables: [{ name: 'keys', expression: 'object.data.map(k, k)' }],
   validations: five.map((expression) => ({ expression })),
@@ -83,9 +84,9 @@ export async function configure(target: Target, clientConfig: object): Promise<v
     await post(kinds[at % 2] ?? kinds[0], { metadata: { name: `c${at}` }, webhooks })
   })
   await inLanes({ count: POLICIES, lanes: LANES }, (at) => policy(`p${at}`, splitOf(at)))
-  await policy('matching', matching('policy'))
+  await policy('matching', matchingObjects('policy'))
   await post(kinds[1], {
     metadata: { name: 'matching' },
-    webhooks: [webhookOf('own', matching('webhook'), clientConfig)],
+    webhooks: [webhookOf('own', matchingObjects('webhook'), clientConfig)],
   })
 }
