@@ -75,3 +75,18 @@ test('hostile expressions are refused or bounded', () => {
   // Of its own: other tests may run on the same cores.
   assert(process.threadCpuUsage(start).user < 15_000_000)
 })
+
+/** In one line of so many characters. */
+function faultsIn(characters: number): string {
+  const compiled = compile(`${' '.repeat(characters - 7)}a1 + b1`, environment)
+  return 'fault' in compiled ? compiled.fault : ''
+}
+
+test('a long line is not repeated for each of its faults', () => {
+  assert.equal(faultsIn(16_384).split('\n').length, 6)
+  assert.equal(
+    faultsIn(16_385),
+    "ERROR: <input>:1:16379: undeclared reference to 'a1' (in container '')\n" +
+      "ERROR: <input>:1:16384: undeclared reference to 'b1' (in container '')",
+  )
+})

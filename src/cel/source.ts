@@ -11,6 +11,9 @@ export const NOWHERE = -1
 /** More would not be read. */
 const FAULTS_SHOWN_MAX = 100
 
+/** A longer line is not shown, as in cel-go: each of many faults would repeat it. */
+const LINE_BYTES_MAX = 16_384
+
 export class Source {
   readonly text: string
   readonly points: readonly string[]
@@ -46,9 +49,11 @@ export class Source {
     )
     const start = this.#lineStarts[line] ?? 0
     const column = offset - start
+    const told = `ERROR: <input>:${line + 1}:${column + 1}: ${message}`
     const { text, dots } = this.#lines.get(line) ?? this.#readLine(line, start)
+    if (Buffer.byteLength(text) > LINE_BYTES_MAX) return told
     const mark = wide(this.points[offset]) ? '＾' : '^'
-    return `ERROR: <input>:${line + 1}:${column + 1}: ${message}\n | ${text}\n | ${dots.slice(0, column)}${mark}`
+    return `${told}\n | ${text}\n | ${dots.slice(0, column)}${mark}`
   }
 
   #readLine(line: number, start: number): Line {

@@ -33,5 +33,5 @@ test('a rejection is thrown where the work waits, and ends work that does not ca
 })
 
 function* failing(value: number): Waits<never> {
-  throw new Error(`${(yield* wait(value)) === 1 ? 'at once' : ''}`)
+  throw new Error((yield* wait(value)) === 1 ? 'at once' : '')
 }
