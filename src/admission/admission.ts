@@ -165,18 +165,7 @@ export class Admission {
   async validate(attributes: Attributes): Promise<void> {
     const step = this.#chainOf(attributes).validating
     const watch = new Stopwatch(this.#monotonicMs)
-    for (const plugin of step.acting) {
-      try {
-        const validated = plugin.run(attributes)
-        if (validated instanceof Promise) await validated
-      } catch (error) {
-        step.rejected(plugin, watch)
-        throw error
-      }
-      const seconds = watch.lap()
-      plugin.series?.observe(seconds)
-    }
-    step.roundPassed()
+    await step.runAll(watch, ({ run }) => run(attributes))
     step.passed(watch)
   }
 
@@ -215,17 +204,12 @@ async function mutateOnce(
   { rounds, watch }: { readonly rounds: Rounds; readonly watch: Stopwatch },
 ): Promise<KubeObject | undefined> {
   let { object } = attributes
-  for (const plugin of step.acting) {
-    try {
-      const mutated = plugin.run(object === attributes.object ? attributes : { ...attributes, object }, rounds)
-      object = mutated instanceof Promise ? await mutated : mutated
-    } catch (error) {
-      step.rejected(plugin, watch)
-      throw error
-    }
-    const seconds = watch.lap()
-    plugin.series?.observe(seconds)
+  const replace = (mutated: KubeObject | undefined): void => {
+    object = mutated
   }
-  step.roundPassed()
+  await step.runAll(watch, ({ run }) => {
+    const mutated = run(object === attributes.object ? attributes : { ...attributes, object }, rounds)
+    return mutated instanceof Promise ? mutated.then(replace) : replace(mutated)
+  })
   return object
 }

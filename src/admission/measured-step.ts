@@ -74,8 +74,19 @@ export class MeasuredStep<Run> {
     this.#passed = running.some((name) => handles(name, operation)) ? metrics.step(label) : undefined
   }
 
-  /** All plugins let the request pass, in one round of them. */
-  roundPassed(): void {
+  /** Runs the plugins in their order, and measures each. Fails like the first that refuses the request. */
+  async runAll(watch: Stopwatch, run: (plugin: Acting<Run>) => Promise<void> | void): Promise<void> {
+    for (const plugin of this.acting) {
+      try {
+        const ran = run(plugin)
+        if (ran instanceof Promise) await ran
+      } catch (error) {
+        this.#rejected(plugin, watch)
+        throw error
+      }
+      const seconds = watch.lap()
+      plugin.series?.observe(seconds)
+    }
     this.#idle.passes++
   }
 
@@ -84,7 +95,7 @@ export class MeasuredStep<Run> {
   }
 
   /** One that is not counted ran before the first; those after it did not run. */
-  rejected({ name, series }: Acting<Run>, watch: Stopwatch): void {
+  #rejected({ name, series }: Acting<Run>, watch: Stopwatch): void {
     const label = { ...this.#label, isRejected: true }
     const seconds = watch.lap()
     if (series !== undefined) {
