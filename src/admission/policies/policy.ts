@@ -49,7 +49,15 @@ export class Policy<C> {
   compiled(): Maybe<C> {
     if (this.#compiled !== undefined) return this.#compiled
     const compiled = nowOrInTurns((slice) => this.#compile(this.#spec, slice))
-    this.#compiled = compiled instanceof Promise ? compiled.then((done) => (this.#compiled = done)) : compiled
+    if (!(compiled instanceof Promise)) return (this.#compiled = compiled)
+    this.#compiled = compiled.then(
+      (done) => (this.#compiled = done),
+      (error: unknown) => {
+        // The next request tries again.
+        this.#compiled = undefined
+        throw error
+      },
+    )
     return this.#compiled
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { turnsDuring } from '../../../test/harness/turns.ts'
 import { cases, definition, policyOf } from '../../../test/type-checking/cases.ts'
-import { fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
 import { readDefinition } from '../../registry/custom/definition.ts'
@@ -46,4 +46,38 @@ test('a policy of many long expressions is checked in turns', async () => {
   const { spec = {} } = policyOf('long', { rules: cases['good']?.rules ?? [], validations: [{ expression: long }] })
   const turns = await turnsDuring(async () => void (await typeCheck({ spec }, resources)))
   assert.ok(turns > 3, `${turns} turns`)
+})
+
+const ruleOf = (rule: object): Fields => ({ operations: ['*'], ...rule })
+const many = (prefix: string): string[] => Array.from({ length: 500 }, (_, at) => `${prefix}${at}`)
+
+test('a rule of many groups, versions and resources is looked at by what is served', async () => {
+  const rule = ruleOf({
+    apiGroups: [...many('g'), 'apps', ...many('g')],
+    apiVersions: [...many('v'), 'v1'],
+    resources: [...many('r'), 'deployments'],
+  })
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'object.spec.nothing' }] }
+  const [warning] = await typeCheck({ spec }, resources)
+  assert.match(warning?.warning ?? '', /^apps\/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'nothing'/)
+})
+
+test('a kind that a rule names often counts as often', async () => {
+  const rules = [
+    ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: Array.from({ length: 10 }, () => 'deployments') }),
+    ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['daemonsets'] }),
+  ]
+  const spec = { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'object.nothing' }] }
+  const [warning] = await typeCheck({ spec }, resources)
+  const { warning: text = '' } = warning ?? {}
+  assert.ok(text.startsWith('apps/v1, Kind=Deployment: ') && !text.includes('DaemonSet'))
+})
+
+test('the warnings of a policy fit into its status', async () => {
+  const expression = Array.from({ length: 200 }, (_, at) => `object.nothing${at} == 1`).join(' || ')
+  const rule = ruleOf({ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments', 'daemonsets'] })
+  const validations = Array.from({ length: 20 }, () => ({ expression }))
+  const warnings = await typeCheck({ spec: { matchConstraints: { resourceRules: [rule] }, validations } }, resources)
+  const characters = warnings.reduce((sum, { fieldRef, warning }) => sum + fieldRef.length + warning.length, 0)
+  assert.ok(characters > 100 << 10 && characters <= 128 << 10, `${characters} characters`)
 })

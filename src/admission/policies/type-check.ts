@@ -12,8 +12,10 @@ import type { Type } from '../../cel/types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { objectTypeOf } from './object-type.ts'
 
-/** Kinds of one rule that are looked at, as upstream; later rules are not looked at then. */
+/** Kinds of one rule that are looked at, as upstream; later rules are not looked at then. One that is named twice counts twice. */
 const KINDS_MAX = 10
+/** Of all warnings together: with them the policy still has to fit into etcd. Upstream has no limit, and cannot store the status then. */
+const WARNINGS_CHARACTERS_MAX = 128 << 10
 
 export type ExpressionWarning = { readonly fieldRef: string; readonly warning: string }
 
@@ -26,18 +28,22 @@ export const typeCheck = (
 function* check(spec: Fields, resources: readonly Resource[], slice: Slice): Turns<readonly ExpressionWarning[]> {
   const kinds: Kind[] = []
   const params = paramsType(fieldsOf(spec['paramKind']), resources)
-  for (const resource of kindsToCheck(spec, resources)) {
+  for (const resource of yield* kindsToCheck(spec, resources, slice)) {
     const object = objectTypeOf(resource)
     if (object === undefined) continue
     kinds.push({ shown: gvkOf(resource), environment: yield* environmentOf(spec, { object, params }, slice) })
   }
   const warnings: ExpressionWarning[] = []
+  let charactersLeft = WARNINGS_CHARACTERS_MAX
   for (const [at, validation] of itemsOf(spec['validations']).entries()) {
     for (const field of ['expression', 'messageExpression']) {
       const text = textOf(validation[field])
       if (text === '' && field !== 'expression') continue
-      const warning = yield* warningOf(text, kinds, slice)
-      if (warning !== '') warnings.push({ fieldRef: `spec.validations[${at}].${field}`, warning })
+      const fieldRef = `spec.validations[${at}].${field}`
+      const warning = yield* warningOf(text, kinds, { slice, charactersMax: charactersLeft - fieldRef.length })
+      if (warning === '') continue
+      warnings.push({ fieldRef, warning })
+      charactersLeft -= fieldRef.length + warning.length
     }
   }
   return warnings
@@ -60,12 +66,22 @@ function* environmentOf(
   return environment
 }
 
-function* warningOf(text: string, kinds: readonly Kind[], slice: Slice): Turns<string> {
+/** Empty: there is none, or no room for it. */
+function* warningOf(
+  text: string,
+  kinds: readonly Kind[],
+  { slice, charactersMax }: { readonly slice: Slice; readonly charactersMax: number },
+): Turns<string> {
   const found: string[] = []
+  let left = charactersMax
   for (const { shown, environment } of kinds) {
+    if (left <= 0) break
     const compiled = yield* compileInTurns(text, environment, slice)
     // What cannot be planned fails only when it is evaluated.
-    if ('fault' in compiled && compiled.stage === 'compilation') found.push(`${shown}: ${compiled.fault}\n`)
+    if (!('fault' in compiled) || compiled.stage !== 'compilation') continue
+    const warning = `${shown}: ${compiled.fault}\n`.slice(0, left)
+    found.push(warning.toWellFormed())
+    left -= warning.length + 1
   }
   return found.join('\n')
 }
@@ -77,37 +93,58 @@ function paramsType({ apiVersion, kind }: Fields, resources: readonly Resource[]
 }
 
 /** Sorted by group, version and kind. Rules with wildcards for groups or versions are passed over, and so are subresources. */
-function kindsToCheck(spec: Fields, resources: readonly Resource[]): readonly Resource[] {
+function* kindsToCheck(spec: Fields, resources: readonly Resource[], slice: Slice): Turns<readonly Resource[]> {
   const found = new Map<string, Resource>()
   for (const rule of itemsOf(fieldsOf(spec['matchConstraints'])['resourceRules'])) {
+    if (slice.isOver()) yield undefined
     let count = 0
-    for (const resource of resourcesOf(rule, resources)) {
+    for (const { resource, times } of namedBy(rule, resources)) {
       found.set(gvkOf(resource), resource)
-      count++
-      if (count === KINDS_MAX) return sorted(found)
+      count += times
+      if (count >= KINDS_MAX) return sorted(found)
     }
   }
   return sorted(found)
 }
 
-function* resourcesOf(rule: Fields, resources: readonly Resource[]): Generator<Resource> {
-  const [groups, versions] = [textsOf(rule['apiGroups']), textsOf(rule['apiVersions'])]
-  if ([...groups, ...versions].some((text) => text.includes('*'))) return
-  const plurals = textsOf(rule['resources']).filter((text) => !/[*/]/.test(text))
-  for (const group of groups.toSorted()) {
-    for (const version of versions.toSorted()) {
-      for (const plural of plurals.toSorted()) {
-        const wanted = plural.toLowerCase()
-        yield* resources.filter(
-          (one) =>
-            one.version === version &&
-            // Upstream's mapper takes an empty group for any.
-            (group === '' || one.group === group) &&
-            (one.plural === wanted || one.singular === wanted),
-        )
-      }
-    }
-  }
+/** A resource by the texts of a rule that name it. `times`: how often the last of them stands there. */
+type Named = {
+  readonly resource: Resource
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly times: number
+}
+
+/**
+ * In the order in which upstream finds them: for each group, each version and each plural, sorted. A rule may have thousands of each, most of
+ * which name nothing, so it is looked at what each resource is named by.
+ */
+function namedBy(rule: Fields, resources: readonly Resource[]): readonly Named[] {
+  const groups = new Set(textsOf(rule['apiGroups']))
+  const versions = new Set(textsOf(rule['apiVersions']))
+  if ([...groups, ...versions].some((text) => text.includes('*'))) return []
+  const plurals = timesOf(textsOf(rule['resources']).filter((text) => !/[*/]/.test(text)))
+  const byName = Map.groupBy(plurals.keys(), (text) => text.toLowerCase())
+  const found = resources.flatMap((resource) => {
+    const { version } = resource
+    if (!versions.has(version)) return []
+    // Upstream's mapper takes an empty group for any.
+    const inGroups = [...new Set(['', resource.group])].filter((group) => groups.has(group))
+    const names = [...new Set([resource.plural, resource.singular])].flatMap((name) => byName.get(name) ?? [])
+    return inGroups.flatMap((group) =>
+      names.map((plural) => ({ resource, group, version, plural, times: plurals.get(plural) ?? 0 })),
+    )
+  })
+  return found.toSorted(
+    (a, b) => compare(a.group, b.group) || compare(a.version, b.version) || compare(a.plural, b.plural),
+  )
+}
+
+function timesOf(texts: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1)
+  return times
 }
 
 const sorted = (found: ReadonlyMap<string, Resource>): readonly Resource[] =>
