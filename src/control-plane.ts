@@ -273,6 +273,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         newId: ids.uid,
         clock,
         metrics: parts.hookMetrics,
+        conditionMetrics: parts.conditionMetrics,
         convertYaml: (bytes) => yaml.convert(bytes),
       },
       podSecurityMetrics: parts.podSecurityMetrics,

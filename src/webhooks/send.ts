@@ -89,8 +89,11 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
         const collected = received.begin((why) => sent.destroy(new TooLargeError(why)), answerBytesMax)
         response.on('data', (chunk: Buffer) => collected.append(chunk))
         response.on('close', () => collected.close())
-        // Node says of a connection that was closed within the body only that it was reset.
-        response.on('error', (error: FailedCall) => fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error))
+        // Node says of a connection that was closed within the body only that it was reset, by whomever.
+        response.on('error', (error: FailedCall) => {
+          if (signal.aborted) fail(callAborted())
+          else fail(error.code === 'ECONNRESET' ? new BrokenAnswer() : error)
+        })
         response.on('end', () => {
           const { statusCode: status = 0, headers: answered } = response
           const { 'content-type': type = '', 'retry-after': retryAfter = '' } = answered
@@ -102,7 +105,7 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
     sent.on('error', fail)
     // Node tells of it only when there is a connection, so the call would wait for those before it.
     const onAbort = (): void => {
-      if (sent.socket === null) reject(new DOMException('the call was aborted', 'AbortError'))
+      if (sent.socket === null) reject(callAborted())
     }
     signal.addEventListener('abort', onAbort)
     // It holds the body, and a signal with a timeout lives until then.
@@ -110,6 +113,8 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
     sent.end(body)
   })
 }
+
+const callAborted = (): Error => new DOMException('the call was aborted', 'AbortError')
 
 type Head = { readonly status: number; readonly type: string; readonly retryAfter: string }
 

@@ -15,20 +15,34 @@ export type Unmatched = {
   readonly errors: number
 }
 
+/** `type`: upstream's word for it. */
+export type UnmatchedHook = Omit<Unmatched, 'policy'> & {
+  readonly webhook: string
+  readonly type: 'admit' | 'validating'
+  /** The webhook is not asked; otherwise the request is refused. */
+  readonly isExcluded: boolean
+}
+
 export class ConditionMetrics {
   readonly #errors: Counter
+  readonly #exclusions: Counter
   readonly #seconds: Histogram
 
   constructor(metrics: Metrics) {
     this.#errors = metrics.counter({
       name: 'apiserver_admission_match_condition_evaluation_errors_total',
-      help: 'Match conditions of admission that could not be evaluated, by the policy that has them.',
+      help: 'Match conditions of admission that could not be evaluated, by the policy or webhook that has them.',
+      labels,
+    })
+    this.#exclusions = metrics.counter({
+      name: 'apiserver_admission_match_condition_exclusions_total',
+      help: 'Requests that webhooks were not asked about, because of their match conditions.',
       labels,
     })
     this.#seconds = metrics.histogram(
       {
         name: 'apiserver_admission_match_condition_evaluation_seconds',
-        help: 'How long match conditions of admission took that did not all hold, by the policy that has them.',
+        help: 'How long match conditions of admission took that did not all hold, by the policy or webhook that has them.',
         labels,
       },
       bounds,
@@ -39,6 +53,14 @@ export class ConditionMetrics {
   observePolicy({ policy, operation, seconds, errors }: Unmatched): void {
     this.#seconds.with('policy', policy, operation, 'validate').observe(seconds)
     if (errors > 0) this.#errors.with('policy', policy, operation, 'validate').add(errors)
+  }
+
+  observeHook({ webhook, type, operation, seconds, errors, isExcluded }: UnmatchedHook): void {
+    this.#seconds.with('webhook', webhook, operation, type).observe(seconds)
+    if (errors > 0) this.#errors.with('webhook', webhook, operation, type).add(errors)
+    // This series alone has another word for validating webhooks.
+    const step = type === 'validating' ? 'validate' : type
+    if (isExcluded) this.#exclusions.with('webhook', webhook, operation, step).add()
   }
 
   /** The policy is no longer bound, or bound otherwise. */

@@ -8,6 +8,7 @@ import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { CONDITIONS_COST_MAX, EXPRESSION_COST_MAX, OVER_BUDGET } from '../policies/costs.ts'
 import { RequestValues } from '../policies/request-values.ts'
+import type { HookType } from './metrics.ts'
 import type { HookParts } from './parts.ts'
 
 type Condition = { readonly text: string; readonly compiled: Compiled }
@@ -38,16 +39,23 @@ function* compileAll(texts: readonly string[], slice: Slice): Turns<readonly Con
   return conditions
 }
 
-type Asked = { readonly attributes: Attributes; readonly resource: Resource }
+export type Asked = {
+  readonly attributes: Attributes
+  /** In the version that the webhook asks for. */
+  readonly resource: Resource
+  readonly type: HookType
+}
+
+type Conditional = { readonly name: string; readonly conditions: Conditions; readonly failsOpen: boolean }
 
 /** Whether all conditions are true. If none is false and some fail, the failurePolicy decides: false, or a Forbidden. */
 export async function matchesConditions(
-  { conditions, failsOpen }: { readonly conditions: Conditions; readonly failsOpen: boolean },
-  { attributes, resource }: Asked,
-  { convertByWebhook, authorizerOf, answerPattern }: HookParts,
+  { name: webhook, conditions, failsOpen }: Conditional,
+  { attributes, resource, type }: Asked,
+  { convertByWebhook, authorizerOf, answerPattern, clock, conditionMetrics }: HookParts,
 ): Promise<boolean> {
   if (conditions.isEmpty) return true
-  const { resource: own, subresource, namespace, name, context } = attributes
+  const { resource: own, subresource, namespace, name, context, operation } = attributes
   const values = new RequestValues(attributes, convertByWebhook)
   const requestResource = { group: own.group, resource: own.plural, subresource, namespace, name }
   const variables = {
@@ -57,20 +65,26 @@ export async function matchesConditions(
     ...authorizerOf(context, requestResource),
   }
   const all = await conditions.compiled()
-  const matched = await inTurns((slice) => evaluateAll(all, variables, slice), { answer: answerPattern })
-  if (typeof matched === 'boolean') return matched
-  if (failsOpen) return false
-  throw forbidden(own, name, matched.error)
+  const startMs = clock.monotonicMs()
+  const result = await inTurns((slice) => evaluateAll(all, variables, slice), { answer: answerPattern })
+  if (result.matches === true) return true
+  const isExcluded = result.matches === false || failsOpen
+  const seconds = (clock.monotonicMs() - startMs) / 1000
+  conditionMetrics.observeHook({ webhook, type, operation, seconds, errors: result.errors, isExcluded })
+  if (isExcluded) return false
+  throw forbidden(own, name, result.why)
 }
 
-function* evaluateAll(
-  conditions: readonly Condition[],
-  variables: Activation,
-  slice: Slice,
-): Turns<boolean | { readonly error: string }> {
+/** `errors`: how many conditions failed, up to the first that is false. */
+type Evaluated =
+  | { readonly matches: true }
+  | { readonly matches: false; readonly errors: number }
+  | { readonly matches: 'unknown'; readonly errors: number; readonly why: string }
+
+function* evaluateAll(conditions: readonly Condition[], variables: Activation, slice: Slice): Turns<Evaluated> {
   const errors: string[] = []
   let left = CONDITIONS_COST_MAX
-  let isFalse = false
+  let errorsBefore: number | undefined
   for (const { text, compiled } of conditions) {
     if ('fault' in compiled) {
       errors.push(`compilation error: ${compiled.fault}`)
@@ -78,12 +92,13 @@ function* evaluateAll(
     }
     const result = yield* compiled.program.inTurns(variables, EXPRESSION_COST_MAX, slice)
     left -= result.cost
-    if (left < 0) return { error: OVER_BUDGET }
+    if (left < 0) return { matches: 'unknown', errors: 0, why: OVER_BUDGET }
     if ('error' in result) errors.push(`expression '${text}' resulted in error: ${result.error}`)
-    else if (result.value !== true) isFalse = true
+    else if (result.value !== true) errorsBefore ??= errors.length
   }
-  if (isFalse) return false
-  if (errors.length === 0) return true
+  if (errorsBefore !== undefined) return { matches: false, errors: errorsBefore }
+  if (errors.length === 0) return { matches: true }
   const distinct = [...new Set(errors)]
-  return { error: distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]` }
+  const why = distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`
+  return { matches: 'unknown', errors: errors.length, why }
 }

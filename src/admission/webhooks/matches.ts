@@ -1,16 +1,14 @@
 /** Whether a webhook whose rules match is to be called: its selectors, then its conditions. */
-import type { Resource } from '../../registry/resource.ts'
-import type { Attributes } from '../admission.ts'
 import { matchesObjectSelector } from '../match/criteria.ts'
 import { matchesNamespaceSelector } from '../match/namespaces.ts'
-import { matchesConditions } from './conditions.ts'
+import { type Asked, matchesConditions } from './conditions.ts'
 import type { Hook } from './hook.ts'
 import type { HookParts } from './parts.ts'
 
-/** `resource`: in the version that the webhook asks for. A namespace that does not exist fails only what the webhook would see otherwise. */
+/** A namespace that does not exist fails only what the webhook would see otherwise. */
 export async function isToBeCalled(
   hook: Hook,
-  asked: { readonly attributes: Attributes; readonly resource: Resource },
+  asked: Asked,
   parts: HookParts,
 ): Promise<boolean> {
   const { attributes } = asked

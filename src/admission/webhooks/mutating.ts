@@ -64,7 +64,7 @@ async function mutate(
   for (let next = left.shift(); next !== undefined; next = left.shift()) {
     const { entry, resource } = next
     const { hook, position } = entry
-    const matching = { attributes: current, resource, versions }
+    const matching = { attributes: current, resource, versions, type: 'admit' } as const
     if (!(await isToBeCalled(hook, matching, parts))) continue
     if (rounds.isSecond && !reinvocations.isRequired(hook.id)) continue
     const label = `round_${rounds.isSecond ? 1 : 0}_index_${position}`

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ConvertByWebhook } from '../match/versions.ts'
 import type { Objects } from '../objects.ts'
 import type { ValidatingPoliciesParts } from '../policies/validating-policies.ts'
+import type { ConditionMetrics } from '../match/condition-metrics.ts'
 import type { HookMetrics } from './metrics.ts'
 
 /** What both types of webhooks need. */
@@ -12,5 +13,6 @@ export type HookParts = Pick<ValidatingPoliciesParts, 'authorizerOf' | 'answerPa
   readonly newId: () => string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly metrics: HookMetrics
+  readonly conditionMetrics: Pick<ConditionMetrics, 'observeHook'>
   readonly convertYaml: (bytes: Buffer) => Promise<{ readonly json: Buffer }>
 }

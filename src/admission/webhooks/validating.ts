@@ -34,7 +34,7 @@ async function validate(
   const calls: { readonly hook: Hook; readonly reviewed: Reviewed }[] = []
   for (const { entry, resource } of candidates) {
     const { hook } = entry
-    if (!(await isToBeCalled(hook, { attributes, resource }, parts))) continue
+    if (!(await isToBeCalled(hook, { attributes, resource, type: 'validating' }, parts))) continue
     calls.push({ hook, reviewed: { attributes, resource, versioned: await versions.in(resource) } })
   }
   const refusals: unknown[] = []
