@@ -6,12 +6,17 @@ import { FileReloader } from './http/reload.ts'
 import type { Log } from './lib/log.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
 
+/** Of the CA at this place of the configuration. */
+type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: string) => void
+
 export type ReloadParts = {
   readonly listener: Listener
   /** The serving certificate in use, and its files. */
   readonly certificate: Certificate
   readonly files: { readonly certificatePath: string; readonly keyPath: string }
   readonly authorities: ClientAuthorities
+  /** Called with a CA that signs certificates; throws if it cannot be used. */
+  readonly renewSigner: RenewSigner
   /** Called after the CAs have changed. */
   readonly onAuthorities: () => void
   readonly log: Log
@@ -21,6 +26,7 @@ export function createReloaders(config: Config, parts: ReloadParts): FileReloade
   const { requestHeader } = config.authentication
   return [
     servingReloader(parts),
+    ...config.signing.pairs.map((pair) => signingReloader(pair, parts)),
     ...authorityReloaders(parts, 'client', config.clientCaPath),
     ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
   ]
@@ -38,6 +44,18 @@ function servingReloader({ listener, certificate, files, log }: ReloadParts): Fi
       log,
     },
   )
+}
+
+function signingReloader(
+  { signers, certificatePath, keyPath, certificatePem, keyPem }: Config['signing']['pairs'][number],
+  { renewSigner, log }: ReloadParts,
+): FileReloader {
+  const use = ([certificate = '', key = '']: readonly string[]): void => renewSigner(signers, certificate, key)
+  const files = [
+    { path: certificatePath, text: certificatePem },
+    { path: keyPath, text: keyPem },
+  ]
+  return new FileReloader(files, { what: 'a CA that signs certificates', use, log })
 }
 
 const names: { readonly [use in AuthorityUse]: string } = {

@@ -31,6 +31,7 @@ import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
+import { Signers } from './controllers/certificates/signers.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startControllers } from './controllers/elected-controllers.ts'
 import { serverName } from './controllers/identity-lease.ts'
@@ -287,7 +288,16 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       log('warn', 'the client authorities could not be published yet', { error: String(error) }),
     )
   }
-  const fileReloaders = createReloaders(config, { listener, certificate, files, authorities, onAuthorities, log })
+  const signers = new Signers(config.signing)
+  const fileReloaders = createReloaders(config, {
+    listener,
+    certificate,
+    files,
+    authorities,
+    renewSigner: (...renewed) => signers.renew(...renewed),
+    onAuthorities,
+    log,
+  })
   const authorizationReloader = reloadAuthorization(config, {
     authorizers: plane.authorizers,
     metrics,
@@ -324,6 +334,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     identity: `${hostname()}_${uid}`,
     metrics: new QueueMetrics(metrics),
     gates: config.featureGates,
+    legacyTokenPeriodMs: config.legacyTokenPeriodMs,
+    signers,
     rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
     clock,
     log,

@@ -20,6 +20,7 @@ import { type FlagName, flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
+import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { StorageMedia } from '../schema/object-schema.ts'
 import { readServices, type ServicesConfig } from './services.ts'
@@ -74,6 +75,10 @@ export type Config = {
   readonly controllers: readonly ControllerName[]
   /** The CA that controllers publish; null: that of the serving certificate. */
   readonly rootCaPem: string | null
+  /** How long legacy tokens of service accounts may be unused. */
+  readonly legacyTokenPeriodMs: number
+  /** The CAs with which controllers sign. */
+  readonly signing: SigningConfig
   readonly requestTimeoutMs: number
   /** The maximum of requests in flight; 0: unlimited. */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
@@ -144,6 +149,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     authorization,
     controllers: readControllers(values),
     rootCaPem: readRootCa(values),
+    legacyTokenPeriodMs: readCleanUpPeriod(values),
+    signing: readSigning(values),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
     inFlight: {
       readOnlyMax: values.count('max-requests-inflight'),
@@ -267,6 +274,12 @@ function readClientCa(values: Values): string | null {
 function readRootCa(values: Values): string | null {
   const path = values.string('root-ca-file')
   return path === '' ? null : (readAuthorityFile(values, 'root-ca-file', path) ?? null)
+}
+
+function readCleanUpPeriod(values: Values): number {
+  const ms = values.durationMs('legacy-service-account-token-clean-up-period')
+  if (ms <= 0) values.fault(`invalid CleanUpPeriod: ${values.string('legacy-service-account-token-clean-up-period')}`)
+  return ms
 }
 
 function readControllers(values: Values): readonly ControllerName[] {

@@ -2,10 +2,13 @@
 
 /** Those that can run here. */
 export const ownControllers = [
+  'bootstrap-signer-controller',
   'certificatesigningrequest-approving-controller',
   'certificatesigningrequest-cleaner-controller',
+  'certificatesigningrequest-signing-controller',
   'clusterrole-aggregation-controller',
   'garbage-collector-controller',
+  'legacy-serviceaccount-token-cleaner-controller',
   'namespace-controller',
   'persistentvolume-protection-controller',
   'persistentvolumeclaim-protection-controller',
@@ -18,16 +21,19 @@ export const ownControllers = [
 ] as const
 
 /** As upstream, the star does not turn these on: who uses bootstrap tokens names them. */
-const offByDefault: ReadonlySet<string> = new Set(['token-cleaner-controller'])
+const offByDefault: ReadonlySet<string> = new Set(['bootstrap-signer-controller', 'token-cleaner-controller'])
 
 export type ControllerName = (typeof ownControllers)[number]
 
 /** Older names that kube-controller-manager still takes. */
 const aliases: ReadonlyMap<string, ControllerName> = new Map([
+  ['bootstrapsigner', 'bootstrap-signer-controller'],
   ['csrapproving', 'certificatesigningrequest-approving-controller'],
   ['csrcleaner', 'certificatesigningrequest-cleaner-controller'],
+  ['csrsigning', 'certificatesigningrequest-signing-controller'],
   ['clusterrole-aggregation', 'clusterrole-aggregation-controller'],
   ['garbagecollector', 'garbage-collector-controller'],
+  ['legacy-service-account-token-cleaner', 'legacy-serviceaccount-token-cleaner-controller'],
   ['namespace', 'namespace-controller'],
   ['pv-protection', 'persistentvolume-protection-controller'],
   ['pvc-protection', 'persistentvolumeclaim-protection-controller'],
@@ -48,8 +54,6 @@ const otherControllers: ReadonlySet<string> = new Set(
     'pod-garbage-collector-controller podgc',
     'daemonset job deployment replicaset disruption statefulset cronjob ttl',
     'horizontal-pod-autoscaler-controller horizontalpodautoscaling',
-    'certificatesigningrequest-signing-controller csrsigning',
-    'bootstrap-signer-controller bootstrapsigner',
     'node-ipam-controller nodeipam node-lifecycle-controller nodelifecycle',
     'taint-eviction-controller device-taint-eviction-controller',
     'service-lb-controller service node-route-controller route cloud-node-lifecycle',
@@ -59,7 +63,6 @@ const otherControllers: ReadonlySet<string> = new Set(
     'ephemeral-volume',
     'storageversion-garbage-collector-controller storage-version-gc',
     'resourceclaim-controller resource-claim-controller',
-    'legacy-serviceaccount-token-cleaner-controller legacy-service-account-token-cleaner',
     'volumeattributesclass-protection-controller service-cidr-controller',
     'storage-version-migrator-controller svm selinux-warning-controller',
   ].flatMap((names) => names.split(' ').flatMap((name) => [name, `${name}-controller`])),

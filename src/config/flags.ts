@@ -6,6 +6,7 @@ import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
 import { controllersHelp } from './controllers.ts'
 import type { Flag } from './flag.ts'
+import { signingFlags } from './signing.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
@@ -281,6 +282,13 @@ const flagTable = {
     type: 'string',
     help: 'The CA by which pods know this server, for the root-ca-certificate-publisher-controller. Default: the last certificate of the serving chain.',
   },
+  'legacy-service-account-token-clean-up-period': {
+    section: generic,
+    type: 'duration',
+    default: '8760h0m0s',
+    help: 'How long legacy tokens of service accounts may be unused before the legacy-serviceaccount-token-cleaner-controller deletes them.',
+  },
+  ...signingFlags,
 
   'advertise-address': {
     section: generic,

@@ -5,12 +5,16 @@ import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Registry } from '../registry/registry.ts'
+import { signClusterInfo } from './bootstrap-signer.ts'
 import { approveRequests } from './certificates/approve.ts'
 import { cleanRequests } from './certificates/clean.ts'
+import { signRequests } from './certificates/sign.ts'
+import type { Signers } from './certificates/signers.ts'
 import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { controllerHandle } from './controller-user.ts'
 import { Election } from './election.ts'
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts'
+import { cleanLegacyTokens } from './legacy-token-cleaner.ts'
 import { NamespaceController } from './namespace/namespace-controller.ts'
 import { defaultAccount, rootCa } from './namespace-objects.ts'
 import { keepInNamespaces } from './per-namespace-object.ts'
@@ -35,6 +39,10 @@ export type ControllersParts = {
   readonly gates: Gates
   /** The CA of the serving certificate, which every namespace is told. */
   readonly rootCaPem: string
+  /** How long legacy tokens of service accounts may be unused. */
+  readonly legacyTokenPeriodMs: number
+  /** Who signs certificates. */
+  readonly signers: Signers
   readonly clock: Clock
   readonly log: Log
 }
@@ -58,10 +66,18 @@ function createReadLease({ registry, accessOf }: ControllersParts): (name: strin
 
 /** By their names, with their service accounts. */
 const controllers: Readonly<Record<string, { readonly account: string; readonly start: Start }>> = {
+  'bootstrap-signer-controller': {
+    account: 'bootstrap-signer',
+    start: (parts) => signClusterInfo(parts.clock.wallMs, parts),
+  },
   'certificatesigningrequest-approving-controller': { account: 'certificate-controller', start: approveRequests },
   'certificatesigningrequest-cleaner-controller': {
     account: 'certificate-controller',
     start: (parts) => cleanRequests(parts.clock.wallMs, parts),
+  },
+  'certificatesigningrequest-signing-controller': {
+    account: 'certificate-controller',
+    start: (parts) => signRequests(parts.signers, parts),
   },
   'clusterrole-aggregation-controller': {
     account: 'clusterrole-aggregation-controller',
@@ -70,6 +86,10 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
   'garbage-collector-controller': {
     account: 'generic-garbage-collector',
     start: (parts) => new GarbageCollector(parts),
+  },
+  'legacy-serviceaccount-token-cleaner-controller': {
+    account: 'legacy-service-account-token-cleaner',
+    start: (parts) => cleanLegacyTokens({ ...parts, periodMs: parts.legacyTokenPeriodMs }),
   },
   'persistentvolume-protection-controller': { account: 'pv-protection-controller', start: protectVolumes },
   'persistentvolumeclaim-protection-controller': { account: 'pvc-protection-controller', start: protectClaims },

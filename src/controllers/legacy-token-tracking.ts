@@ -55,7 +55,7 @@ export function createTrackingCheck(handle: HandleAs, wallMs: () => number): (si
   }
 }
 
-function isDay(text: string): boolean {
+export function isDay(text: string): boolean {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(ms) && dayOf(ms) === text
 }

@@ -17,6 +17,7 @@ export type DataFolder = {
   readonly etcdData: string
   readonly etcdLog: string
   readonly caCertificate: string
+  readonly caKey: string
   readonly serverCertificate: string
   readonly serverKey: string
   /** Signs ServiceAccount tokens. */
@@ -85,6 +86,7 @@ function layout(path: string): DataFolder {
     etcdData: join(path, 'etcd'),
     etcdLog: join(path, 'etcd.log'),
     caCertificate: join(path, 'ca.crt'),
+    caKey: join(path, 'ca.key'),
     serverCertificate: join(path, 'server.crt'),
     serverKey: join(path, 'server.key'),
     accountKey: join(path, 'sa.key'),

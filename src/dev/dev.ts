@@ -70,6 +70,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
       ...serveDefaults(own),
       ...certificateArgs(folder),
       ...accountArgs(folder, own),
+      ...signingArgs(folder, own),
       ...etcdArgs(etcd),
       ...own.rest,
     ]),
@@ -92,7 +93,7 @@ function serveDefaults({ rest }: Own): string[] {
     '--authorization-mode=Node,RBAC',
     '--allow-privileged=true',
     // There is no kube-controller-manager.
-    ...(controllers === undefined ? ['--controllers=*,token-cleaner-controller'] : []),
+    ...(controllers === undefined ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller'] : []),
   ]
   // Without the controller that creates ServiceAccounts no pod could have one. A user that runs that elsewhere enables the plugin.
   const hasAccounts =
@@ -164,6 +165,12 @@ const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
         '--service-account-issuer=https://kubernetes.default.svc',
         `--service-account-signing-key-file=${folder.accountKey}`,
       ]
+
+/** The same for who signs certificates. */
+const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
+  rest.some((argument) => argument.startsWith('--cluster-signing-') && argument.includes('-file'))
+    ? []
+    : [`--cluster-signing-cert-file=${folder.caCertificate}`, `--cluster-signing-key-file=${folder.caKey}`]
 
 function orFail(checked: Checked) {
   if (checked.kind === 'faults') throw new UsageError(checked.faults)

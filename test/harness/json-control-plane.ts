@@ -59,10 +59,12 @@ export class JsonControlPlane {
 
   readonly handle: HandleAs = async ({ method, path, body }) => {
     const place = this.#placeIn(path)
-    const sent = fieldsOf(parseJson(await body()))
+    const bytes = await body()
+    const sent = bytes.length === 0 ? {} : fieldsOf(parseJson(bytes))
     // Events are not kept.
     if (method === 'POST') return answer(201)
     if (place === undefined) return answer(404)
+    if (method === 'GET') return this.#get(place)
     if (method === 'DELETE') return this.#change(place, (object) => this.#deleted(object, sent))
     if (method === 'PATCH') return this.#change(place, (object) => patched(object, fieldsOf(sent['metadata'])))
     return this.#change(place, (object) => put(object, sent))
@@ -77,6 +79,11 @@ export class JsonControlPlane {
     const resource = this.#parts.registry.find({ group, version: rest[0] ?? '', plural })
     const namespace = isNamespaced ? rest[2] : undefined
     return resource && { resource, key: this.accessOf(resource).keys.key(namespace, name) }
+  }
+
+  async #get({ resource, key }: { readonly resource: Resource; readonly key: string }): Promise<ApiResponse> {
+    const object = (await this.accessOf(resource).reader.get(key, 'latest')).item?.object()
+    return object === undefined ? answer(404) : { ...answer(200), body: Buffer.from(JSON.stringify(object)) }
   }
 
   async #change(
@@ -122,8 +129,9 @@ const isExpected = ({ metadata }: KubeObject, { uid, resourceVersion }: Fields):
 
 function patched(object: KubeObject, { uid, resourceVersion, ...change }: Fields): ReturnType<Decide> {
   if (!isExpected(object, { uid, resourceVersion })) return 409
+  const labels = { ...object.metadata.labels, ...fieldsOf(change['labels']) }
   const merged = Object.fromEntries(
-    Object.entries({ ...object.metadata, ...change }).filter(([, value]) => value !== null),
+    Object.entries({ ...object.metadata, ...change, labels }).filter(([, value]) => value !== null),
   )
   return released({ ...object, metadata: merged })
 }

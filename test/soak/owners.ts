@@ -223,6 +223,7 @@ async function main(): Promise<number> {
     const restarted = victim.restart('SIGKILL')
     const ms = await msUntilCollected(client, judge, `canary${kills}`)
     longestMs = Math.max(longestMs, ms)
+    console.log(`kill ${kills}: work went on after ${Math.round(ms)} ms`)
     if (ms > TAKE_OVER_MS_MAX) faults.push(`after kill ${kills} work went on only after ${Math.round(ms)} ms`)
     await restarted
     await sleep(Math.max(0, KILL_EVERY_MS - ms))

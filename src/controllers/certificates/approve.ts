@@ -8,6 +8,7 @@ import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { asksForNames, type CertificateRequest, readPemRequest, RequestError } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
 /** Upstream's number. */
 const WORKERS_MAX = 5
@@ -16,8 +17,6 @@ const REFUSED_MS_FIRST = 200
 const REFUSED_MS_MAX = 1_000_000
 
 const group = 'certificates.k8s.io'
-const signer = 'kubernetes.io/kube-apiserver-client-kubelet'
-const nodePrefix = 'system:node:'
 
 export function approveRequests(parts: ObjectControllerParts & { readonly clock: Clock }): AsyncDisposable {
   const stopping = new AbortController()
@@ -56,7 +55,7 @@ export function refusedMs({ metadata }: KubeObject, nowMs: number): number {
 
 function isPending({ spec, status }: Fields): boolean {
   const { certificate, conditions } = fieldsOf(status)
-  if (fieldsOf(spec)['signerName'] !== signer || textOf(certificate) !== '') return false
+  if (fieldsOf(spec)['signerName'] !== kubeletClient || textOf(certificate) !== '') return false
   return !itemsOf(conditions).some(({ type }) => type === 'Approved' || type === 'Denied')
 }
 
@@ -75,7 +74,13 @@ const other: Recognized = {
 export function recognize({ spec }: KubeObject): readonly Recognized[] {
   const { request: pem, usages, username } = fieldsOf(spec)
   const asked = readOr(textOf(pem))
-  if (asked === undefined || asksForNames(textOf(pem)) || !isKubelet(asked) || !isClient(textsOf(usages))) return []
+  if (
+    asked === undefined ||
+    asksForNames(textOf(pem)) ||
+    !isKubelet(asked) ||
+    !isExactly(textsOf(usages), 'client auth')
+  )
+    return []
   return asked.commonName === username ? [self, other] : [other]
 }
 
@@ -86,15 +91,6 @@ function readOr(pem: string): CertificateRequest | undefined {
     if (error instanceof RequestError) return undefined
     throw error
   }
-}
-
-const isKubelet = ({ organizations, commonName }: CertificateRequest): boolean =>
-  organizations.length === 1 && organizations[0] === 'system:nodes' && commonName.startsWith(nodePrefix)
-
-function isClient(usages: readonly string[]): boolean {
-  const given = new Set(usages)
-  const isComplete = given.has('digital signature') && given.has('client auth')
-  return isComplete && given.size === (given.has('key encipherment') ? 3 : 2)
 }
 
 type Question = { readonly object: KubeObject; readonly subresource: string; readonly signal: AbortSignal }

@@ -66,7 +66,7 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
     return { keys, reader: { known: none, get: none, watch: none, list } }
   }
   const { signal } = new AbortController()
-  const parts = { handle, registry: registryOf('configmaps'), accessOf, wallMs: () => 0, signal }
+  const parts = { handle, registry: registryOf('configmaps'), accessOf, podsFirst: true, wallMs: () => 0, signal }
   return { deletes, parts }
 }
 

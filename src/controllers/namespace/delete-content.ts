@@ -24,6 +24,8 @@ export type ContentParts = {
   readonly accessOf: ReadAccessOf
   /** Whether the namespace is still there, as it is stored now: another one of its name is not it. */
   readonly isThere: () => Promise<boolean>
+  /** Whether pods go first: what they use must not vanish below them (KEP-5080, gate OrderedNamespaceDeletion). */
+  readonly podsFirst: boolean
   readonly wallMs: () => number
   readonly signal: AbortSignal
 }
@@ -33,16 +35,15 @@ export type Deleted = ContentReport & {
   readonly estimateSeconds: number
 }
 
-/** Pods first: what they use must not vanish below them (KEP-5080). */
 export async function deleteContent(namespace: KubeObject, parts: ContentParts): Promise<Deleted> {
   const resources = servedResources(parts.registry, ['delete', 'list']).filter(({ isNamespaced }) => isNamespaced)
   const totals = new Totals()
-  const pods = resources.filter(isPods)
+  const pods = parts.podsFirst ? resources.filter(isPods) : []
   for (const resource of pods) await totals.add(resource, deleteAll(resource, namespace, parts))
   const ofPods = totals.report()
   // A pod that could not be deleted may run.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0) return { ...ofPods, remaining: undefined }
-  const others = resources.filter((resource) => !isPods(resource)).values()
+  const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
     for (const resource of others) await totals.add(resource, deleteAll(resource, namespace, parts))
   }

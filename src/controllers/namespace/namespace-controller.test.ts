@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defaultGates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import type { EventSource } from '../../cache/watch.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -46,6 +47,7 @@ test('one that is deleted while nobody looks, and had the name of another, is em
     accessOf,
     metrics,
     clock: systemClock,
+    gates: defaultGates,
     log: silent,
   })
   void controller

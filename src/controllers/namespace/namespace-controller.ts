@@ -1,4 +1,5 @@
 /** The namespace-controller: empties each namespace that is being deleted, tells in its conditions what is left, and finalizes it. */
+import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import { createNow } from '../../api/timestamps.ts'
@@ -35,6 +36,7 @@ export type NamespaceControllerParts = {
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   readonly metrics: QueueMetrics
+  readonly gates: Gates
   readonly clock: Clock
   readonly log: Log
 }
@@ -105,7 +107,7 @@ export class NamespaceController implements AsyncDisposable {
     const namespace = await this.#read(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
     if (finalizersOf(namespace).length === 0) return undefined
-    const { handle, registry, accessOf, clock, log } = this.#parts
+    const { handle, registry, accessOf, gates, clock, log } = this.#parts
     const ending = this.#ending.get(name)
     // Its event comes, or it has just come, after one of the same name.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return HEARD_MS
@@ -113,7 +115,8 @@ export class NamespaceController implements AsyncDisposable {
     if (earlyMs > 0) return earlyMs
     const { signal } = this.#stopping
     const isThere = async (): Promise<boolean> => (await this.#read(name))?.metadata.uid === namespace.metadata.uid
-    const parts = { handle, registry, accessOf, isThere, wallMs: clock.wallMs, signal }
+    const podsFirst = gates.isOn('OrderedNamespaceDeletion')
+    const parts = { handle, registry, accessOf, isThere, podsFirst, wallMs: clock.wallMs, signal }
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { faults, estimateSeconds } = deleted

@@ -14,6 +14,8 @@ export const context = (number: number, part: Buffer): Buffer => der(0xa0 | numb
 export const octets = (content: Buffer): Buffer => der(0x04, content)
 export const bits = (content: Buffer): Buffer => der(0x03, Buffer.concat([Buffer.from([0]), content]))
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
+/** PrintableString: only of the characters that it allows. */
+export const printable = (content: string): Buffer => der(0x13, Buffer.from(content, 'latin1'))
 export const yes = der(0x01, Buffer.from([0xff]))
 
 /** Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127, which suits random serial numbers. */

@@ -9,6 +9,23 @@ import { decodePem, type PemBlock } from './pem.ts'
 
 export type CertificateRequest = { readonly organizations: readonly string[]; readonly commonName: string }
 
+/** All of a request that a certificate can have. */
+export type WholeRequest = CertificateRequest & {
+  /** The parts of the subject, in their order, by their object ids in hex. */
+  readonly subject: readonly { readonly id: string; readonly text: string }[]
+  readonly names: AlternativeNames
+  readonly publicKey: KeyObject
+}
+
+/** Of the extension subjectAltName (RFC 5280, section 4.2.1.6); other types of names are left out. */
+export type AlternativeNames = {
+  readonly dns: readonly string[]
+  readonly emails: readonly string[]
+  /** 4 or 16 bytes each. */
+  readonly addresses: readonly Buffer[]
+  readonly uris: readonly string[]
+}
+
 /** Why a request cannot be accepted, in the words of Go's crypto/x509. */
 export class RequestError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -21,6 +38,8 @@ const SEQUENCE = 0x30
 const INTEGER = 0x02
 const BIT_STRING = 0x03
 const OBJECT_ID = 0x06
+const BOOLEAN = 0x01
+const OCTETS = 0x04
 
 /** The digest of each signature algorithm, by the DER of its object id, in hex. */
 const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly isPss?: true }> = new Map([
@@ -47,6 +66,16 @@ export function readPemRequest(base64: string): CertificateRequest {
   return readRequest(block.bytes)
 }
 
+/** The same for who issues the certificate. */
+export function readWholePemRequest(base64: string): WholeRequest {
+  const block = onlyBlock(base64)
+  if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
+  return faultsAsRequestError(() => {
+    const { subject, publicKey } = readSigned(block.bytes)
+    return { ...namesIn(subject), subject, publicKey, names: readNames(block.bytes) }
+  })
+}
+
 /** Of several blocks, the signer might read another one than this server, which decides whether the subject is allowed. */
 function onlyBlock(base64: string): PemBlock | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1')
@@ -69,35 +98,69 @@ export function asksForNames(base64: string): boolean {
 }
 
 function hasAlternativeNames(der: Buffer): boolean {
+  for (const _ of alternativeNameExtensions(der)) return true
+  return false
+}
+
+/** The values of the extension, of which there should be one. */
+function* alternativeNameExtensions(der: Buffer): Generator<Buffer, void, void> {
   const info = new DerReader(der).sequence('certificateRequest').sequence('tbsCertificateRequest')
   // Version, subject, public key; the attributes may be absent.
   for (let before = 0; before < 3; before++) info.any()
-  if (info.isAtEnd) return false
+  if (info.isAtEnd) return
   for (const attributes = new DerReader(info.any().content); !attributes.isAtEnd; ) {
     const attribute = attributes.sequence('Attribute')
     const id = attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
     if (id !== extensionRequestId) continue
     for (const values = new DerReader(attribute.any().content); !values.isAtEnd; ) {
       for (const extensions = values.sequence('Extensions'); !extensions.isAtEnd; ) {
-        const extension = extensions.sequence('Extension').expect(OBJECT_ID, 'ObjectIdentifier')
-        if (extension.content.toString('hex') === alternativeNamesId) return true
+        const extension = extensions.sequence('Extension')
+        if (extension.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') !== alternativeNamesId) continue
+        const next = extension.any()
+        // Whether it is critical may stand before the value.
+        yield next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString').content : next.content
       }
     }
   }
-  return false
+}
+
+/** The tags of the types of names: context-specific, by number. */
+const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
+
+function readNames(der: Buffer): AlternativeNames {
+  const names = { dns: [] as string[], emails: [] as string[], addresses: [] as Buffer[], uris: [] as string[] }
+  for (const value of alternativeNameExtensions(der)) {
+    for (const all = new DerReader(value).sequence('GeneralNames'); !all.isAtEnd; ) {
+      const { tag, content } = all.any()
+      if (tag === nameTags.address) {
+        if (content.length !== 4 && content.length !== 16) {
+          throw new RequestError(`x509: cannot parse IP address of length ${content.length}`)
+        }
+        names.addresses.push(content)
+      } else if (tag === nameTags.dns || tag === nameTags.email || tag === nameTags.uri) {
+        if (!isAscii(content)) throw new RequestError('x509: SAN dNSName is malformed')
+        const list = tag === nameTags.dns ? names.dns : tag === nameTags.email ? names.emails : names.uris
+        list.push(content.toString('latin1'))
+      }
+    }
+  }
+  return names
 }
 
 /** Fails with a RequestError, also if the signature was not made with the request's key. */
-export function readRequest(der: Buffer): CertificateRequest {
+export const readRequest = (der: Buffer): CertificateRequest =>
+  faultsAsRequestError(() => namesIn(readSigned(der).subject))
+
+function faultsAsRequestError<T>(read: () => T): T {
   try {
-    return readSigned(der)
+    return read()
   } catch (cause) {
     if (cause instanceof DerError) throw new RequestError(cause.message, { cause })
     throw cause
   }
 }
 
-function readSigned(der: Buffer): CertificateRequest {
+function readSigned(der: Buffer): Pick<WholeRequest, 'subject' | 'publicKey'> {
   const outer = new DerReader(der)
   const request = outer.sequence('certificateRequest')
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
@@ -111,7 +174,7 @@ function readSigned(der: Buffer): CertificateRequest {
   const subject = fields.any()
   const publicKey = readPublicKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
   checkSignature(info.whole, Buffer.from(signature), { publicKey, algorithm: algorithm.content.toString('hex') })
-  return readSubject(subject.content)
+  return { subject: readSubject(subject.content), publicKey }
 }
 
 function readPublicKey(der: Buffer): KeyObject {
@@ -145,23 +208,32 @@ const textTags: ReadonlyMap<number, (content: Buffer) => boolean> = new Map([
   [0x16, isAscii],
 ])
 
-function readSubject(content: Buffer): CertificateRequest {
-  const organizations: string[] = []
-  let commonName = ''
+function readSubject(content: Buffer): WholeRequest['subject'] {
+  const parts: { readonly id: string; readonly text: string }[] = []
   for (const sets = new DerReader(content); !sets.isAtEnd; ) {
     for (const set = new DerReader(sets.any().content); !set.isAtEnd; ) {
       const part = set.sequence('AttributeTypeAndValue')
       const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
       const value = part.any()
-      if (id === organizationId) organizations.push(textIn(value))
-      // Of several, the last one counts, as for Go.
-      else if (id === commonNameId) commonName = textIn(value)
+      // Only these two say who it is; of the others, those are left out that not all readers take for the same text.
+      const isOfUser = id === organizationId || id === commonNameId
+      if (isOfUser || isText(value)) parts.push({ id, text: textIn(value) })
     }
   }
-  return { organizations, commonName }
+  return parts
 }
 
-function textIn({ tag, content }: DerValue): string {
-  if (textTags.get(tag)?.(content) === true) return content.toString('utf8')
+function namesIn(subject: WholeRequest['subject']): CertificateRequest {
+  return {
+    organizations: subject.flatMap(({ id, text }) => (id === organizationId ? [text] : [])),
+    // Of several, the last one counts, as for Go.
+    commonName: subject.findLast(({ id }) => id === commonNameId)?.text ?? '',
+  }
+}
+
+const isText = ({ tag, content }: DerValue): boolean => textTags.get(tag)?.(content) === true
+
+function textIn(value: DerValue): string {
+  if (isText(value)) return value.content.toString('utf8')
   throw new RequestError('the names of a subject must be of type UTF8String, PrintableString or IA5String')
 }

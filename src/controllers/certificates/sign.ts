@@ -1,0 +1,98 @@
+/**
+ * The certificatesigningrequest-signing-controller: signs requests that are approved, for the signers of kubernetes.io that have a CA. One
+ * that its signer does not sign gets the condition Failed.
+ */
+import { fieldsOf, type Fields, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
+import { createNow } from '../../api/timestamps.ts'
+import { contentOf } from '../../cache/followed-resource.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { readWholePemRequest } from '../../lib/x509/request.ts'
+import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
+import { faultOf } from './signer-rules.ts'
+import type { Signers } from './signers.ts'
+import { usagesOf } from './usages.ts'
+
+/** Upstream's number, of each signer. */
+const WORKERS_MAX = 5
+/** For clients whose clock is behind. */
+const BACKDATE_MS = 5 * 60_000
+/** Of a certificate that is valid for less than this, the end is not dated back. */
+const SHORT_MS = 8 * 60 * 60_000
+const DURATION_MS_MIN = 10 * 60_000
+
+export function signRequests(
+  signers: Signers,
+  parts: ObjectControllerParts & { readonly clock: Clock },
+): AsyncDisposable {
+  if (signers.isEmpty) {
+    parts.log('info', 'no certificates are signed: there is no CA for that (--cluster-signing-cert-file)')
+    return new AsyncDisposableStack()
+  }
+  const { wallMs } = parts.clock
+  const now = createNow(wallMs)
+  return new ObjectController(
+    {
+      name: 'the signing of a certificate',
+      queue: 'certificate',
+      workersMax: WORKERS_MAX,
+      group: 'certificates.k8s.io',
+      plural: 'certificatesigningrequests',
+      concerns: (item) => isDue(contentOf(item), signers),
+      work: async (object, write) => {
+        if (isDue(object, signers)) await write.update(await decided(object, { signers, wallMs, now }), 'status')
+        return undefined
+      },
+    },
+    parts,
+  )
+}
+
+function isDue({ spec, status }: Fields, signers: Signers): boolean {
+  const { certificate, conditions } = fieldsOf(status)
+  if (textOf(certificate) !== '' || signers.authorityOf(textOf(fieldsOf(spec)['signerName'])) === undefined)
+    return false
+  const has = (wanted: string): boolean => itemsOf(conditions).some(({ type }) => type === wanted)
+  const hasFailed = itemsOf(conditions).some(({ type, status: is }) => type === 'Failed' && is === 'True')
+  return has('Approved') && !has('Denied') && !hasFailed
+}
+
+type Signing = { readonly signers: Signers; readonly wallMs: () => number; readonly now: () => string }
+
+/** With its certificate, or with the condition that says why it has none. Fails if it cannot be signed now. */
+async function decided(object: KubeObject, { signers, wallMs, now }: Signing): Promise<KubeObject> {
+  const { request, signerName, usages, expirationSeconds } = fieldsOf(object['spec'])
+  const status = fieldsOf(object['status'])
+  const asked = readWholePemRequest(textOf(request))
+  const fault = faultOf(textOf(signerName), asked, textsOf(usages))
+  if (fault !== undefined) {
+    const reason = 'SignerValidationFailure'
+    const failed = { type: 'Failed', status: 'True', reason, message: fault, lastUpdateTime: now() }
+    return { ...object, status: { ...status, conditions: [...itemsOf(status['conditions']), failed] } }
+  }
+  const authority = signers.authorityOf(textOf(signerName))
+  if (authority === undefined) throw new Error(`there is no CA for ${textOf(signerName)} any more`)
+  const wanted = expirationSeconds === undefined ? undefined : 1000 * numberOf(expirationSeconds)
+  const validity = validityOf({ nowMs: wallMs(), wantedMs: wanted, longestMs: signers.durationMs, ...authority })
+  const certificate = await authority.issue(asked, { ...validity, ...usagesOf(textsOf(usages)) })
+  return { ...object, status: { ...status, certificate: Buffer.from(certificate).toString('base64') } }
+}
+
+type Term = {
+  readonly nowMs: number
+  /** Undefined: the longest. */
+  readonly wantedMs: number | undefined
+  readonly longestMs: number
+  /** The end of the CA. */
+  readonly notAfterMs: number
+}
+
+/** Fails if the CA has expired. */
+export function validityOf({ nowMs, wantedMs, longestMs, notAfterMs }: Term): {
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+} {
+  if (nowMs >= notAfterMs) throw new Error(`the signer has expired: NotAfter=${new Date(notAfterMs).toISOString()}`)
+  const durationMs = wantedMs === undefined || wantedMs > longestMs ? longestMs : Math.max(wantedMs, DURATION_MS_MIN)
+  const endMs = nowMs + (durationMs < SHORT_MS ? durationMs : durationMs - BACKDATE_MS)
+  return { notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: Math.min(endMs, notAfterMs) }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { silent } from '../lib/log.ts'
+import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
+import { cleanOnce } from './legacy-token-cleaner.ts'
+import { trackingConfigMap } from './legacy-token-tracking.ts'
+
+const [secrets, accounts, pods, configMaps] = ['secrets', 'serviceaccounts', 'pods', 'configmaps'].map((plural) =>
+  builtIn(plural),
+) as [Resource, Resource, Resource, Resource]
+type Resource = ReturnType<typeof builtIn>
+
+const DAY_MS = 86_400_000
+const startMs = Date.parse('2025-01-01T12:00:00Z')
+const lastUsed = 'kubernetes.io/legacy-token-last-used'
+const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
+
+const names = ['unused', 'made-by-hand', 'mounted', 'used', 'doubtful', 'young', 'of-another']
+
+function secretOf(name: string, labels: Fields = {}, created = '2024-01-01T00:00:00Z'): KubeObject {
+  const annotations = {
+    'kubernetes.io/service-account.name': 'default',
+    'kubernetes.io/service-account.uid': name === 'of-another' ? 'other' : 'account',
+  }
+  const metadata = { name, namespace: 'n', uid: name, labels, annotations, creationTimestamp: created }
+  return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata } as KubeObject
+}
+
+test('a token that nobody used for a year is marked, and deleted after another one', async () => {
+  await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
+  const { object } = trackingConfigMap('2025-01-01')
+  const tracking = {
+    ...object,
+    metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+  }
+  await plane.create(configMaps, tracking as KubeObject)
+  const account = { metadata: { name: 'default', namespace: 'n', uid: 'account' } }
+  const references = names.filter((name) => name !== 'made-by-hand').map((name) => ({ name }))
+  await plane.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account, secrets: references })
+  const volumes = [{ name: 'v', secret: { secretName: 'mounted' } }]
+  await plane.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'n' },
+    spec: { volumes },
+  })
+  for (const name of ['unused', 'made-by-hand', 'mounted', 'of-another']) await plane.create(secrets, secretOf(name))
+  await plane.create(secrets, secretOf('used', { [lastUsed]: '2025-12-31' }))
+  await plane.create(secrets, secretOf('doubtful', { [lastUsed]: 'yesterday' }))
+  await plane.create(secrets, secretOf('young', {}, '2025-12-31T00:00:00Z'))
+  const { handle, registry, accessOf } = plane
+  const clean = async (days: number): Promise<void> => {
+    const clock = { wallMs: () => startMs + days * DAY_MS }
+    const parts = { handle, registry, accessOf, periodMs: 365 * DAY_MS, clock, log: silent }
+    await cleanOnce(parts, new AbortController().signal)
+  }
+  const found = async (): Promise<string[]> => {
+    const { keys, reader } = accessOf(secrets)
+    const { items } = await reader.list(keys.range('n'), 'latest')
+    return items.map((item) => {
+      const { name = '', labels } = item.peek().metadata
+      return labels?.[invalidSince] === undefined ? name : `${name} ${labels[invalidSince]}`
+    })
+  }
+  const all = names.toSorted()
+  // Uses are not recorded for long enough.
+  await clean(364)
+  assert.deepEqual(await found(), all)
+  await clean(366)
+  const marked = all.map((name) => (name === 'unused' ? 'unused 2026-01-02' : name))
+  assert.deepEqual(await found(), marked)
+  await clean(366 + 100)
+  assert.ok((await found()).includes('unused 2026-01-02'))
+  await clean(366 + 366)
+  const left = await found()
+  assert.ok(!left.some((name) => name.startsWith('unused')))
+  assert.deepEqual(
+    ['made-by-hand', 'mounted', 'of-another', 'doubtful'].filter((name) => !left.includes(name)),
+    [],
+  )
+})
