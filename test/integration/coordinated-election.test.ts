@@ -1,0 +1,79 @@
+/** Coordinated leader election: LeaseCandidates come, one of them is given the Lease, and those that are never heard of again go. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const group = '/apis/coordination.k8s.io'
+const candidates = `${group}/v1beta1/namespaces/default/leasecandidates`
+const leases = `${group}/v1/namespaces/default/leases`
+const HELD_MS_MAX = 60_000
+
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer([
+    '--feature-gates=CoordinatedLeaderElection=true',
+    '--runtime-config=coordination.k8s.io/v1beta1=true',
+  ])
+  client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+})
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+async function read(path: string) {
+  const { status, text } = await client.call({ path })
+  return status === 200 ? JSON.parse(text) : undefined
+}
+
+async function stand(name: string, leaseName: string, version: string, renewedMs = Date.now()): Promise<void> {
+  const spec = { leaseName, strategy: 'OldestEmulationVersion', binaryVersion: version, emulationVersion: version }
+  const renewTime = new Date(renewedMs).toISOString().replace('Z', '000Z')
+  const body = { metadata: { name }, spec: { ...spec, renewTime } }
+  const { status, text } = await client.call({ method: 'POST', path: candidates, body })
+  assert.equal(status, 201, text)
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const beganMs = Date.now(); !(await holds()); await sleep(100))
+    assert.ok(Date.now() - beganMs < HELD_MS_MAX, `not within a minute: ${what}`)
+}
+
+/** A candidate that is there answers each ping. */
+async function answerPings(names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const spec = (await read(`${candidates}/${name}`))?.spec
+    if (spec?.pingTime === undefined || spec.pingTime <= spec.renewTime) continue
+    const renewTime = new Date(Math.max(Date.now(), Date.parse(spec.pingTime) + 1)).toISOString().replace('Z', '000Z')
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    await client.call({ method: 'PATCH', path: `${candidates}/${name}`, headers, body: { spec: { renewTime } } })
+  }
+}
+
+test('the oldest candidate holds the Lease, and a holder is told of an older one', async () => {
+  await stand('newer', 'one', '1.33.0')
+  await until('a holder', async () => {
+    await answerPings(['newer'])
+    return (await read(`${leases}/one`))?.spec.holderIdentity === 'newer'
+  })
+  // A holder that renews is not replaced, but told.
+  const body = { spec: { leaseDurationSeconds: 3600 } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const { status } = await client.call({ method: 'PATCH', path: `${leases}/one`, headers, body })
+  assert.equal(status, 200)
+  await stand('older', 'one', '1.32.0')
+  await until('the holder is told', async () => {
+    await answerPings(['newer', 'older'])
+    return (await read(`${leases}/one`))?.spec.preferredHolder === 'older'
+  })
+  assert.equal((await read(`${leases}/one`)).spec.holderIdentity, 'newer')
+})
+
+test('a candidate that was not heard of for half an hour is deleted', async () => {
+  await stand('silent', 'two', '1.33.0', Date.now() - 7_200_000)
+  await until('it is gone', async () => (await read(`${candidates}/silent`)) === undefined)
+  assert.equal(await read(`${leases}/two`), undefined)
+})
