@@ -68,6 +68,8 @@ test('values that are not allowed share a series, which stays when one of them g
   seen.remove('404', 'GET')
   assert.equal(
     metrics.print(),
-    '# HELP seen [ALPHA] Seen.\n# TYPE seen counter\nseen{code="200",verb="GET"} 1\nseen{code="unexpected",verb="GET"} 2\n',
+    '# HELP cardinality_enforcement_unexpected_categorizations_total [ALPHA] How often a value of a label was replaced, since it was not allowed.\n' +
+      '# TYPE cardinality_enforcement_unexpected_categorizations_total counter\ncardinality_enforcement_unexpected_categorizations_total 2\n' +
+      '# HELP seen [ALPHA] Seen.\n# TYPE seen counter\nseen{code="200",verb="GET"} 1\nseen{code="unexpected",verb="GET"} 2\n',
   )
 })

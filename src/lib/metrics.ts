@@ -29,6 +29,7 @@ abstract class Metric<Series> {
   readonly options: MetricOptions
   /** For each label: the values that are shown. Undefined: no label is restricted. */
   #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
+  #onUnexpected: () => void = () => undefined
   readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: Series }>()
 
   constructor(options: MetricOptions) {
@@ -40,7 +41,8 @@ abstract class Metric<Series> {
   protected abstract lines(series: Series, labels: string): string
 
   /** To be called before the first series is made. */
-  restrict(allowed: AllowedLabels): void {
+  restrict(allowed: AllowedLabels, onUnexpected: () => void): void {
+    this.#onUnexpected = onUnexpected
     const { name, labels = [] } = this.options
     const sets = labels.map((label) => allowed.get(`${name},${label}`))
     this.#allowed = sets.some((set) => set !== undefined) ? sets : undefined
@@ -56,6 +58,7 @@ abstract class Metric<Series> {
   /** The series with these label values, in the order of the labels. */
   with(...given: readonly string[]): Series {
     const values = this.#shown(given)
+    if (values !== given && values.some((value, at) => value !== given[at])) this.#onUnexpected()
     const key = values.join('\u0000')
     const found = this.#series.get(key)
     if (found !== undefined) return found.series
@@ -74,7 +77,7 @@ abstract class Metric<Series> {
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
     // What stands for several subjects stays.
-    if (values !== given && values.includes(UNEXPECTED)) return
+    if (values.some((value, at) => value !== given[at])) return
     this.#series.delete(values.join('\u0000'))
   }
 
@@ -216,10 +219,16 @@ export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
   readonly #updates: (() => void)[] = []
   readonly #allowed: AllowedLabels
+  #unexpected: Count | undefined
 
   /** `allowed`: --allow-metric-labels. */
   constructor(allowed: AllowedLabels = new Map()) {
     this.#allowed = allowed
+    if (allowed.size === 0) return
+    this.#unexpected = this.counter({
+      name: 'cardinality_enforcement_unexpected_categorizations_total',
+      help: 'How often a value of a label was replaced, since it was not allowed.',
+    }).with()
   }
 
   counter(options: MetricOptions): Counter {
@@ -251,7 +260,7 @@ export class Metrics {
   /** A metric without labels has its only series from the start. */
   #add<M extends Metric<unknown>>(metric: M): M {
     this.#metrics.push(metric)
-    if (this.#allowed.size > 0) metric.restrict(this.#allowed)
+    if (this.#allowed.size > 0) metric.restrict(this.#allowed, () => this.#unexpected?.add())
     if ((metric.options.labels ?? []).length === 0) metric.with()
     return metric
   }
