@@ -1,0 +1,163 @@
+/**
+ * Clients of the field: a program in each of their languages, with the versions that it pins, on a server of its own with TLS and
+ * tokens. It reports each of its checks; in the last one the server is killed and started again under its watches. Exits 1 if a check fails or is
+ * not reported. Builds and downloads into .cache/clients.
+ *
+ *   node test/clients/field.ts [--only python,java] [--reference]
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs, promisify } from 'node:util'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { startReference } from '../harness/reference.ts'
+
+/** A build downloads hundreds of files and compiles on a busy machine. */
+const BUILD_MAX_MS = 20 * 60_000
+/** The programs themselves wait for at most a minute for anything. */
+const RUN_MAX_MS = 5 * 60_000
+
+const cache = join(import.meta.dirname, '..', '..', '.cache', 'clients')
+const sources = import.meta.dirname
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', default: '' }, reference: { type: 'boolean', default: false } },
+})
+
+/** What every program reports. */
+const checks = [
+  'pages',
+  'conflicts',
+  'apply',
+  'patches',
+  'errors',
+  'preconditions',
+  'custom objects',
+  'watch through restart',
+]
+
+type Command = readonly [string, ...string[]]
+
+type FieldClient = {
+  readonly name: string
+  /** Checks of this one besides. */
+  readonly more?: readonly string[]
+  readonly build: () => Promise<unknown>
+  readonly run: () => Promise<Command>
+}
+
+/** Maven has no lock file: the pom pins what it names, and what that brings is fixed by the poms of those. */
+const maven = (name: string): FieldClient => {
+  const target = join(cache, name)
+  const classpath = join(target, 'classpath')
+  const flags = ['-q', '-B', `-Dmaven.repo.local=${join(cache, 'm2')}`, `-Dtarget=${target}`]
+  const goals = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`]
+  return {
+    name,
+    build: () => execute(join(sources, name), 'mvn', ...flags, ...goals),
+    run: async () => ['java', '-cp', `${join(target, 'classes')}:${await readFile(classpath, 'utf8')}`, 'Main'],
+  }
+}
+
+const clients: readonly FieldClient[] = [
+  {
+    name: 'python',
+    build: async () => {
+      await execute(sources, 'python3', '-m', 'venv', join(cache, 'python'))
+      const requirements = join(sources, 'python', 'requirements.txt')
+      await execute(sources, join(cache, 'python', 'bin', 'pip'), 'install', '-q', '--no-deps', '-r', requirements)
+    },
+    run: async () => [join(cache, 'python', 'bin', 'python'), join(sources, 'python', 'main.py')],
+  },
+  maven('java'),
+  maven('fabric8'),
+]
+
+async function main(): Promise<void> {
+  const wanted = options.only.split(',').filter((name) => name !== '')
+  const unknown = wanted.filter((name) => !clients.some((client) => client.name === name))
+  if (unknown.length > 0) throw new Error(`no such client: ${unknown.join(', ')}`)
+  await mkdir(cache, { recursive: true })
+  let failed = 0
+  for (const client of clients) {
+    if (wanted.length > 0 && !wanted.includes(client.name)) continue
+    await client.build()
+    const startedAt = performance.now()
+    const results = await tryOut(client)
+    console.log(`\n${client.name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+    for (const check of [...checks, ...(client.more ?? [])]) {
+      const result = results.get(check) ?? 'not reported'
+      if (result !== 'ok') failed++
+      console.log(`  ${check.padEnd(24)}${result}`)
+    }
+  }
+  console.log(failed === 0 ? '\nall passed' : `\n${failed} failed`)
+  if (failed > 0) process.exitCode = 1
+}
+
+/** What the program says of each check. */
+async function tryOut(client: FieldClient): Promise<ReadonlyMap<string, string>> {
+  await using etcd = await startEtcd()
+  const start = options.reference ? startReference : startKeelson
+  await using server = await start({ etcdUrl: etcd.clientUrl })
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-field-'))
+  try {
+    const kubeconfig = join(dir, 'config')
+    await writeFile(kubeconfig, JSON.stringify(contexts(server)))
+    return await converse(await client.run(), kubeconfig, server)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** Reads `ok NAME` and `fail NAME: why`; `restart` is asked for when watches are open, and is answered when it is done. */
+async function converse(
+  [program, ...args]: Command,
+  kubeconfig: string,
+  server: ApiServerProcess,
+): Promise<ReadonlyMap<string, string>> {
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    timeout: RUN_MAX_MS,
+    killSignal: 'SIGKILL',
+  })
+  const gone = once(child, 'exit')
+  const results = new Map<string, string>()
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, word, name = '', why = ''] = /^(ok|fail) ([^:]+)(?:: (.*))?$/.exec(line) ?? []
+    if (word !== undefined) results.set(name, word === 'ok' ? 'ok' : `FAILED: ${why}`)
+    else if (line === 'restart') {
+      await server.restart('SIGKILL')
+      child.stdin.write('restarted\n')
+    } else console.log(line)
+  }
+  const [code]: unknown[] = await gone
+  if (code !== 0) results.set(checks[0] ?? '', `FAILED: the program ended with ${String(code)}`)
+  return results
+}
+
+/** Two users: one who may do everything, one who may do nothing. */
+function contexts(server: ApiServerProcess): object {
+  const users = { admin: server.token, alice: 'alice-token' }
+  const cluster = { server: server.url, 'certificate-authority': join(server.dir, 'apiserver.crt') }
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'field', cluster }],
+    users: Object.entries(users).map(([name, token]) => ({ name, user: { token } })),
+    contexts: Object.keys(users).map((name) => ({ name, context: { cluster: 'field', user: name } })),
+    'current-context': 'admin',
+  }
+}
+
+async function execute(cwd: string, program: string, ...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, args, { cwd, timeout: BUILD_MAX_MS, maxBuffer: 64 * 1024 * 1024 })
+}
+
+await main()
