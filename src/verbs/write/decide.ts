@@ -1,7 +1,7 @@
 /** Decides what an update writes, and whether it writes at all. */
 import { isSameButTimes } from '../../apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../apply/value.ts'
-import { type KubeObject, withManagedFields } from '../../api/object.ts'
+import { type Fields, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { encodeStored, hasEmptyMetadata, isOutdated, withoutNullBytes } from '../../codec/object.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Decision } from '../../storage/store.ts'
@@ -29,20 +29,26 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
-  const isUnchanged = isEqual(plain, plainBefore)
+  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
+  // custom kind does not have.
+  const form = shape.custom === undefined ? undefined : shape.stored
+  const isOther = isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore)
+  const isUnchanged = !isOther && isEqual(plain, plainBefore)
   // An object is stored again if its stored form differs from what would be written now.
   if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }
   if (isUnchanged) return { object: same, decision: 'unchanged' }
-  // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
-  // custom kind does not have.
-  const form = shape.custom === undefined ? undefined : shape.stored
-  const isOther = isSurelyOther(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore)
   const isStored = !isOther && encodeStored(same, shape).equals(encodeStored(before, shape))
   if (isStored) return { object: same, decision: 'unchanged' }
   return { object, decision: { put: encodeStored(object, shape) } }
+}
+
+/** As `isSurelyOther`. Nearly every write changes spec or status, and metadata has managedFields: it is compared last. */
+function isOtherObject(one: Fields, other: Fields): boolean {
+  for (const key in one) if (key !== 'metadata' && isSurelyOther(one[key], other[key])) return true
+  return isSurelyOther(one, other)
 }
 
 function withoutVersion(object: KubeObject): KubeObject {
