@@ -64,7 +64,10 @@ export type LazyBody = {
 
 /** A stream that is pulled without a promise for each of its parts: a watch has many events, and there are many watches. */
 export type FrameSource = {
-  /** The frames available now, to be written together; an empty list means: wait for `onReady`. Undefined is the end. */
+  /**
+   * The frames available now, to be written together; an empty list means: wait for `onReady`. Undefined is the end. Their memory may be
+   * reused by the next call: who keeps a frame for longer copies it.
+   */
   readonly take: () => readonly Buffer[] | undefined
   /** Calls back once, asynchronously, when there is something to take or the stream has ended. */
   readonly onReady: (ready: () => void) => void

@@ -40,9 +40,13 @@ export class WatchFrames implements FrameSource {
     if (options.timeoutMs < 0) this.close()
   }
 
-  /** Frames are shared with other watchers and not copied, so that a slow client does not hold copies of its own. */
+  /**
+   * Frames are shared with other watchers and not copied, so that a slow client does not hold copies of its own. Those of the initial objects
+   * are valid until the next take.
+   */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
+    framing.memory?.begin()
     const events = this.#watcher.take()
     if (events.length === 0) {
       return this.#watcher.state === 'closed' ? this.#end() : none
@@ -56,6 +60,7 @@ export class WatchFrames implements FrameSource {
       }
       frames.push(frame)
     }
+    if (this.#watcher.state !== 'replaying') framing.memory?.release()
     this.#options.onFrames(frames)
     return frames
   }

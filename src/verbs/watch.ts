@@ -32,7 +32,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  const framing = framingOf(form, access.forms, http.query)
+  // Messages of a WebSocket wait in a stream of Node's until they are sent.
+  const framing = framingOf(form, access.forms, { query: http.query, keepsFrames: asksForWebSocket(http) })
   const { headers } = framing
   const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)

@@ -105,16 +105,21 @@ export function encodeEvent(type: string, object: Buffer): Buffer {
   return writer.take()
 }
 
-/** The same for messages that are already encoded. A watch has many events, so each is written only once, from front to back. */
-export function eventWrapper(typeMeta: TypeMeta): (type: string, item: Buffer) => Buffer {
+/**
+ * The same for messages that are already encoded. A watch has many events, so each is written only once, from front to back, to memory that
+ * `allocate` returns.
+ */
+export type WrapEvent = (type: string, item: Buffer, allocate?: (bytes: number) => Buffer) => Buffer
+
+export function eventWrapper(typeMeta: TypeMeta): WrapEvent {
   const writer = new ProtobufWriter()
   writeTypeMeta(writer, typeMeta)
   const meta = writer.take()
-  return (type, item) => {
+  return (type, item, allocate = (bytes) => Buffer.allocUnsafe(bytes)) => {
     const envelopeBytes = meta.length + fieldBytes(item.length) + noContentType.length
     const objectBytes = fieldBytes(envelopeBytes)
     const eventBytes = fieldBytes(type.length) + fieldBytes(objectBytes)
-    const event = Buffer.allocUnsafe(LENGTH_BYTES + eventBytes)
+    const event = allocate(LENGTH_BYTES + eventBytes)
     let at = event.writeUInt32BE(eventBytes)
     at = writeFieldHead(event, at, 1, type.length)
     at += event.write(type, at, 'latin1')

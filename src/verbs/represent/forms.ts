@@ -48,12 +48,17 @@ export class ResourceForms {
   }
 
   /**
-   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are not cached, since they would evict others.
+   * Framed events, with a cache for each `way` of framing. Events that only one watcher gets are not cached, since they would evict others;
+   * `makeOwn` may make them in memory that is used again.
    */
-  frames(way: string, make: (shown: Shown) => Buffer): (shown: Shown) => Buffer {
+  frames(
+    way: string,
+    make: (shown: Shown) => Buffer,
+    makeOwn: (shown: Shown) => Buffer = make,
+  ): (shown: Shown) => Buffer {
     const known = this.#frames.get(way) ?? new MemoizedBytes<Shown>(this.#memos, make)
     this.#frames.set(way, known)
-    return (shown) => (shown.isShared ? known.of(shown) : make(shown))
+    return (shown) => (shown.isShared ? known.of(shown) : makeOwn(shown))
   }
 
   /** The protobuf message of the object, without an envelope. */

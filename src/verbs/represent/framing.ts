@@ -15,6 +15,7 @@ import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { cborEvent, cborObject } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
+import { FrameMemory } from './frame-memory.ts'
 import { type StreamForm, streamHeaders } from './headers.ts'
 import { partialCbor, partialJson, partialKind, partialOf } from './partial.ts'
 import { tableParts } from './represent.ts'
@@ -26,6 +27,8 @@ export type Framing = {
   /** Undefined: the event cannot be represented, and the stream ends. */
   readonly event: (event: WatchEvent) => Buffer | undefined
   readonly error: (status: Status) => Buffer
+  /** Where events that no other watch sends may be; undefined: each has memory of its own. */
+  readonly memory: FrameMemory | undefined
 }
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
@@ -36,22 +39,33 @@ type Frames = {
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
-export function framingOf(form: Form, forms: ResourceForms, query: URLSearchParams): Framing {
+/** `keepsFrames`: whether frames are still read when those after them are asked for. */
+export function framingOf(
+  form: Form,
+  forms: ResourceForms,
+  { query, keepsFrames }: { readonly query: URLSearchParams; readonly keepsFrames: boolean },
+): Framing {
   const type = streamForm(form)
   const error = errors[type]
   const headers = streamHeaders[type]
-  if (form.as?.kind === 'PartialObjectMetadataList') return { headers, error, event: () => undefined }
-  const { shown, bookmark } = framesOf(form, forms, query)
+  if (form.as?.kind === 'PartialObjectMetadataList') {
+    return { headers, error, event: () => undefined, memory: undefined }
+  }
+  // Other forms are made of texts or, as JSON, of cached bytes; both are longer to make than to collect.
+  const memory = keepsFrames || type !== 'protobuf' || form.as !== undefined ? undefined : new FrameMemory()
+  const { shown, bookmark } = framesOf(form, forms, { query, memory })
   const event = (one: WatchEvent): Buffer =>
     one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
-  return { headers, error, event }
+  return { headers, error, event, memory }
 }
 
-function framesOf(form: Form, forms: ResourceForms, query: URLSearchParams): Frames {
+type FrameParts = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }
+
+function framesOf(form: Form, forms: ResourceForms, { query, memory }: FrameParts): Frames {
   const { as } = form
   if (as?.kind === 'Table') return tableFrames({ ...form, as }, forms, query)
   const type = streamForm(form)
-  return as === undefined ? objectFrames[type](forms) : partialFrames[type](as, forms)
+  return as === undefined ? objectFrames[type](forms, memory) : partialFrames[type](as, forms)
 }
 
 const streamForm = ({ type }: Form): StreamForm => (type === 'yaml' ? 'json' : type)
@@ -63,15 +77,18 @@ const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
   bookmark: (object) => line('BOOKMARK', printWire(object, shape).bytes.toString().trimEnd()),
 })
 
-function objectMessages(forms: ResourceForms): Frames {
+function objectMessages(forms: ResourceForms, memory: FrameMemory | undefined): Frames {
   const { shape, kind, group, version } = forms.resource
   const wrap = eventWrapper({ kind, apiVersion: apiVersionOf({ group, version }) })
-  const frame = (shown: Shown): Buffer =>
-    isAsStored(shown)
-      ? wrap(shown.type, forms.message(shown.item))
-      : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
+  const frameIn =
+    (allocate?: (bytes: number) => Buffer) =>
+    (shown: Shown): Buffer =>
+      isAsStored(shown)
+        ? wrap(shown.type, forms.message(shown.item), allocate)
+        : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
+  const own = memory && frameIn((bytes) => memory.take(bytes))
   return {
-    shown: forms.frames('protobuf', frame),
+    shown: forms.frames('protobuf', frameIn(), own),
     bookmark: (object) => encodeEvent('BOOKMARK', encodeObject(object, shape.struct)),
   }
 }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FrameMemory } from './frame-memory.ts'
+
+const LARGE = 100 << 10
+
+/** As a watch does: frames of one batch, with a byte of their own each. */
+function batch(memory: FrameMemory, sizes: readonly number[]): Buffer[] {
+  memory.begin()
+  return sizes.map((size, at) => memory.take(size).fill(at + 1))
+}
+
+const isWhole = (frame: Buffer, at: number): boolean => frame.every((byte) => byte === at + 1)
+
+test('frames of one batch never overlap', () => {
+  const memory = new FrameMemory()
+  for (let round = 0; round < 4; round++) {
+    const frames = batch(memory, [LARGE, 10, 2 * LARGE, 4 * LARGE, 300])
+    assert.deepEqual(
+      frames.map(({ length }) => length),
+      [LARGE, 10, 2 * LARGE, 4 * LARGE, 300],
+    )
+    assert.ok(frames.every(isWhole))
+  }
+})
+
+test('a later batch uses the memory of the one before it', () => {
+  const memory = new FrameMemory()
+  batch(memory, [LARGE])
+  const [second] = batch(memory, [LARGE])
+  const [third] = batch(memory, [LARGE])
+  assert.equal(third?.buffer, second?.buffer)
+})
+
+test('small batches hold no memory', () => {
+  const memory = new FrameMemory()
+  batch(memory, [2000, 2000])
+  const [second] = batch(memory, [2000])
+  const [third] = batch(memory, [2000])
+  assert.ok(second !== undefined && third !== undefined)
+  assert.ok(second.buffer !== third.buffer || second.byteOffset !== third.byteOffset)
+})
+
+test('after release the last frames stay as they are', () => {
+  const memory = new FrameMemory()
+  batch(memory, [LARGE])
+  const last = batch(memory, [LARGE, LARGE])
+  memory.release()
+  const next = batch(memory, [LARGE, LARGE])
+  next.forEach((frame) => frame.fill(9))
+  batch(memory, [LARGE]).forEach((frame) => frame.fill(9))
+  assert.ok(last.every(isWhole))
+})
