@@ -66,11 +66,20 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
     if (slices.isOver) await slices.turn()
   }
   const parts: ListParts = { head, tail, items, length }
-  const chunks = printItems(parts)
-  if (length > CHUNK_BYTES) return { length, chunks }
-  const pieces = [...chunks].flat()
-  const [first] = pieces
-  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length)
+  return length > CHUNK_BYTES ? { length, chunks: printItems(parts) } : printShort(parts)
+}
+
+/** A list that fits into one chunk needs no generator. */
+function printShort({ head, tail, items, length }: ListParts): Buffer {
+  const body = Buffer.allocUnsafeSlow(length)
+  let used = head.copy(body)
+  for (const [at, item] of items.entries()) {
+    if (at > 0) body[used++] = COMMA
+    body[used++] = BRACE_OPEN
+    used += item.copyListTail(body, used)
+  }
+  tail.copy(body, used)
+  return body
 }
 
 /** Lists of custom kinds have their fields sorted by name. `listHead` begins with apiVersion for these. */
