@@ -73,14 +73,14 @@ export async function benchServers({
   try {
     const all = [
       ...workloads({ scale, directory }),
-      ...filteredLists({ scale }),
+      ...filteredLists({ scale, directory }),
       ...informers({ scale, directory }),
       kubelets({ scale }),
       controllers({ scale }),
       rest({ scale }),
       deleteCollection({ scale, directory }),
       ...filteredWatches({ scale, directory }),
-      ...largeLists({ scale }),
+      ...largeLists({ scale, directory }),
     ]
     for (const name of only)
       if (!all.some((workload) => workload.name === name))
