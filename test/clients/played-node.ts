@@ -44,7 +44,11 @@ export class PlayedNode implements AsyncDisposable {
     const path = `/api/v1/nodes/${this.#name}`
     const { status, body } = await this.#client.call('GET', path)
     if (status === 404) {
-      const labels = { 'kubernetes.io/hostname': this.#name, 'kubernetes.io/os': 'linux' }
+      const labels = {
+        'kubernetes.io/hostname': this.#name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+      }
       await this.#client.call('POST', '/api/v1/nodes', { metadata: { name: this.#name, labels } })
       return this.#beat()
     }
@@ -73,7 +77,7 @@ export class PlayedNode implements AsyncDisposable {
       const isOfJob = JSON.stringify(metadata['labels'] ?? {}).includes('batch.kubernetes.io/job-name')
       await this.#client.call('PUT', `${path}/status`, {
         ...pod,
-        status: { ...status, ...(isOfJob ? done() : running()) },
+        status: { ...status, ...(isOfJob ? done() : running(containersOf(pod))) },
       })
     }
   }
@@ -84,7 +88,12 @@ const now = (): string => new Date().toISOString().replace(/\.\d+Z/, 'Z')
 /** Of an address range that is for documentation. */
 const address = (): string => `203.0.113.${1 + Math.floor(Math.random() * 250)}`
 
-function running(): Fields {
+function containersOf(pod: Fields): readonly Fields[] {
+  const spec = isRecord(pod['spec']) ? pod['spec'] : {}
+  return Array.isArray(spec['containers']) ? spec['containers'].filter(isRecord) : []
+}
+
+function running(containers: readonly Fields[]): Fields {
   const types = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
   const podIP = address()
   return {
@@ -93,6 +102,15 @@ function running(): Fields {
     podIP,
     podIPs: [{ ip: podIP }],
     conditions: types.map((type) => ({ type, status: 'True', lastTransitionTime: now() })),
+    containerStatuses: containers.map(({ name, image }) => ({
+      name,
+      image,
+      imageID: '',
+      ready: true,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: now() } },
+    })),
   }
 }
 

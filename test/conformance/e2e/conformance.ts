@@ -1,27 +1,36 @@
 #!/usr/bin/env node
 /** Upstream's e2e tests that need no containers: `npm run conformance -- --help` says what it can do, README.md how. */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownControllers } from '../../../src/config/controllers.ts'
 import { PlayedNode } from '../../clients/played-node.ts'
 import type { ApiServerProcess } from '../../harness/api-server.ts'
 import { type Component, startComponent } from '../../harness/component.ts'
+import { authorityExtensions, CertificateTree } from '../../harness/certificate-tree.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 import { startKeelson } from '../../harness/keelson.ts'
 import { kubectlFor } from '../../harness/kubectl.ts'
 import { startReference } from '../../harness/reference.ts'
 import type { Outcome } from './junit.ts'
-import { type Options, parseOptions, UsageError, usage } from './options.ts'
+import { startKwokNodes } from './kwok-nodes.ts'
+import { type Group, type Options, parseOptions, UsageError, usage } from './options.ts'
+import { junitOf, markdownOf, type Row, summaryOf, tableOf } from './report.ts'
+import { Results } from './results.ts'
 import { runTests } from './run-tests.ts'
 
 const here = import.meta.dirname
+/** Some tests want two beside the one that they make unfit. */
+const WIDE_NODES = 3
 const cache = join(here, '..', '..', '..', '.cache', 'conformance')
 
 /** The exit status. */
 async function main(options: Options): Promise<number> {
-  const names = namesOf(options)
+  const listed = namesOf(options)
+  const results = resultsOf(options.group, options.isReference)
+  const names = listed.filter((name) => isAsked(options, name, results.get(name)))
+  if (names.length === 0) throw new UsageError(`no test of ${options.group} is asked for by these flags`)
   await using parts = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'keelson-conformance-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
@@ -30,36 +39,53 @@ async function main(options: Options): Promise<number> {
   const server = parts.use(await startServer(options, etcd.clientUrl))
   const kubectl = parts.use(await kubectlFor(server))
   const kubeconfig = join(kubectl.dir, 'config')
-  parts.use(await startManager(options, server, kubeconfig))
-  parts.use(new PlayedNode(server.url, 'played'))
+  if (options.manager !== 'none') parts.use(await startManager(options, server, kubeconfig))
+  const nodes = await startNodes(options, server, kubeconfig, parts)
   const outcomes: Outcome[] = []
-  await runTests(names, { kubeconfig, dir }, options.jobs, (outcome) => {
+  await runTests(names, { kubeconfig, dir, nodes }, options, (outcome) => {
     outcomes.push(outcome)
+    results.keep(outcome)
     const { result, name, seconds, said } = outcome
     console.log(
       `${result}\t${outcomes.length}/${names.length}\t${seconds.toFixed(1)} s\t${name}${said === '' ? '' : `\n\t${said}`}`,
     )
   })
   if (options.logs !== undefined) writeFileSync(join(dir, 'server.log'), server.log)
-  return report(options, outcomes)
+  return report(options, outcomes, listed)
 }
 
-function namesOf({ group, only }: Options): string[] {
-  const listed = readFileSync(join(here, `${group}.txt`), 'utf8').split('\n')
-  const names = listed.filter((name) => name !== '' && (only.length === 0 || only.some((text) => name.includes(text))))
-  if (names.length === 0) throw new UsageError(`no test of ${group} has such a name`)
-  return names
+function namesOf({ group, names = join(here, `${group}.txt`) }: Options): string[] {
+  if (!existsSync(names)) throw new UsageError(`there is no list ${names}; --names names another`)
+  return readFileSync(names, 'utf8')
+    .split('\n')
+    .filter((name) => name !== '')
+}
+
+function isAsked({ only, kept }: Options, name: string, known: Outcome | undefined): boolean {
+  if (only.length > 0 && !only.some((text) => name.includes(text))) return false
+  if (kept === 'rest') return known === undefined
+  return kept !== 'failed' || known?.result === 'failed'
 }
 
 function startServer({ isReference, manager }: Options, etcdUrl: string): Promise<ApiServerProcess> {
-  const controllers = manager === 'inside' ? ['--controllers=*'] : []
+  const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
     // The Endpoints of default/kubernetes may not have a loopback address.
     args: ['--bind-address=0.0.0.0', `--advertise-address=${ownAddress()}`, ...controllers],
     omit: ['endpoint-reconciler-type', 'disable-admission-plugins'],
+    prepare: writeAuthority,
   }
   return isReference ? startReference(options) : startKeelson(options)
+}
+
+/** Of client certificates: kube-controller-manager signs with it. */
+async function writeAuthority(dir: string): Promise<string[]> {
+  using tree = new CertificateTree()
+  const { certificatePem, keyPem } = tree.make('authority', { extensions: authorityExtensions })
+  await writeFile(join(dir, 'ca.crt'), certificatePem)
+  await writeFile(join(dir, 'ca.key'), keyPem, { mode: 0o600 })
+  return [`--client-ca-file=${join(dir, 'ca.crt')}`]
 }
 
 /**
@@ -67,13 +93,33 @@ function startServer({ isReference, manager }: Options, etcdUrl: string): Promis
  * back.
  */
 function startManager({ manager }: Options, server: ApiServerProcess, kubeconfig: string): Promise<Component> {
-  const others = ['*', ...ownControllers.map((name) => `-${name}`)]
+  // The star leaves out those of bootstrap tokens.
+  const all = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
+  const others = ['*', 'bootstrap-signer-controller', ...ownControllers.map((name) => `-${name}`)]
+  const controllers = manager === 'inside' ? others : all
   return startComponent('kube-controller-manager', kubeconfig, [
     `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
     '--use-service-account-credentials',
     `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
-    ...(manager === 'inside' ? ['--leader-elect=false', `--controllers=${others.join(',')}`] : []),
+    `--cluster-signing-cert-file=${join(server.dir, 'ca.crt')}`,
+    `--cluster-signing-key-file=${join(server.dir, 'ca.key')}`,
+    `--controllers=${controllers.join(',')}`,
+    ...(manager === 'inside' ? ['--leader-elect=false'] : []),
   ])
+}
+
+/** How many there are. The tests of the wide list need Pods that are scheduled; those of the others none, or one node. */
+async function startNodes(
+  { group, nodes, manager }: Options,
+  server: ApiServerProcess,
+  kubeconfig: string,
+  parts: AsyncDisposableStack,
+): Promise<number> {
+  const count = group === 'wide' ? WIDE_NODES : 1
+  if (group === 'wide' && manager !== 'none') parts.use(await startComponent('kube-scheduler', kubeconfig))
+  if (nodes === 'kwok') parts.use(await startKwokNodes(server, kubeconfig, count))
+  else for (let index = 0; index < count; index++) parts.use(new PlayedNode(server.url, `played-${index}`))
+  return count
 }
 
 function ownAddress(): string {
@@ -82,46 +128,38 @@ function ownAddress(): string {
   throw new Error('This machine has no IPv4 address beside the loopback; give it one, since Endpoints need it')
 }
 
-/** Prints the table; the times of the reference are kept for the next run on Keelson. */
-function report({ group, isReference, junit }: Options, outcomes: readonly Outcome[]): number {
-  const file = join(cache, `${group}-reference.json`)
-  const before: Record<string, Outcome> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  if (isReference) {
-    mkdirSync(cache, { recursive: true })
-    const kept = { ...before, ...Object.fromEntries(outcomes.map((outcome) => [outcome.name, outcome])) }
-    writeFileSync(file, JSON.stringify(kept, undefined, 1))
-  }
-  if (junit !== undefined) writeFileSync(junit, junitOf(group, outcomes))
-  console.log('\nresult\tseconds\treference\ttest')
-  for (const { name, result, seconds } of outcomes.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const known = before[name]
-    console.log(
-      [
-        result,
-        seconds.toFixed(1),
-        known === undefined ? '-' : `${known.result} ${known.seconds.toFixed(1)}`,
-        name,
-      ].join('\t'),
-    )
-  }
-  const count = (result: Outcome['result']): number => outcomes.filter((one) => one.result === result).length
-  const took = outcomes.reduce((sum, { seconds }) => sum + seconds, 0)
-  console.log(
-    `\n${group}: ${outcomes.length} tests, ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped, ${took.toFixed(0)} s`,
+/** Prints the table of this run. What is known of the whole group is written as files: a list may be asked in slices. */
+function report(
+  { group, isReference, junit }: Options,
+  outcomes: readonly Outcome[],
+  names: readonly string[],
+): number {
+  const rows = rowsOf(group, outcomes)
+  console.log(`\n${tableOf(rows)}\n\n${summaryOf(group, rows)}`)
+  const kept = resultsOf(group, isReference)
+  const all = rowsOf(
+    group,
+    names.flatMap((name) => kept.get(name) ?? []),
   )
-  return count('failed') > 0 ? 1 : 0
+  const file = fileOf(group, isReference)
+  writeFileSync(`${file}.md`, markdownOf(group, all))
+  writeFileSync(`${file}.xml`, junitOf(group, all))
+  if (junit !== undefined) writeFileSync(junit, junitOf(group, rows))
+  console.log(`of all that was asked so far, in ${file}.md and .xml: ${summaryOf(group, all)}`)
+  return outcomes.some(({ result }) => result === 'failed') ? 1 : 0
 }
 
-function junitOf(group: string, outcomes: readonly Outcome[]): string {
-  const cases = outcomes.map(({ name, result, seconds, said }) => {
-    const inner = result === 'passed' ? '' : `<${result === 'failed' ? 'failure' : 'skipped'} message="${xml(said)}"/>`
-    return `  <testcase name="${xml(name)}" time="${seconds}">${inner}</testcase>`
-  })
-  return `<testsuite name="${group}" tests="${outcomes.length}">\n${cases.join('\n')}\n</testsuite>\n`
+function rowsOf(group: Group, outcomes: readonly Outcome[]): Row[] {
+  const reference = resultsOf(group, true)
+  return outcomes
+    .map((outcome) => ({ outcome, reference: reference.get(outcome.name) }))
+    .toSorted((a, b) => (a.outcome.name < b.outcome.name ? -1 : 1))
 }
 
-const xml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+const fileOf = (group: Group, isReference: boolean): string =>
+  join(cache, `${group}-${isReference ? 'reference' : 'keelson'}`)
+
+const resultsOf = (group: Group, isReference: boolean): Results => new Results(`${fileOf(group, isReference)}.json`)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const argv = process.argv.slice(2)

@@ -1,17 +1,24 @@
 /** The flags of `npm run conformance`. */
 import { parseArgs } from 'node:util'
 
-export const groups = ['api-only', 'with-controllers'] as const
+export const groups = ['api-only', 'with-controllers', 'wide'] as const
 export type Group = (typeof groups)[number]
 
 export const usage = `npm run conformance -- --group NAME [flags]: upstream's e2e tests that need no containers, against Keelson
 
-  --group NAME       api-only or with-controllers (the lists are beside this file)
+  --group NAME       api-only, with-controllers or wide (the lists are beside this file)
   --reference        against the reference kube-apiserver; its times are kept for the table
   --manager WHICH    real: kube-controller-manager runs all controllers (on the reference always)
                      inside: it runs only the controllers that Keelson does not have (default)
+                     none: Keelson's own alone, no other program, no scheduler
+  --nodes WHICH      kwok: three, whose kubelets kwok plays (default of wide)
+                     played: three of wide, else one, that this program plays (default of the others)
+  --names FILE       the names in FILE, one to a line, instead of the group's list
   --only TEXT        only tests whose names contain TEXT; may be repeated
+  --rest             only tests that have no kept result of this server yet
+  --failed           only tests whose kept result of this server is a failure
   --jobs N           how many run at once; those marked [Serial] and [Disruptive] run alone (default 2)
+  --limit SECONDS    starts each test by itself and ends it after SECONDS
   --junit FILE       writes a report for machines
   --keep-logs DIR    keeps what the tests and servers said`
 
@@ -20,9 +27,14 @@ export class UsageError extends Error {}
 export type Options = {
   readonly group: Group
   readonly isReference: boolean
-  readonly manager: 'real' | 'inside'
+  readonly manager: 'real' | 'inside' | 'none'
+  readonly nodes: 'kwok' | 'played'
+  /** Instead of the group's list. */
+  readonly names: string | undefined
   readonly only: readonly string[]
+  readonly kept: 'rest' | 'failed' | undefined
   readonly jobs: number
+  readonly limitSeconds: number | undefined
   readonly junit: string | undefined
   readonly logs: string | undefined
 }
@@ -34,8 +46,13 @@ export function parseOptions(argv: readonly string[]): Options {
       group: { type: 'string' },
       reference: { type: 'boolean', default: false },
       manager: { type: 'string' },
+      nodes: { type: 'string' },
+      names: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
+      rest: { type: 'boolean', default: false },
+      failed: { type: 'boolean', default: false },
       jobs: { type: 'string', default: '2' },
+      limit: { type: 'string' },
       junit: { type: 'string' },
       'keep-logs': { type: 'string' },
     },
@@ -43,18 +60,30 @@ export function parseOptions(argv: readonly string[]): Options {
   const group = groups.find((name) => name === values.group)
   if (group === undefined) throw new UsageError(`--group must be one of ${groups.join(', ')}`)
   const { reference, manager = reference ? 'real' : 'inside' } = values
-  if (manager !== 'real' && manager !== 'inside') throw new UsageError('--manager must be real or inside')
-  if (reference && manager === 'inside')
+  if (manager !== 'real' && manager !== 'inside' && manager !== 'none')
+    throw new UsageError('--manager must be real, inside or none')
+  if (reference && manager !== 'real')
     throw new UsageError('the reference has no controllers inside; leave --manager out')
-  const jobs = Number(values.jobs)
-  if (!Number.isInteger(jobs) || jobs < 1) throw new UsageError('--jobs must be a whole number of at least 1')
+  const { nodes = group === 'wide' ? 'kwok' : 'played' } = values
+  if (nodes !== 'kwok' && nodes !== 'played') throw new UsageError('--nodes must be kwok or played')
+  if (values.rest && values.failed) throw new UsageError('--rest and --failed exclude each other')
   return {
     group,
     isReference: reference,
     manager,
+    nodes,
+    names: values.names,
     only: values.only,
-    jobs,
+    kept: values.rest ? 'rest' : values.failed ? 'failed' : undefined,
+    jobs: wholeNumber('jobs', values.jobs),
+    limitSeconds: values.limit === undefined ? undefined : wholeNumber('limit', values.limit),
     junit: values.junit,
     logs: values['keep-logs'],
   }
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1) throw new UsageError(`--${flag} must be a whole number of at least 1`)
+  return number
 }

@@ -10,35 +10,54 @@ export type Target = {
   readonly kubeconfig: string
   /** For reports and logs. */
   readonly dir: string
+  readonly nodes: number
+}
+
+export type Pace = {
+  /** How many run at once. */
+  readonly jobs: number
+  /** Absent: as long as they take. */
+  readonly limitSeconds: number | undefined
 }
 
 /** Starting e2e.test takes a second or two, so each start takes several tests; few enough that progress is seen. */
 const TESTS_PER_START = 6
+/** For a test that is ended at its limit to clean up. */
+const GRACE_SECONDS = 10
 
 /** Runs in an order of its own; calls `onOutcome` for each name once. */
 export async function runTests(
   names: readonly string[],
   target: Target,
-  jobs: number,
+  { jobs, limitSeconds }: Pace,
   onOutcome: (outcome: Outcome) => void,
 ): Promise<void> {
   const take = async (parts: string[][], id: string): Promise<void> => {
     for (let part = parts.shift(); part !== undefined; part = parts.shift())
-      for (const outcome of await runPart(part, target, `${id}-${parts.length}`)) onOutcome(outcome)
+      for (const outcome of await runPart(part, target, { id: `${id}-${parts.length}`, limitSeconds }))
+        onOutcome(outcome)
   }
-  const together = partsOf(names.filter((name) => !isAlone(name)))
+  const size = limitSeconds === undefined ? TESTS_PER_START : 1
+  const together = partsOf(
+    names.filter((name) => !isAlone(name)),
+    size,
+  )
   await Promise.all(Array.from({ length: jobs }, () => take(together, 'together')))
-  await take(partsOf(names.filter(isAlone)), 'alone')
+  await take(partsOf(names.filter(isAlone), size), 'alone')
 }
 
 const isAlone = (name: string): boolean => /\[(Serial|Disruptive)\]/.test(name)
 
-const partsOf = (names: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(names.length / TESTS_PER_START) }, (_, i) =>
-    names.slice(i * TESTS_PER_START, (i + 1) * TESTS_PER_START),
-  )
+const partsOf = (names: readonly string[], size: number): string[][] =>
+  Array.from({ length: Math.ceil(names.length / size) }, (_, i) => names.slice(i * size, (i + 1) * size))
 
-async function runPart(names: readonly string[], { kubeconfig, dir }: Target, id: string): Promise<Outcome[]> {
+type Part = { readonly id: string; readonly limitSeconds: number | undefined }
+
+async function runPart(
+  names: readonly string[],
+  { kubeconfig, dir, nodes }: Target,
+  { id, limitSeconds }: Part,
+): Promise<Outcome[]> {
   const report = join(dir, `${id}.xml`)
   const log = openSync(join(dir, `${id}.log`), 'a')
   const child = spawn(
@@ -47,10 +66,16 @@ async function runPart(names: readonly string[], { kubeconfig, dir }: Target, id
       `--kubeconfig=${kubeconfig}`,
       '--provider=skeleton',
       '--allowed-not-ready-nodes=-1',
-      '--num-nodes=1',
+      `--num-nodes=${nodes}`,
       '--minStartupPods=-1',
       `--kubectl-path=${toolPath('kubectl')}`,
-      `--ginkgo.focus=${names.map(escaped).join('|')}`,
+      // There is no kubelet to ask after a failure.
+      '--max-nodes-to-gather-from=0',
+      // The whole name, since some begin as others do.
+      ...names.map((name) => `--ginkgo.focus= ${escaped(name)}$`),
+      ...(limitSeconds === undefined
+        ? []
+        : [`--ginkgo.timeout=${limitSeconds}s`, `--ginkgo.grace-period=${GRACE_SECONDS}s`]),
       '--ginkgo.no-color',
       `--ginkgo.junit-report=${report}`,
     ],

@@ -1,0 +1,55 @@
+/** The report of a run: for a reader of the terminal, as markdown, and as junit for machines. */
+import type { Outcome } from './junit.ts'
+
+export type Row = { readonly outcome: Outcome; readonly reference: Outcome | undefined }
+
+export function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map(({ outcome, reference }) =>
+    [outcome.result, outcome.seconds.toFixed(1), besideOf(reference), outcome.name].join('\t'),
+  )
+  return ['result\tseconds\treference\ttest', ...lines].join('\n')
+}
+
+export function summaryOf(group: string, rows: readonly Row[]): string {
+  const count = (result: Outcome['result']): number => rows.filter(({ outcome }) => outcome.result === result).length
+  // Times are compared over the tests that passed on both.
+  const both = rows.filter(({ outcome, reference }) => outcome.result === 'passed' && reference?.result === 'passed')
+  const ours = both.reduce((sum, { outcome }) => sum + outcome.seconds, 0)
+  const theirs = both.reduce((sum, { reference }) => sum + (reference?.seconds ?? 0), 0)
+  const times =
+    both.length === 0
+      ? ''
+      : `; ${both.length} passed on both, ${ours.toFixed(0)} s and ${theirs.toFixed(0)} s on the reference`
+  return `${group}: ${rows.length} tests, ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped${times}`
+}
+
+export function markdownOf(group: string, rows: readonly Row[]): string {
+  const lines = rows.map(
+    ({ outcome, reference }) =>
+      `| ${cell(outcome.name)} | ${outcome.result} | ${outcome.seconds.toFixed(1)} | ${besideOf(reference)} | ${cell(outcome.said)} |`,
+  )
+  return [
+    `# ${summaryOf(group, rows)}`,
+    '',
+    '| test | result | seconds | reference | said |',
+    '|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n')
+}
+
+export function junitOf(group: string, rows: readonly Row[]): string {
+  const cases = rows.map(({ outcome: { name, result, seconds, said } }) => {
+    const inner = result === 'passed' ? '' : `<${result === 'failed' ? 'failure' : 'skipped'} message="${xml(said)}"/>`
+    return `  <testcase name="${xml(name)}" time="${seconds}">${inner}</testcase>`
+  })
+  return `<testsuite name="${group}" tests="${rows.length}">\n${cases.join('\n')}\n</testsuite>\n`
+}
+
+const besideOf = (reference: Outcome | undefined): string =>
+  reference === undefined ? '-' : `${reference.result} ${reference.seconds.toFixed(1)}`
+
+const cell = (text: string): string => text.replaceAll('|', String.raw`\|`)
+
+const xml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

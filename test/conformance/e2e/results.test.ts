@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { markdownOf, summaryOf } from './report.ts'
+import { Results } from './results.ts'
+
+const passed = { name: '[sig-x] a | b', result: 'passed', seconds: 1.25, said: '' } as const
+const failed = { name: '[sig-x] c', result: 'failed', seconds: 2, said: 'expected 1' } as const
+
+test('results are there for the next run, the last of each test', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-results-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'deeper', 'wide.json')
+  const results = new Results(file)
+  results.keep({ ...passed, result: 'failed' })
+  results.keep(failed)
+  results.keep(passed)
+  const again = new Results(file)
+  assert.deepEqual(again.get(passed.name), passed)
+  assert.deepEqual(again.get(failed.name), failed)
+  assert.equal(again.get('[sig-x] d'), undefined)
+})
+
+test('a report has both servers, and compares times where both passed', () => {
+  const rows = [
+    { outcome: passed, reference: { ...passed, seconds: 3 } },
+    { outcome: failed, reference: { ...failed, result: 'passed', seconds: 4 } as const },
+    { outcome: { ...passed, name: '[sig-x] e' }, reference: undefined },
+  ]
+  const summary = 'wide: 3 tests, 2 passed, 1 failed, 0 skipped; 1 passed on both, 1 s and 3 s on the reference'
+  assert.equal(summaryOf('wide', rows), summary)
+  assert.deepEqual(markdownOf('wide', rows).split('\n'), [
+    `# ${summary}`,
+    '',
+    '| test | result | seconds | reference | said |',
+    '|---|---|---|---|---|',
+    '| [sig-x] a \\| b | passed | 1.3 | passed 3.0 |  |',
+    '| [sig-x] c | failed | 2.0 | passed 4.0 | expected 1 |',
+    '| [sig-x] e | passed | 1.3 | - |  |',
+    '',
+  ])
+})
