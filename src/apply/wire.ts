@@ -19,6 +19,9 @@ export const wholeWire = (object: Fields, struct: Struct): Fields => structWire(
 /** A field of the whole wire form; undefined: it is omitted. */
 export const wholeField = (given: Json, field: Field): Json | undefined => fieldWire(given, field, undefined)
 
+/** An item of a list in the whole wire form. */
+export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, undefined)
+
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   structWire(tracked(object), struct, undefined, stored)

@@ -18,6 +18,7 @@ const schema: Fields = {
     time: { type: 'string', format: 'date-time' },
     list: { type: 'array', items: string },
     set: { type: 'array', items: string, 'x-kubernetes-list-type': 'set' },
+    sets: { type: 'array', items: { type: 'array', items: string }, 'x-kubernetes-list-type': 'set' },
     map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
     any: { 'x-kubernetes-int-or-string': true },
     keyed: {
@@ -87,4 +88,11 @@ test('items of a list by key that cannot be compared are an error, as those of o
   const compared = 'self.keyed == other.keyed'
   assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
   assert.equal(areEqual(keyed(1), keyed('x'), compared), false)
+})
+
+const sets = (...lists: readonly string[][]): Json => ({ sets: lists })
+
+test('a set may have lists', () => {
+  assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['a'])), true)
+  assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['c'])), false)
 })

@@ -111,13 +111,17 @@ class JsonList implements ListValue {
   readonly isList = true
   readonly isOfObject = true
   readonly identity: ((item: Value) => string) | undefined
-  readonly json: readonly Json[]
+  readonly #json: readonly Json[] | LazyItems
   readonly #type: ListType
 
-  constructor(items: readonly Json[], type: ListType) {
-    this.json = items
+  constructor(items: readonly Json[] | LazyItems, type: ListType) {
+    this.#json = items
     this.#type = type
     this.identity = type.keys === undefined ? undefined : identityBy(type.keys)
+  }
+
+  get json(): readonly Json[] {
+    return this.#json instanceof LazyItems ? this.#json.whole : this.#json
   }
 
   get size(): number {
@@ -143,7 +147,8 @@ function identityBy(keys: 'whole' | readonly string[]): (item: Value) => string 
 }
 
 function textFor(value: Value): string {
-  if (value instanceof JsonStruct || value instanceof JsonMapValue) return JSON.stringify(value.json, withBigInts)
+  const json = sourceOf(value)
+  if (json !== undefined) return JSON.stringify(json, withBigInts)
   return typeof value === 'object' && value !== null
     ? JSON.stringify(value, withBigInts)
     : `${typeof value} ${String(value)}`
@@ -161,7 +166,20 @@ export abstract class LazyFields {
 
   protected abstract make(): Fields
   /** The field as it is in the whole; undefined: there is no such field. */
-  abstract read(key: string): Json | LazyFields | undefined
+  abstract read(key: string): Json | LazyFields | LazyItems | undefined
+}
+
+/** A list of which items are made as expressions read them. */
+export abstract class LazyItems {
+  #whole: readonly Json[] | undefined
+
+  get whole(): readonly Json[] {
+    return (this.#whole ??= this.make())
+  }
+
+  protected abstract make(): readonly Json[]
+  abstract readonly size: number
+  abstract at(index: number): Json | LazyFields
 }
 
 /** An untyped map. What was read is kept, for all expressions that use the value. */
@@ -224,10 +242,34 @@ class LazyMapValue extends JsonMapValue {
     if (known !== undefined) return known
     const part = this.#fields.read(key)
     if (part === undefined) return undefined
-    const value = part instanceof LazyFields ? new LazyMapValue(part) : part === null ? null : untyped(part)
+    const value = lazyOrUntyped(part)
     this.#values.set(key, value)
     return value
   }
+}
+
+class LazyListValue extends JsonList {
+  readonly #items: LazyItems
+  readonly #values: Value[] = []
+
+  constructor(items: LazyItems) {
+    super(items, untypedList)
+    this.#items = items
+  }
+
+  override get size(): number {
+    return this.#items.size
+  }
+
+  override at(index: number): Value {
+    return (this.#values[index] ??= lazyOrUntyped(this.#items.at(index)))
+  }
+}
+
+function lazyOrUntyped(part: Json | LazyFields | LazyItems): Value {
+  if (part instanceof LazyFields) return new LazyMapValue(part)
+  if (part instanceof LazyItems) return new LazyListValue(part)
+  return part === null ? null : untyped(part)
 }
 
 class JsonStruct implements StructValue {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { anObject } from '../../../test/harness/admission.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { wholeWire } from '../../apply/wire.ts'
-import { LazyFields } from '../../cel/json-values.ts'
+import { LazyFields, LazyItems } from '../../cel/json-values.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { LazyWire } from './lazy-wire.ts'
 
@@ -24,6 +24,14 @@ function readAll(fields: LazyFields, whole: Fields, keys: Iterable<string>): voi
       assert.ok(isFields(expected), key)
       assert.deepEqual(part.whole, expected, key)
       readAll(part, expected, Object.keys(expected))
+    } else if (part instanceof LazyItems) {
+      assert.ok(Array.isArray(expected) && part.size === expected.length, key)
+      assert.deepEqual(part.whole, expected, key)
+      for (const [at, item] of expected.entries()) {
+        const read = part.at(at)
+        assert.deepEqual(read instanceof LazyFields ? read.whole : read, item)
+        if (read instanceof LazyFields && isFields(item)) readAll(read, item, Object.keys(item))
+      }
     } else assert.deepEqual(part, expected, key)
   }
 }
@@ -38,7 +46,7 @@ const objects = {
       replicas: 0,
       selector: {},
       strategy: { rollingUpdate: {} },
-      containers: [{ name: 'c', env: [{ name: 'e' }], resources: {} }],
+      containers: [{ name: 'c', env: [{ name: 'e' }], resources: {} }, {}, null],
       template: { metadata: {}, spec: { containers: [{ name: 'c', image: 'i' }], securityContext: {} } },
       hostNetwork: false,
     },

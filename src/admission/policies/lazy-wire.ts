@@ -3,8 +3,8 @@
  * managedFields, which take longer to parse than all the rest of a small object.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
-import { wholeField, wholeWire } from '../../apply/wire.ts'
-import { LazyFields } from '../../cel/json-values.ts'
+import { wholeField, wholeItem, wholeWire } from '../../apply/wire.ts'
+import { LazyFields, LazyItems } from '../../cel/json-values.ts'
 import type { Field, Struct } from '../../schema/schema.ts'
 
 export class LazyWire extends LazyFields {
@@ -17,12 +17,15 @@ export class LazyWire extends LazyFields {
     this.#struct = struct
   }
 
-  override read(key: string): Json | LazyFields | undefined {
+  override read(key: string): Json | LazyFields | LazyItems | undefined {
     const field = this.#struct.byName.get(key)
     if (field === undefined) return this.#open(key)
     const given = this.#value[key] ?? null
     const { schema } = field
     if (schema.type === 'struct' && isFields(given) && isAlwaysShown(field, schema)) return new LazyWire(given, schema)
+    if (schema.type === 'list' && schema.of.type === 'struct' && Array.isArray(given) && given.length > 0) {
+      return new LazyWireItems(given, schema.of)
+    }
     return wholeField(given, field)
   }
 
@@ -33,6 +36,30 @@ export class LazyWire extends LazyFields {
   /** The fields of a custom kind are as they were sent. */
   #open(key: string): Json | undefined {
     return this.#struct.open !== undefined && Object.hasOwn(this.#value, key) ? this.#value[key] : undefined
+  }
+}
+
+class LazyWireItems extends LazyItems {
+  readonly #items: readonly Json[]
+  readonly #of: Struct
+
+  constructor(items: readonly Json[], of: Struct) {
+    super()
+    this.#items = items
+    this.#of = of
+  }
+
+  override get size(): number {
+    return this.#items.length
+  }
+
+  override at(index: number): Json | LazyFields {
+    const item = this.#items[index] ?? null
+    return isFields(item) ? new LazyWire(item, this.#of) : wholeItem(item, this.#of)
+  }
+
+  protected override make(): readonly Json[] {
+    return this.#items.map((item) => wholeItem(item, this.#of))
   }
 }
 
