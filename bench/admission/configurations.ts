@@ -1,4 +1,4 @@
-/** What a server of the bench is given: webhooks and policies that match no create of the load, and one of each that does. */
+/** What a server of the bench is given: webhooks and policies that match no create of the load, one of each that does, and the twin kinds. */
 import type { Fields } from '../../src/api/object.ts'
 import { createClient } from '../../test/compat/client.ts'
 import type { Target } from '../server/targets.ts'
@@ -14,11 +14,36 @@ const admission = '/apis/admissionregistration.k8s.io/v1'
 /** An object with this label has the webhook (the policy) called; others do not. */
 export const labelOf = (what: 'webhook' | 'policy'): Readonly<Record<string, string>> => ({ bench: what })
 
+/** Groups of a kind `Thing` that is the same in all of them: the rules that name ConfigMaps name that of the first, too. */
+export const twinGroups = ['named.example.com', 'other.example.com', 'again.example.com'] as const
+
 const rule = (resource: string): Fields => ({
-  apiGroups: [''],
+  apiGroups: resource === 'configmaps' ? ['', twinGroups[0]] : [''],
   apiVersions: ['v1'],
   operations: ['*'],
-  resources: [resource],
+  resources: resource === 'configmaps' ? [resource, 'things'] : [resource],
+})
+
+const twinDefinition = (group: string): object => ({
+  metadata: { name: `things.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural: 'things', kind: 'Thing' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { data: { type: 'object', additionalProperties: { type: 'string' } } },
+          },
+        },
+      },
+    ],
+  },
 })
 
 type Split = { readonly rule: Fields; readonly [selector: string]: Fields }
@@ -61,10 +86,10 @@ export const policySpec = ({ rule: one, ...selectors }: Split): Fields => ({
 /** Comes back when all of it is stored. `clientConfig`: of the webhooks. */
 export async function configure(target: Target, clientConfig: object): Promise<void> {
   using client = createClient(target)
-  const post = async (resource: string, body: object): Promise<void> => {
+  const post = async (resource: string, body: object, group = admission): Promise<void> => {
     const { status, raw } = await client.request({
       method: 'POST',
-      path: `${admission}/${resource}`,
+      path: `${group}/${resource}`,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
@@ -75,6 +100,9 @@ export async function configure(target: Target, clientConfig: object): Promise<v
     await post('validatingadmissionpolicies', { metadata, spec: policySpec(split) })
     const spec = { policyName: name, validationActions: ['Deny'] }
     await post('validatingadmissionpolicybindings', { metadata, spec })
+  }
+  for (const group of twinGroups) {
+    await post('customresourcedefinitions', twinDefinition(group), '/apis/apiextensions.k8s.io/v1')
   }
   const kinds = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const
   await inLanes({ count: WEBHOOKS / WEBHOOKS_PER_CONFIGURATION, lanes: LANES }, async (at) => {
