@@ -63,6 +63,14 @@ class LazyWireItems extends LazyItems {
   }
 }
 
+/** Remembered: a request finds little of the schemas in the caches of its processor, and looks at as little as it can. */
+const alwaysShown = new WeakMap<Field, boolean>()
+
 /** Whether a struct that is there is shown without a look at what is in it. */
-const isAlwaysShown = ({ omit, isPointer }: Field, { fields }: Struct): boolean =>
-  isPointer || omit !== 'empty' || fields.some((one) => one.omit === 'never')
+function isAlwaysShown(field: Field, { fields }: Struct): boolean {
+  const { omit, isPointer } = field
+  if (isPointer || omit !== 'empty') return true
+  let isShown = alwaysShown.get(field)
+  if (isShown === undefined) alwaysShown.set(field, (isShown = fields.some((one) => one.omit === 'never')))
+  return isShown
+}
