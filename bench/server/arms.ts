@@ -1,8 +1,8 @@
 /**
  * Compares loads on one server where they differ by little. All go through the same connections to the same process, in short slices that take
  * turns: whatever else the machine does, how V8 has compiled the server and how large its heap is falls upon all of them alike. What counts is
- * the median of the differences within a round, with its confidence interval. Two processes are never compared: they differ by more than what
- * is looked for, even if they run the same program.
+ * the median of the differences within a round, with its confidence interval. Two processes are not compared: each has compiled itself and
+ * grown its heap in its own way, which may be more than what is looked for.
  */
 import { cpuSeconds } from './process-usage.ts'
 import { Http2Client, type Sent } from './http2-client.ts'
