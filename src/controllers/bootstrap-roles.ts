@@ -3,7 +3,7 @@
  * server starts, as kube-apiserver does. Another server may do the same at the same time: who comes second looks again.
  */
 import type { Gates } from '../api/gates.ts'
-import { fieldsOf, textOf } from '../api/object.ts'
+import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
 import { type PolicyObject, readPolicy } from '../rbac/read-policy.ts'
@@ -27,6 +27,7 @@ export async function ensureRoles({ handle, gates, createAll }: RolesParts, sign
   const policy = readPolicy(bootstrapPolicy, (gate) => gates.isOn(gate))
   const caller = { handle, signal }
   const isNew = createAll !== undefined && (await isNewCluster(caller, policy))
+  if (!isNew) await inheritPublicInfo(caller)
   const queue = (isNew ? await createAll(policy, signal) : policy).values()
   const faults: string[] = []
   const work = async (): Promise<void> => {
@@ -47,6 +48,32 @@ async function isNewCluster({ handle, signal }: Caller, [first]: readonly Policy
   if (first === undefined) return false
   const { path } = placeOf(first)
   return (await request(handle, { method: 'GET', path, query: fromMemory, signal })).status === NOT_FOUND
+}
+
+/**
+ * Before 1.14 anonymous users could read the version by the binding of system:discovery. Where an operator has changed that one, the binding
+ * that came after it begins as its copy, so that nobody gets back by an upgrade what was taken from them.
+ */
+async function inheritPublicInfo({ handle, signal }: Caller): Promise<void> {
+  const collection = `${root}/clusterrolebindings`
+  const name = 'system:public-info-viewer'
+  const read = async (which: string) => request(handle, { method: 'GET', path: `${collection}/${which}`, signal })
+  if ((await read(name)).status !== NOT_FOUND) return
+  const found = await read('system:discovery')
+  if (found.status !== OK) return
+  const { metadata, subjects } = fieldsOf(objectOf(found))
+  const { labels, annotations } = fieldsOf(metadata)
+  const body = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name, labels: fieldsOf(labels), annotations: fieldsOf(annotations) },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: itemsOf(subjects),
+  }
+  const { status } = await request(handle, { method: 'POST', path: collection, body, signal })
+  // Another server was first.
+  if (status >= ERROR && status !== CONFLICT)
+    throw new Error(`${collection}/${name} could not be written: status ${status}`)
 }
 
 /** What went wrong; undefined: it is as it should be. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { put } from '../harness/gateway.ts'
-import { startOn } from './support.ts'
+import { clients, startOn, startReplica, startTestServer } from './support.ts'
 
 const options = {
   clock: { ...systemClock, wallMs: () => Date.UTC(2026, 10, 16) },
@@ -51,3 +51,28 @@ for (const media of ['application/json', 'application/vnd.kubernetes.protobuf'])
     assert.deepEqual([...below.complaints, ...through.complaints], [])
   })
 }
+
+test('the binding of public information begins as a copy of that of discovery, if an operator has changed that one', async () => {
+  const folder = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+  const flags = ['--authorization-mode=RBAC']
+  const subjects = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:authenticated' }]
+  const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false', 'example.com/by': 'operator' }
+  await using server = await startTestServer(flags)
+  {
+    await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const body = { metadata: { annotations }, subjects }
+    const patched = await client.call({ method: 'PATCH', path: `${folder}/system:discovery`, headers, body })
+    assert.equal(patched.status, 200, patched.text)
+    const deleted = await client.call({ method: 'DELETE', path: `${folder}/system:public-info-viewer` })
+    assert.equal(deleted.status, 200, deleted.text)
+  }
+  await using replica = await startReplica(server, flags)
+  await using client = clients['HTTP/2']?.(replica.url) ?? assert.fail()
+  const { status, text } = await client.call({ path: `${folder}/system:public-info-viewer` })
+  assert.equal(status, 200, text)
+  const binding = JSON.parse(text)
+  assert.deepEqual(binding.subjects, subjects)
+  assert.deepEqual(binding.metadata.annotations, annotations)
+  assert.equal(binding.roleRef.name, 'system:public-info-viewer')
+})

@@ -41,3 +41,11 @@ test('of dropped flags lists keep their values, and what every server gets is no
 --- PASS: TestX (1.00s)`
   assert.deepEqual(readOutcome(text, 'TestX').dropped, ['feature-gates=A=true', 'profiling'])
 })
+
+test('a pass without the flag that the test is about is left out', () => {
+  const text = `    x.go:1: extserver: start keelson serve
+    x.go:1: extserver: dropped --emulated-version=kube=1.32
+--- PASS: TestX (1.00s)`
+  const { result, said } = readOutcome(text, 'TestX')
+  assert.deepEqual({ result, said }, { result: 'skip', said: ['it had no --emulated-version'] })
+})

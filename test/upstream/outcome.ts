@@ -12,6 +12,8 @@ export type TestOutcome = {
   readonly said: readonly string[]
 }
 
+/** Without these a test has not seen what it is about: a pass shows nothing. */
+const essentialFlags = /^(emulated-version|encryption-provider-config|tracing-config-file)$/
 const NO_SERVER = 'it started no server outside'
 const LINES_MAX = 6
 const LINE_LENGTH_MAX = 400
@@ -36,13 +38,20 @@ export function readOutcome(text: string, test: string): TestOutcome {
   const isEmpty = subtests.some(({ result }) => result === 'skip') && !subtests.some(({ result }) => result === 'pass')
   // etcd has servers of its own within the test's process, and some tests have none at all.
   const hasServer = text.includes('extserver: start')
-  const result = own === 'pass' && (isEmpty || !hasServer) ? 'skip' : own
+  const dropped = droppedFlags(text)
+  const missing = dropped.find((flag) => essentialFlags.test(flag))
+  const result = own === 'pass' && (isEmpty || !hasServer || missing !== undefined) ? 'skip' : own
   const failed = subtests.filter((subtest) => subtest.result === 'fail').map(({ name }) => name.slice(test.length + 1))
+  const saidOf = (): string[] => {
+    if (result === 'pass') return []
+    if (own !== 'pass' || isEmpty) return reasons(text, result)
+    return [hasServer ? `it had no --${missing}` : NO_SERVER]
+  }
   return {
     result,
-    dropped: droppedFlags(text),
+    dropped,
     failed: failed.slice(0, SUBTESTS_MAX),
-    said: own === 'pass' && !isEmpty && !hasServer ? [NO_SERVER] : result === 'pass' ? [] : reasons(text, result),
+    said: saidOf(),
   }
 }
 
