@@ -98,7 +98,7 @@ function validateLists(spec: Fields, was: Fields): FieldFault[] {
     ),
     ...faultsOfEach(changed, ({ list, now, old, isFixed }) => {
       if (isFixed) return [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
-      if (isSame(withoutCompute(now), withoutCompute(old))) return []
+      if (isSame(fixedPart(now, old), fixedPart(old, old))) return []
       const whose = list === 'initContainers' ? ' for sidecar containers' : ''
       return [forbiddenField('spec', `only cpu and memory resources${whose} are mutable`)]
     }),
@@ -131,10 +131,14 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
 const isGone = (list: Json | undefined, old: Json | undefined): boolean =>
   Object.keys(fieldsOf(old)).some((name) => fieldsOf(list)[name] === undefined)
 
-/** The container without CPU and memory, which can be resized. */
-function withoutCompute(container: Fields): Fields {
+/**
+ * The container without CPU and memory, which can be resized. Where it had no limits, or no requests, upstream does not look at the new ones:
+ * a resize may give it any of them.
+ */
+function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])
-  const limits = omit(fieldsOf(resources['limits']), 'cpu', 'memory')
-  const requests = omit(fieldsOf(resources['requests']), 'cpu', 'memory')
-  return { ...container, resources: { ...resources, limits, requests } }
+  const had = fieldsOf(old['resources'])
+  const fixed = (list: 'limits' | 'requests'): Fields =>
+    Object.keys(fieldsOf(had[list])).length === 0 ? {} : omit(fieldsOf(resources[list]), 'cpu', 'memory')
+  return { ...container, resources: { ...resources, limits: fixed('limits'), requests: fixed('requests') } }
 }
