@@ -1,0 +1,26 @@
+/** A reporter of node:test for .ci/run: a line for each test that failed or took long, as `fail|slow`, milliseconds, file and name. */
+import { relative } from 'node:path'
+import type { EventData } from 'node:test'
+
+/** Shorter ones are not worth anybody's time. */
+const SLOW_MS = 1_500
+
+type TestEvent = { readonly type: string; readonly data: EventData.TestPass | EventData.TestFail }
+
+// oxlint-disable-next-line import/no-default-export -- the test runner looks for it
+export default async function* reportTests(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const { type, data } of events) {
+    if (type !== 'test:pass' && type !== 'test:fail') continue
+    const { details, name, file = '' } = data
+    const line = `${Math.round(details.duration_ms)}\t${relative('.', file)}\t${name.replaceAll(/\s+/g, ' ')}\n`
+    if (type === 'test:fail' && !isOfOthers(details)) yield `fail\t${line}`
+    else if (type === 'test:pass' && details.type !== 'suite' && details.duration_ms >= SLOW_MS) yield `slow\t${line}`
+  }
+}
+
+/** A suite fails with its tests, which have lines of their own. */
+const isOfOthers = (details: object): boolean =>
+  'error' in details &&
+  details.error instanceof Error &&
+  'failureType' in details.error &&
+  details.error.failureType === 'subtestsFailed'
