@@ -15,7 +15,7 @@ import { CLUSTER_IP, SampleWebhook } from './sample-webhook.ts'
 /** The Service that leads to the webhook, where a test reaches it so. */
 const SERVICE = { namespace: 'default', name: 'webhook' } as const
 /** Configurations are in force a moment after they are stored. */
-const IN_FORCE_MS_MAX = 30_000
+const IN_FORCE_MS_MAX = 60_000
 
 export const admission = '/apis/admissionregistration.k8s.io/v1'
 export const validating = `${admission}/validatingwebhookconfigurations`

@@ -2,10 +2,15 @@
 import { fail } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdError } from '../../../src/etcd/errors.ts'
+import { PATIENCE_MS } from '../../harness/until.ts'
 
-export async function until(condition: () => boolean, what: string, timeoutMs = 15_000): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  timeoutMs = PATIENCE_MS,
+): Promise<void> {
   const endMs = performance.now() + timeoutMs
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > endMs) fail(`not within ${timeoutMs} ms: ${what}`)
     await sleep(5)
   }

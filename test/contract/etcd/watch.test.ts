@@ -143,7 +143,7 @@ test('a watch from before the compaction is cancelled, the others go on', async 
   await until(() => live.events.length === 1, 'the other watch goes on')
   equal(live.canceled.length, 0)
   // The cancelled watch does not hold up the progress of the stream.
-  const endMs = performance.now() + 5000
+  const endMs = performance.now() + 60_000
   while (recorder.progress.at(-1) !== live.events[0]?.kv.modRevision && performance.now() < endMs) {
     recorder.stream.requestProgress()
     await sleep(50)
@@ -159,7 +159,7 @@ test('progress is told for the whole stream once all watches are synced', async 
   const two = recorder.watch({ key: bytes('w5/b') })
   await until(() => one.created.length === 1 && two.created.length === 1, 'both created')
   const { revision } = await client.kv.put({ key: bytes('w5/other'), value: bytes('v') })
-  const endMs = performance.now() + 10_000
+  const endMs = performance.now() + 60_000
   while (recorder.progress.at(-1) !== revision && performance.now() < endMs) {
     recorder.stream.requestProgress()
     await until(() => recorder.progress.length > 0, 'progress')

@@ -11,7 +11,7 @@ import { compactionMarker, toBytes } from '../../../src/storage/keys.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 import { bytes, newStore, until } from './subject.ts'
 
-const INTERVAL_MS = 300
+const INTERVAL_MS = 1_000
 
 async function marker(client: EtcdClient): Promise<{ version: number; noted: number }> {
   const { kvs } = await client.kv.range({ key: toBytes(compactionMarker) })
@@ -59,7 +59,7 @@ test('nothing happens before the first interval, or without one', async () => {
 
 test('failures are logged, and the loop goes on', async () => {
   await using etcd = await startEtcd()
-  await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 200 })
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 1_000 })
   const warnings: string[] = []
   await using running = new AsyncDisposableStack()
   running.use(

@@ -14,6 +14,7 @@ import { StorageError, type StorageErrorCode } from '../../../src/storage/errors
 import { Leases } from '../../../src/storage/leases.ts'
 import { Store, type Stored } from '../../../src/storage/store.ts'
 import { identity, type Transformer } from '../../../src/storage/transform.ts'
+import { PATIENCE_MS } from '../../harness/until.ts'
 
 export type Subject = AsyncDisposable & {
   readonly engine: Engine
@@ -152,7 +153,7 @@ function told(range: number, event: FeedEvent): Told {
   return { range, key, type, revision, createRevision, value: event.value.toString() }
 }
 
-export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+export async function until(holds: () => boolean, what: string, timeoutMs = PATIENCE_MS): Promise<void> {
   const end = performance.now() + timeoutMs
   while (!holds()) {
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`)
