@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { type Answer, serverOfFile } from './support.ts'
 
-const call = serverOfFile()
+/** A busy machine may not do them all in the minute that requests have. */
+const call = serverOfFile(['--request-timeout=10m'])
 
 const path = '/api/v1/namespaces/default/configmaps'
 const headers = { 'content-type': 'application/apply-patch+yaml' }
@@ -72,8 +73,9 @@ function shown({ data, metadata }: ConfigMap): object {
 
 const version = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
 
-const APPLIES = 200
-const MANAGERS = 80
+/** Each may meet all others: their work grows with the square. */
+const APPLIES = 80
+const MANAGERS = 30
 const SHARED_KEYS = 30
 
 /** By its number, so that a failure can be run again: some keys that many want, and one that makes each apply a change. */
@@ -83,7 +85,7 @@ function statedBy(index: number): Data {
   return { ...Object.fromEntries(wanted), [`own-${index % MANAGERS}`]: `${index}` }
 }
 
-test('200 applies at once are as if one came after the other', async () => {
+test('80 applies at once are as if one came after the other', async () => {
   const applies = Array.from({ length: APPLIES }, (_, index) => ({
     manager: `manager-${index % MANAGERS}`,
     stated: statedBy(index),

@@ -199,12 +199,12 @@ class Http1Client implements Client {
 }
 
 /** Calls to one server for all tests of a file, over HTTP/2. It must have nothing to complain of when it ends. */
-export function serverOfFile(): Client['call'] {
+export function serverOfFile(args: readonly string[] = []): Client['call'] {
   const parts = new AsyncDisposableStack()
   let server: TestServer | undefined
   let client: Client | undefined
   before(async () => {
-    server = parts.use(await startTestServer())
+    server = parts.use(await startTestServer(args))
     client = parts.use(new Http2Client(server.url))
   })
   after(async () => {
