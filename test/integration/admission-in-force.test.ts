@@ -10,7 +10,7 @@ import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { type Client, clients, startTestServer } from './support.ts'
 
 /** At the same time, each with a configuration of its own. */
-const CLIENTS = 100
+const CLIENTS = 30
 const admission = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
