@@ -34,9 +34,10 @@ test('work that comes to its end in time', async () => {
   }
 })
 
+const isLate = (): boolean => true
+
 test('what work says because it was told that its time is up is not its answer', async () => {
   const { timers, open } = fakeTimers()
-  const isLate = () => true
   assert.equal(await ownInTime(Promise.resolve('ended'), 5, { late: () => 'late', isLate, timers }), 'late')
   const failed = Promise.reject(new Error('aborted'))
   await assert.rejects(ownInTime(failed, 5, { late: refuse, isLate, timers }), /too late/)
