@@ -121,7 +121,7 @@ async function refusesPodsAndConfigMaps(reach: Reach): Promise<void> {
   const { caBundle: _, ...untrusted } = fixture().clientConfig('/checks-data', reach)
   const failing = { clientConfig: untrusted, failurePolicy: 'Ignore' }
   await scope.register(validating, [
-    scope.webhook('pods', { path: '/checks-pods', rules: pods, reach, more: { timeoutSeconds: 2 } }),
+    scope.webhook('pods', { path: '/checks-pods', rules: pods, reach, more: { timeoutSeconds: 5 } }),
     scope.webhook('data', { path: '/checks-data', rules: onData, reach, more: { namespaceSelector } }),
     scope.webhook('open', { path: '', rules: onConfigMaps, more: failing }),
   ])
