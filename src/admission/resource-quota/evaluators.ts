@@ -34,6 +34,10 @@ export class Evaluators {
 function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallClock): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
+    // They are not stored.
+    case 'bindings':
+    case 'localsubjectaccessreviews.authorization.k8s.io':
+      return undefined
     case 'pods':
       return createPodEvaluator(gates, clock)
     case 'services':

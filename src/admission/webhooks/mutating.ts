@@ -18,7 +18,7 @@ import type { HookList, ListedHook } from './hook-list.ts'
 import { isToBeCalled } from './matches.ts'
 import type { HookParts } from './parts.ts'
 import { patchAnnotation } from './patch-annotation.ts'
-import { patched } from './patched.ts'
+import { type Patched, patched } from './patched.ts'
 import { Versions } from './versioned.ts'
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/'
@@ -68,10 +68,11 @@ async function mutate(
     if (!(await isToBeCalled(hook, matching, parts))) continue
     if (rounds.isSecond && !reinvocations.isRequired(hook.id)) continue
     const label = `round_${rounds.isSecond ? 1 : 0}_index_${position}`
-    const object = await mutateBy(entry, matching, { label, parts })
-    if (object !== undefined) {
+    const mutated = await mutateBy(entry, matching, { label, parts })
+    if (mutated !== undefined) {
+      const { object } = mutated
       // A patch without effect is no change.
-      if (!isSame(object, current.object)) {
+      if (mutated.isChanged) {
         reinvocations.require()
         rounds.needsSecond = true
       }
@@ -96,8 +97,8 @@ async function mutateBy(
   { hook }: ListedHook,
   { attributes, resource, versions }: Matching,
   { label, parts }: { readonly label: string; readonly parts: HookParts },
-): Promise<KubeObject | undefined> {
-  const { context, resource: own, subresource, object: before } = attributes
+): Promise<Patched | undefined> {
+  const { context, resource: own, subresource } = attributes
   const { configuration, name: webhook } = hook
   let isMutated = false
   try {
@@ -114,14 +115,15 @@ async function mutateBy(
       const why = `admission webhook ${quote(webhook)} attempted to modify the object, which is not supported for this operation`
       throw internalError(why)
     }
-    const object = await patched(patch, document, { ...kindAt(resource, subresource), shape: versioned.shape })
-    if (object === undefined) return undefined
+    const result = await patched(patch, document, { ...kindAt(resource, subresource), shape: versioned.shape })
+    if (result === undefined) return undefined
+    const { object, isChanged } = result
     const back = await convertTo(object, { from: resource, to: own, subresource }, parts.convertByWebhook)
-    isMutated = !isSame(back, before)
+    isMutated = isChanged
     if (context.audited?.wantsRequest === true) {
       context.annotate(`${PATCH}${label}`, patchAnnotation({ configuration, webhook, patch }))
     }
-    return back
+    return { object: back, isChanged }
   } catch (error) {
     if (!(error instanceof HookCallError)) throw error
     const refusal = refusalOf(error, hook)

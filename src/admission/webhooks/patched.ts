@@ -4,19 +4,23 @@ import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { decodePatched, type Expected } from '../../codec/decode-body.ts'
+import { decodeStruct } from '../../codec/decode.ts'
 import { printString } from '../../codec/json.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
 import { JsonNode } from '../../patch/document.ts'
 import { applyOperations } from '../../patch/json-patch.ts'
 import { readOperations } from '../../patch/read-operations.ts'
 import { PatchError, Work } from '../../patch/work.ts'
+import { isSame } from '../../schema/equal.ts'
+
+export type Patched = {
+  readonly object: KubeObject
+  /** Before defaults are set, as upstream sees it: a patch that removes a default changes something, too. */
+  readonly isChanged: boolean
+}
 
 /** Undefined: the patch has no operations. Fails with an InternalError, whatever the failurePolicy of the webhook. */
-export async function patched(
-  patch: string,
-  document: () => string,
-  expected: Expected,
-): Promise<KubeObject | undefined> {
+export async function patched(patch: string, document: () => string, expected: Expected): Promise<Patched | undefined> {
   try {
     return await inSlices(apply(patch, document, expected))
   } catch (error) {
@@ -28,17 +32,28 @@ export async function patched(
   }
 }
 
-function* apply(patch: string, document: () => string, expected: Expected): Steps<KubeObject | undefined> {
+function* apply(patch: string, document: () => string, expected: Expected): Steps<Patched | undefined> {
   const work = new Work()
   const { operations } = yield* readOperations(patch, work, false)
   if (operations.length === 0) return undefined
-  const root = yield* applyOperations(new JsonNode(document(), work), operations, work)
+  const before = document()
+  const root = yield* applyOperations(new JsonNode(before, work), operations, work)
   yield undefined
   if (expected.shape.custom === undefined) fillType(root, expected, work)
-  else refuseOtherVersion(root, expected)
-  const decoded = decodePatched(root.print(), expected, 'webhook')
+  else {
+    refuseOtherVersion(root, expected)
+    dropWrongLabels(root)
+  }
+  const after = root.print()
+  const decoded = decodePatched(after, expected, 'webhook')
   if ('fault' in decoded) throw isOtherKind(decoded.fault) ? unclassified(decoded.fault) : internalError(decoded.fault)
-  return decoded.object
+  yield undefined
+  return { object: decoded.object, isChanged: after !== before && !isSameGiven(before, after, expected) }
+}
+
+function isSameGiven(before: string, after: string, { shape }: Expected): boolean {
+  const [one, other] = [before, after].map((text) => decodeStruct(text, shape.struct).value)
+  return isSame(one, other)
 }
 
 /** A kind that exists can be decoded; upstream fails when it converts the object, which it takes for no internal error. */
@@ -54,6 +69,15 @@ function refuseOtherVersion(root: JsonNode, expected: Expected): void {
   if (apiVersion === undefined || apiVersion === '' || apiVersion === wanted) return
   const type = `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`
   throw unclassified(`${type} is unstructured and is not suitable for converting to ${quote(wanted)}`)
+}
+
+/** Upstream takes labels, and annotations, of a custom object for none if the value of one of them is not a text. */
+function dropWrongLabels(root: JsonNode): void {
+  const metadata = root.members()?.get('metadata')?.members()
+  for (const field of ['labels', 'annotations']) {
+    const values = metadata?.get(field)?.members()?.values() ?? []
+    if ([...values].some((value) => value !== null && !value.print().startsWith('"'))) metadata?.delete(field)
+  }
 }
 
 /** A built-in kind is known without its kind and apiVersion. */
