@@ -25,6 +25,7 @@ const basics = [
   mutate('defaulted-new', 'what the hook adds is defaulted', [add('/spec', {})], [post({}, only('spec'))]),
   mutate('invalid', 'what the hook makes invalid is refused', [add('/spec/size', -1)], [post()]),
   mutate('invalid-type', 'a value of the wrong type is refused by the schema', [add('/spec/size', 'big')], [post()]),
+  mutate('metadata-type-mixed', 'a wrong type among labels and annotations', [add('/metadata/labels', { a: 1, b: 'x' }), add('/metadata/annotations', { a: true, b: 'x' })], [post(undefined, only('metadata.labels', 'metadata.annotations', 'spec'))]),
   mutate('metadata-type', 'a wrong type in metadata', [add('/metadata/labels', { a: 1 })], [post(undefined, only('metadata.labels', 'spec'))]),
   mutate('kind', 'a changed kind', [add('/kind', 'Gadget')], [post()]),
   mutate('version', 'a changed apiVersion', [add('/apiVersion', 'v1')], [post()]),

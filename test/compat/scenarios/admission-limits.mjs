@@ -1,5 +1,5 @@
 // LimitRanger: defaults, minima, maxima and ratios of containers, pods and claims.
-import { scenario, GET, POST, PATCH } from '../steps.ts';
+import { scenario, DELETE, GET, POST, PATCH } from '../steps.ts';
 import { PODS, DEPLOYMENTS, pod, deployment, quiet, dry, only } from './kit/admission.mjs';
 
 const RANGES = '/api/v1/namespaces/$ns/limitranges';
@@ -64,4 +64,31 @@ const updates = [
 ];
 updates[0].steps.unshift(POST(PODS, demanding({ limits: { cpu: '5' } }), quiet)); // before the range
 
-export default [...defaults, ...containers, ...pods, ...claims, ...updates];
+const RESIZE = `${PODS}/p/resize`;
+const resized = (resources, o = filled) => PATCH(RESIZE, 'strategic', { spec: { containers: [{ name: 'c', resources }] } }, o);
+const side = (resources, name = 'i') => ({ name, image: 'img', restartPolicy: 'Always', resources });
+const of = (cpu) => ({ requests: { cpu }, limits: { cpu } });
+const whole = (resources, containers = [{ name: 'c', image: 'img' }], more = {}) => pod('p', { resources, containers, ...more });
+const more = [
+  within('ratio-pod-several', 'the ratio of a pod is that of its sums', [{ type: 'Pod', maxLimitRequestRatio: { cpu: '2', memory: '1' } }], [POST(PODS, pod('p', { containers: [{ name: 'a', image: 'img', resources: { requests: { cpu: '100m', memory: '1Mi' }, limits: { cpu: '100m', memory: '1Mi' } } }, { name: 'b', image: 'img', resources: { requests: { cpu: '100m', memory: '1Mi' }, limits: { cpu: '400m', memory: '3Mi' } } }] }), filled)]),
+  within('ratio-zero', 'a ratio, and amounts of zero', [{ type: 'Container', maxLimitRequestRatio: { cpu: '2' } }], rows(['request 0', { requests: { cpu: '0' }, limits: { cpu: '1' } }], ['limit 0', { requests: { cpu: '0' }, limits: { cpu: '0' } }], ['below one', { requests: { cpu: '1' }, limits: { cpu: '1' } }])),
+  within('ratio-large', 'a ratio of large amounts', [{ type: 'Container', maxLimitRequestRatio: { memory: '1500m' } }], rows(['large', { requests: { memory: '8Pi' }, limits: { memory: '13Pi' } }], ['fine', { requests: { memory: '8Pi' }, limits: { memory: '12Pi' } }])),
+  within('ratio-claim', 'of claims: a ratio is not looked at', [{ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, maxLimitRequestRatio: { storage: '1' } }], [POST(CLAIMS, claim('2Gi'), quiet)]),
+  within('claim-other', 'of claims: another resource is missed', [{ type: 'PersistentVolumeClaim', min: { cpu: '1' }, max: { memory: '1Gi' } }], [POST(CLAIMS, claim('2Gi'), { pick: sorted })]),
+  within('claim-limits', 'of claims: limits do not count', [{ type: 'PersistentVolumeClaim', max: { storage: '2Gi' } }], [POST(CLAIMS, claim('1Gi', 'v', { resources: { requests: { storage: '1Gi' }, limits: { storage: '5Gi' } } }), quiet), PATCH(`${CLAIMS}/v`, 'merge', { metadata: { labels: { a: 'b' } } }, quiet)]),
+  within('sidecar-container', 'a sidecar is a container of its own', [{ type: 'Container', max: { cpu: '1' }, min: { cpu: '100m' } }], [POST(PODS, pod('p', { initContainers: [side(of('2')), side(of('50m'), 'j')], containers: [{ name: 'c', image: 'img', resources: of('1') }] }), filled)]),
+  within('sidecar-before-init', 'sidecars count beside later init containers', [{ type: 'Pod', max: { cpu: '1' } }], [POST(PODS, pod('p', { initContainers: [side(of('300m')), { name: 'j', image: 'img', resources: of('800m') }], containers: [{ name: 'c', image: 'img', resources: of('100m') }] }), filled), POST(PODS, pod('p', { initContainers: [{ name: 'j', image: 'img', resources: of('800m') }, side(of('300m'))], containers: [{ name: 'c', image: 'img', resources: of('100m') }] }), { ...filled, ...dry })]),
+  within('defaults-sidecar', 'defaults of sidecars', [{ type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '100m' } }], [POST(PODS, pod('p', { initContainers: [side(undefined)] }), filled)]),
+  within('ephemeral-containers', 'ephemeral containers are not looked at', [{ type: 'Container', max: { cpu: '1' }, default: { cpu: '500m' } }], [POST(PODS, pod(), quiet), PATCH(`${PODS}/p/ephemeralcontainers`, 'strategic', { spec: { ephemeralContainers: [{ name: 'e', image: 'img' }] } }, { pick: (b) => (b.kind === 'Status' ? b : b.spec.ephemeralContainers.map((e) => e.resources)) })]),
+  within('pod-level-container', 'resources of the whole pod and a limit for containers', [{ type: 'Container', default: { cpu: '2' }, max: { cpu: '2' } }], [POST(PODS, whole({ requests: { cpu: '1' }, limits: { cpu: '1' } }), filled)]),
+  within('pod-level-min', 'resources of the whole pod and a minimum for pods', [{ type: 'Pod', min: { cpu: '1', memory: '1Gi' } }], [POST(PODS, whole({ requests: { cpu: '500m', memory: '2Gi' } }), filled), POST(PODS, whole({ requests: { cpu: '2' } }, [{ name: 'c', image: 'img', resources: { requests: { cpu: '1', memory: '1Gi' } } }]), { ...filled, ...dry })]),
+  within('pod-level-ratio', 'resources of the whole pod and a ratio', [{ type: 'Pod', maxLimitRequestRatio: { cpu: '2' } }], [POST(PODS, whole({ requests: { cpu: '1' }, limits: { cpu: '3' } }), filled)]),
+  within('resize-defaults', 'a resize gets defaults', [{ type: 'Container', default: { memory: '1Gi' }, defaultRequest: { memory: '512Mi' } }], [resized({ requests: { cpu: '2' } })]),
+  within('resize-pod', 'a resize and a limit for pods', [{ type: 'Pod', max: { cpu: '2' }, min: { cpu: '200m' } }], [resized(of('3')), resized(of('100m')), resized(of('1500m'), quiet)]),
+  within('resize-terminating', 'a pod that is being deleted may be resized', [{ type: 'Container', max: { cpu: '1' } }], [DELETE(`${PODS}/p`, undefined, quiet), resized(of('3'), quiet)]),
+  within('hugepages', 'huge pages', [{ type: 'Container', max: { 'hugepages-2Mi': '4Mi' } }], rows(['too many', { requests: { 'hugepages-2Mi': '8Mi', cpu: '1' }, limits: { 'hugepages-2Mi': '8Mi', cpu: '1' } }], ['none', { requests: { cpu: '1' } }])),
+  within('two-ranges-both', 'two ranges that both refuse: one of them is told', [[{ type: 'Container', max: { cpu: '1' } }], [{ type: 'Container', max: { cpu: '1' } }, { type: 'Pod', max: { cpu: '1' } }]], [POST(PODS, demanding({ limits: { cpu: '2' } }), { compare: 'status' })]),
+];
+for (const { id, steps } of more) if (/resize-(defaults|pod|terminating)$/.test(id)) steps.unshift(POST(PODS, pod('p', { ...(id.endsWith('terminating') ? { nodeName: 'n' } : {}), containers: [{ name: 'c', image: 'img', resources: of('1') }] }), quiet)); // before the range
+
+export default [...more, ...defaults, ...containers, ...pods, ...claims, ...updates];

@@ -1,5 +1,6 @@
 // PodSecurity: the controls of the levels baseline and restricted, the modes, versions, and labels of namespaces.
-import { scenario, POST, PATCH, SLEEP } from '../steps.ts';
+import { scenario, AUDITED, POST, PATCH, SLEEP } from '../steps.ts';
+import { grantAll } from './kit/audit.mjs';
 import { PODS, DEPLOYMENTS, quiet, dry, warned } from './kit/admission.mjs';
 
 const prefix = 'pod-security.kubernetes.io/';
@@ -153,4 +154,28 @@ const namespaces = [
   within('namespace-enforced', 'a label that is added counts for later pods', {}, [relabel({ enforce: 'baseline' }, quiet), SLEEP(700), POST(PODS, bad, { pick: (b) => [b.code, b.reason] })]),
 ];
 
-export default [...baseline, ...restricted, ...privileged, ...unlabelled, ...versions, ...modes, ...updates, ...namespaces];
+const seccompOff = { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined' };
+const hosted = (path, body) => POST(path, JSON.parse(JSON.stringify(body).replace('"containers"', '"hostNetwork":true,"containers"')), { ...quiet, ...sender('audit-metadata') });
+const sender = (level) => ({ as: { cert: { cn: '$ns-u', o: [level, '$ns-all'] } } });
+const annotated = { pick: (events) => events.map(({ stage, annotations = {}, objectRef, responseStatus }) => [stage, objectRef?.resource ?? null, responseStatus?.code ?? null, Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(prefix)))]) };
+const audited = (id, about, labels, steps) => scenario(`admission-podsecurity-audited-${id}`, { section: '7', about, needs: 'audit', namespace: false, cleanup: ['/api/v1/namespaces/$ns'] }, [made(labels), ...grantAll, AUDITED(6, quiet), ...steps, AUDITED(2 * steps.length, annotated)]);
+const more = [
+  within('update-annotation', 'an annotation that stood for a field may change', { enforce: 'baseline', 'enforce-version': 'v1.18' }, [POST(PODS, plain(), quiet), PATCH(`${PODS}/p`, 'merge', { metadata: { annotations: seccompOff } }, quiet), PATCH(`${PODS}/p`, 'strategic', { spec: { containers: [{ name: 'c', image: 'other' }] } })]),
+  within('update-init-image', 'a change of the image of an init container is refused', {}, [POST(PODS, plain({ hostNetwork: true, initContainers: [container('i')] }), quiet), relabel({ enforce: 'baseline' }, quiet), SLEEP(700), PATCH(`${PODS}/p`, 'strategic', { spec: { initContainers: [{ name: 'i', image: 'other' }] } })]),
+  within('update-same-image', 'an update with the same image, by PUT-like patch', {}, [POST(PODS, bad, quiet), relabel({ enforce: 'baseline' }, quiet), SLEEP(700), PATCH(`${PODS}/p`, 'strategic', { spec: { containers: [{ name: 'c', image: 'img' }] }, metadata: { labels: { a: 'b' } } }, quiet)]),
+  within('ephemeral-again', 'an ephemeral container that is there already', {}, [POST(PODS, bad, quiet), PATCH(`${PODS}/p/ephemeralcontainers`, 'strategic', { spec: { ephemeralContainers: [{ name: 'e', image: 'img' }] } }, quiet), relabel({ enforce: 'baseline' }, quiet), SLEEP(700), PATCH(`${PODS}/p/ephemeralcontainers`, 'strategic', { metadata: { labels: { a: 'b' } } }, quiet), PATCH(`${PODS}/p/ephemeralcontainers`, 'strategic', { spec: { ephemeralContainers: [{ name: 'f', image: 'img' }] } })]),
+  within('warn-implied', 'warn follows a stricter enforce, with its version', { enforce: 'restricted', 'enforce-version': 'v1.24', warn: 'baseline' }, [POST(DEPLOYMENTS, workloads.deployment[1], seen), relabel({ warn: null }, quiet), SLEEP(700), PATCH(`${DEPLOYMENTS}/w`, 'merge', { metadata: { labels: { a: 'b' } } }, { ...dry, ...seen })]),
+  within('warn-implied-version', 'and with a version of its own', { enforce: 'restricted', 'warn-version': 'v1.20' }, [POST(DEPLOYMENTS, workloads.deployment[1], seen)]),
+  within('warn-audit-versions', 'versions of the future', { enforce: 'restricted', 'enforce-version': 'v1.99', warn: 'restricted', 'warn-version': 'v1.0' }, [POST(PODS, plain(), warned), POST(DEPLOYMENTS, workloads.deployment[1], seen)]),
+  within('warn-no-template', 'a ReplicationController without a template', { warn: 'restricted' }, [POST(workloads['replication-controller'][0], { ...workloads['replication-controller'][1], spec: { selector: { app: 'a' }, replicas: 0 } }, { ...dry, ...seen })]),
+  within('namespace-pods-controllers', 'pods of several controllers, some of a kind', {}, [
+    ...['z', 'a', 'm'].map((name, i) => POST(PODS, plain({ hostNetwork: true }, { name, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `r${i % 2}`, uid: `u${i % 2}`, controller: true }] }), quiet)), POST(PODS, plain({ hostPID: true }, { name: 'b' }), quiet), SLEEP(800),
+    relabel({ enforce: 'baseline' }, seen),
+  ]),
+  within('namespace-status', 'the status of a namespace is not looked at', {}, [POST(PODS, bad, quiet), SLEEP(800), PATCH('/api/v1/namespaces/$ns/status', 'merge', { metadata: { labels: labelled({ enforce: 'baseline' }) } }, seen)]),
+  ...Object.entries(workloads).map(([id, [path, body]]) => audited(id, `audit annotations of a ${body.kind}`, { audit: 'baseline', warn: 'privileged' }, [hosted(path, body)])),
+  audited('enforced', 'of a pod that is refused, one that violates what is audited, and one that is changed', { enforce: 'baseline', audit: 'restricted', 'audit-version': 'v1.25' }, [POST(PODS, bad, { ...quiet, ...sender('audit-metadata') }), POST(PODS, plain(), { ...quiet, ...sender('audit-metadata') }), PATCH(`${PODS}/p`, 'merge', { metadata: { labels: { a: 'b' } } }, { ...quiet, ...sender('audit-metadata') }), PATCH(`${PODS}/p`, 'strategic', { spec: { containers: [{ name: 'c', image: 'other' }] } }, { ...quiet, ...sender('audit-metadata') })]),
+  audited('privileged', 'of a namespace without levels', {}, [POST(PODS, bad, { ...quiet, ...sender('audit-metadata') }), hosted(...workloads.deployment)]),
+];
+
+export default [...more, ...baseline, ...restricted, ...privileged, ...unlabelled, ...versions, ...modes, ...updates, ...namespaces];

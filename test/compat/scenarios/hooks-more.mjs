@@ -67,13 +67,18 @@ const renumbered = (events) => {
   return JSON.parse(text.replaceAll(numbered, (_, start, n) => `${start}${used(isValidating(start)).indexOf(Number(n))}`));
 };
 const sender = (level) => ({ as: { cert: { cn: '$ns-u', o: [level, '$ns-all'] } } });
-const audited = (id, about, configurations, hooks, level = 'audit-request') => {
+const audited = (id, about, configurations, hooks, level = 'audit-request', [path, object] = [CM, cm()]) => {
   const list = [configurations].flat();
-  const steps = [...grantAll, ...list.map((c) => POST(pathOf(c), c, quiet)), SLEEP(3000), AUDITED(2 * (2 + list.length), quiet), POST(CM, cm(), { ...quiet, ...sender(level) }), AUDITED(2, { pick: renumbered })];
+  const steps = [...grantAll, ...list.map((c) => POST(pathOf(c), c, quiet)), SLEEP(3000), AUDITED(2 * (2 + list.length), quiet), POST(path, object, { ...quiet, ...sender(level) }), AUDITED(2, { pick: renumbered })];
   return scenario(`admission-hooks-audit-${id}`, { section: '12', about, needs: 'audit', hooks, cleanup: list.map((c) => `${pathOf(c)}/${c.metadata.name}`) }, steps);
 };
 const dead = (key, o = {}) => webhook(key, { clientConfig: { url: 'https://127.0.0.1:1/' }, failurePolicy: 'Ignore', ...o });
+const raw = (text) => answer({ patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') });
+const onDeployments = { rules: [rule('deployments', { groups: ['apps'] })] };
 const annotations = [
+  audited('patches-spaced', 'a patch with whitespace, members in another order, twice and unknown, and characters that are escaped', mutating([webhook('a'), webhook('b')]), { a: raw('[ { "value": { "z": "1",  "a": "<&>" }, "path": "/metadata/annotations", "op": "add" } ]'), b: raw('[{"path":"/data/b","note" : [1.50, 1e3],"op":"add","value":"1","value": "2"}]') }),
+  audited('patches-default', 'a patch that removes what is defaulted again: the object is the same, and the annotation says mutated', mutating(webhook('a', onDeployments)), { a: raw('[{"op":"remove","path":"/spec/replicas"}]') }, 'audit-request', [DEPLOYMENTS, deployment()]),
+  audited('patches-default-reinvoked', 'it makes a second round', mutating([webhook('a', { ...onDeployments, reinvocationPolicy: 'IfNeeded' }), webhook('b', onDeployments)]), { a: allow, b: raw('[{"op":"remove","path":"/spec/replicas"}]') }, 'audit-request', [DEPLOYMENTS, deployment()]),
   audited('patches', 'mutating hooks and their patches', mutating([webhook('a'), webhook('b'), webhook('c', { reinvocationPolicy: 'IfNeeded' })]), { a: patch([add('/data/a', '2')]), b: allow, c: patch((r) => [add('/data/c', `${r.object.data.a}c`)]) }),
   audited('patches-metadata', 'at level Metadata the patches are not recorded', mutating([webhook('a'), webhook('b')]), { a: patch([add('/data/a', '2')]), b: patch([add('/data/a', '2')]) }, 'audit-metadata'),
   audited('given', 'what hooks say themselves', [mutating(webhook('m')), validating(webhook('v'))], { m: answer({ auditAnnotations: { k: 'v', 'with/slash': 'x' } }), v: answer({ auditAnnotations: { k: '', other: 'y' } }) }, 'audit-metadata'),

@@ -34,6 +34,11 @@ export const setUps: SetUps = {
     flags: ['--enable-admission-plugins=AlwaysAdmit,NodeRestriction,NamespaceExists,DenyServiceExternalIPs'],
   },
   'plugins-accounts': { omit: ['disable-admission-plugins'], flags: [] },
+  'plugins-tolerations': {
+    flags: ['--default-not-ready-toleration-seconds=60', '--default-unreachable-toleration-seconds=-5'],
+  },
+  'plugins-no-lifecycle': { flags: ['--disable-admission-plugins=NamespaceLifecycle'] },
+  'hooks-routing': { flags: ['--enable-aggregator-routing=true'] },
   'plugins-old': {
     omit: ['disable-admission-plugins'],
     flags: ['--admission-control=NamespaceLifecycle,AlwaysPullImages,Priority'],
