@@ -131,3 +131,12 @@ test('many limits of many containers are looked at in slices, and as many faults
   assert.ok(typeof told === 'string')
   assert.equal(told.split(', ').length, 10_000)
 })
+
+test('what the first range refuses is all that is told', async () => {
+  const range = (name: string, max: string) =>
+    anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu: max } }] } })
+  const plugin = createLimitRanger(async () => [range('a', '2'), range('b', '1')], defaultGates)
+  const told = (cpu: string) => admit(plugin, attributes({ plural: 'pods', object: demanding({ limits: { cpu } }) }))
+  assert.match(String(await told('3')), /per Container is 2, but limit is 3$/)
+  assert.match(String(await told('1500m')), /per Container is 1, but limit is 1500m$/)
+})

@@ -276,3 +276,36 @@ test('evaluations and exemptions are counted', async () => {
   assert.match(text, /pod_security_exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/)
   assert.match(text, /decision="allow",mode="enforce",policy_level="baseline",policy_version="future"/)
 })
+
+test('of very many pods some are looked at, those of different controllers first', async () => {
+  const objects = new MemoryObjects()
+  const owned = (at: number): Fields => ({ ownerReferences: [{ uid: `u${at % 2}`, controller: true }] })
+  for (let at = 0; at < 3_001; at++) {
+    const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
+    objects.put('pods', 'n', anObject('Pod', `p${at}`, { spec, metadata: at === 3_000 ? {} : owned(at) }))
+  }
+  const [object, oldObject] = [namespace({ enforce: 'baseline' }), namespace({})]
+  const write = attributes({ plural: 'namespaces', operation: 'UPDATE', object, oldObject })
+  const clock = { ...systemClock, monotonicMs: () => 0 }
+  const plugin = createPodSecurity({
+    objects,
+    configuration: defaultPodSecurity,
+    gates: defaultGates,
+    metrics: new PodSecurityMetrics(new Metrics()),
+    clock,
+  })
+  assert.equal(await admit(plugin, write), object)
+  assert.deepEqual(write.context.warnings, [
+    'new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods',
+    'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
+    'p3000: host namespaces',
+  ])
+})
+
+test('a pod in a namespace that is not there is not let through', async () => {
+  const write = create(podOf({}))
+  assert.equal(
+    await admit(pluginOf(new MemoryObjects()), write),
+    '500 Internal error occurred: failed to lookup namespace "n"',
+  )
+})

@@ -277,9 +277,16 @@ test('a quota whose use is not known allows nothing that it limits', async () =>
   assert.equal(await world.told(configMap()), 'status unknown for quota: q, resources: configmaps')
 })
 
-test('events are not counted', async () => {
-  const world = new World(quota('q', { 'count/events': '0' }))
+test('a part of a byte of storage is a whole one', async () => {
+  const world = new World(quota('q', { 'requests.storage': '5' }))
+  assert.equal(await world.told(claim('1500m', 'iron')), 'fine')
+  assert.deepEqual(await world.used(), [{ 'requests.storage': '2' }])
+})
+
+test('neither events nor what is not stored is counted', async () => {
+  const world = new World(quota('q', { 'count/events': '0', 'count/bindings': '0' }))
   assert.equal(await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })), 'fine')
+  assert.equal(await world.told(attributes({ plural: 'bindings', object: anObject('Binding', 'b') })), 'fine')
 })
 
 const toldBy = async (plugin: Plugin): Promise<string> => {
