@@ -25,6 +25,8 @@ export async function readPod({ objects }: PodParts, namespace: string, name: st
 export async function admitPod(parts: PodParts, node: string, attributes: Attributes): Promise<void> {
   const { operation, object, oldObject } = attributes
   if (operation === 'DELETE') {
+    // As upstream, which looks for the pod by the name of the request: what a node deletes as a collection stays, without an error.
+    if (attributes.name === '') throw notFound({ group: '', plural: 'pod' }, '')
     if (nodeOf(oldObject) === node) return
     throw refusal(attributes, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
   }
