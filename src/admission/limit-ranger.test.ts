@@ -132,11 +132,13 @@ test('many limits of many containers are looked at in slices, and as many faults
   assert.equal(told.split(', ').length, 10_000)
 })
 
+const cpuRange = (name: string, cpu: string) =>
+  anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu } }] } })
+
 test('what the first range refuses is all that is told', async () => {
-  const range = (name: string, max: string) =>
-    anObject('LimitRange', name, { spec: { limits: [{ type: 'Container', max: { cpu: max } }] } })
-  const plugin = createLimitRanger(async () => [range('a', '2'), range('b', '1')], defaultGates)
+  const plugin = createLimitRanger(async () => [cpuRange('a', '2'), cpuRange('b', '1')], defaultGates)
   const told = (cpu: string) => admit(plugin, attributes({ plural: 'pods', object: demanding({ limits: { cpu } }) }))
-  assert.match(String(await told('3')), /per Container is 2, but limit is 3$/)
-  assert.match(String(await told('1500m')), /per Container is 1, but limit is 1500m$/)
+  const refused = '403 pods "p" is forbidden: maximum cpu usage per Container is'
+  assert.equal(await told('3'), `${refused} 2, but limit is 3`)
+  assert.equal(await told('1500m'), `${refused} 1, but limit is 1500m`)
 })

@@ -277,9 +277,10 @@ test('evaluations and exemptions are counted', async () => {
   assert.match(text, /decision="allow",mode="enforce",policy_level="baseline",policy_version="future"/)
 })
 
+const owned = (at: number): Fields => ({ ownerReferences: [{ uid: `u${at % 2}`, controller: true }] })
+
 test('of very many pods some are looked at, those of different controllers first', async () => {
   const objects = new MemoryObjects()
-  const owned = (at: number): Fields => ({ ownerReferences: [{ uid: `u${at % 2}`, controller: true }] })
   for (let at = 0; at < 3_001; at++) {
     const spec = at === 3_000 ? { containers: [], hostPID: true } : { containers: [] }
     objects.put('pods', 'n', anObject('Pod', `p${at}`, { spec, metadata: at === 3_000 ? {} : owned(at) }))
