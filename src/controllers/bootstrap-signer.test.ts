@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { tokenOf, withSignatures } from './bootstrap-signer.ts'
 
 const clusterInfo = (data: Fields): KubeObject => ({
@@ -15,17 +15,18 @@ test('each token signs the kubeconfig, and what nobody signs any more goes', () 
   const signed = withSignatures(clusterInfo(data), [{ id: 'abcdef', secret: 'secret' }])
   // As jose in Go signs it.
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..'
-  const after = signed?.['data'] as Fields
+  const after = fieldsOf(signed?.['data'])
   assert.deepEqual(Object.keys(after).toSorted(), ['jws-kubeconfig-abcdef', 'kubeconfig', 'other'])
-  assert.ok(String(after['jws-kubeconfig-abcdef']).startsWith(jws))
+  assert.ok(textOf(after['jws-kubeconfig-abcdef']).startsWith(jws))
   assert.equal(withSignatures(clusterInfo(after), [{ id: 'abcdef', secret: 'secret' }]), undefined)
   assert.notEqual(withSignatures(clusterInfo(after), [{ id: 'abcdef', secret: 'other' }]), undefined)
   assert.equal(withSignatures(clusterInfo({ other: 'x' }), [{ id: 'abcdef', secret: 'secret' }]), undefined)
 })
 
+const encode = (data: Readonly<Record<string, string>>): Fields =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+
 test('only tokens sign that are for that, under their own name', () => {
-  const encode = (data: Readonly<Record<string, string>>): Fields =>
-    Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
   const good = { 'token-id': 'abcdef', 'token-secret': 's', 'usage-bootstrap-signing': 'true' }
   const of = (data: Readonly<Record<string, string>>, name = 'bootstrap-token-abcdef') =>
     tokenOf(name, { type: 'bootstrap.kubernetes.io/token', data: encode(data) })

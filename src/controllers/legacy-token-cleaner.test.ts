@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../api/object.ts'
+import type { KubeObject } from '../api/object.ts'
 import { silent } from '../lib/log.ts'
 import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
 import { cleanOnce } from './legacy-token-cleaner.ts'
-import { trackingConfigMap } from './legacy-token-tracking.ts'
 
-const [secrets, accounts, pods, configMaps] = ['secrets', 'serviceaccounts', 'pods', 'configmaps'].map((plural) =>
-  builtIn(plural),
-) as [Resource, Resource, Resource, Resource]
-type Resource = ReturnType<typeof builtIn>
+const secrets = builtIn('secrets')
+const accounts = builtIn('serviceaccounts')
+const pods = builtIn('pods')
+const configMaps = builtIn('configmaps')
 
 const DAY_MS = 86_400_000
 const startMs = Date.parse('2025-01-01T12:00:00Z')
@@ -18,23 +17,23 @@ const invalidSince = 'kubernetes.io/legacy-token-invalid-since'
 
 const names = ['unused', 'made-by-hand', 'mounted', 'used', 'doubtful', 'young', 'of-another']
 
-function secretOf(name: string, labels: Fields = {}, created = '2024-01-01T00:00:00Z'): KubeObject {
+function secretOf(
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+  created = '2024-01-01T00:00:00Z',
+): KubeObject {
   const annotations = {
     'kubernetes.io/service-account.name': 'default',
     'kubernetes.io/service-account.uid': name === 'of-another' ? 'other' : 'account',
   }
   const metadata = { name, namespace: 'n', uid: name, labels, annotations, creationTimestamp: created }
-  return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata } as KubeObject
+  return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/service-account-token', metadata }
 }
 
 test('a token that nobody used for a year is marked, and deleted after another one', async () => {
   await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
-  const { object } = trackingConfigMap('2025-01-01')
-  const tracking = {
-    ...object,
-    metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
-  }
-  await plane.create(configMaps, tracking as KubeObject)
+  const metadata = { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' }
+  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { since: '2025-01-01' } })
   const account = { metadata: { name: 'default', namespace: 'n', uid: 'account' } }
   const references = names.filter((name) => name !== 'made-by-hand').map((name) => ({ name }))
   await plane.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account, secrets: references })

@@ -4,6 +4,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign, X509Certificate 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
+import { text as textOf } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -102,10 +103,8 @@ function whoIs(cert: string, key: string): Promise<{ username: string; groups: s
       rejectUnauthorized: false,
     })
     asked.on('error', reject)
-    asked.on('response', async (response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of response) chunks.push(chunk)
-      resolve(JSON.parse(Buffer.concat(chunks).toString()).status.userInfo)
+    asked.on('response', (response) => {
+      textOf(response).then((answer) => resolve(JSON.parse(answer).status.userInfo), reject)
     })
     asked.end(body)
   })

@@ -72,7 +72,8 @@ async function decided(object: KubeObject, { signers, wallMs, now }: Signing): P
   const authority = signers.authorityOf(textOf(signerName))
   if (authority === undefined) throw new Error(`there is no CA for ${textOf(signerName)} any more`)
   const wanted = expirationSeconds === undefined ? undefined : 1000 * numberOf(expirationSeconds)
-  const validity = validityOf({ nowMs: wallMs(), wantedMs: wanted, longestMs: signers.durationMs, ...authority })
+  const { notAfterMs } = authority
+  const validity = validityOf({ nowMs: wallMs(), wantedMs: wanted, longestMs: signers.durationMs, notAfterMs })
   const certificate = await authority.issue(asked, { ...validity, ...usagesOf(textsOf(usages)) })
   return { ...object, status: { ...status, certificate: Buffer.from(certificate).toString('base64') } }
 }

@@ -164,7 +164,7 @@ function subjectOf({ subject }: WholeRequest): Buffer {
       const kept = isSingle === true ? found.slice(-1) : found
       if (kept.length === 0) return []
       const values = kept.map((part) => sequence(objectId(numbers), textOf(part.text)))
-      return [set(...values.toSorted(Buffer.compare))]
+      return [set(...values.toSorted((one, other) => one.compare(other)))]
     }),
   )
 }
