@@ -61,6 +61,7 @@ export const gatesActedOn: readonly string[] = [
   'MutableCSINodeAllocatableCount',
   'MutatingAdmissionPolicy',
   'OpenAPIEnums',
+  'OrderedNamespaceDeletion',
   'PodDeletionCost',
   'PodLevelResources',
   'PodLifecycleSleepAction',

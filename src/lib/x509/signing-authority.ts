@@ -32,12 +32,12 @@ const oid = {
 const subjectParts: readonly { readonly id: string; readonly numbers: readonly number[]; readonly isSingle?: true }[] =
   [
     { id: '550406', numbers: [2, 5, 4, 6] },
-    { id: '55040a', numbers: [2, 5, 4, 10] },
-    { id: '55040b', numbers: [2, 5, 4, 11] },
-    { id: '550407', numbers: [2, 5, 4, 7] },
     { id: '550408', numbers: [2, 5, 4, 8] },
+    { id: '550407', numbers: [2, 5, 4, 7] },
     { id: '550409', numbers: [2, 5, 4, 9] },
     { id: '550411', numbers: [2, 5, 4, 17] },
+    { id: '55040a', numbers: [2, 5, 4, 10] },
+    { id: '55040b', numbers: [2, 5, 4, 11] },
     { id: '550403', numbers: [2, 5, 4, 3], isSingle: true },
     { id: '550405', numbers: [2, 5, 4, 5], isSingle: true },
   ]
