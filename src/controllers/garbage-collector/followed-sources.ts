@@ -1,6 +1,7 @@
 /** Keeps the graph current by watches of the cache, one for each resource. Resources come and go with their definitions. */
 import { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Time } from '../../lib/timers.ts'
 import { headOf, type ObjectHead } from '../object-head.ts'
 import type { Graph, Key } from './graph.ts'
 import type { Source, Sources } from './sources.ts'
@@ -15,15 +16,17 @@ export class FollowedSources implements AsyncDisposable {
   readonly #graph: Graph
   readonly #onGone: (key: Key) => void
   readonly #log: Log
+  readonly #time: Time
   readonly #followed = new Map<Key, Followed>()
   readonly #ending = new Set<Promise<void>>()
   #isStopped = false
 
   /** `onGone`: is told of each object that is deleted, after the graph. */
-  constructor(graph: Graph, onGone: (key: Key) => void, log: Log) {
+  constructor(graph: Graph, onGone: (key: Key) => void, { log, time }: { readonly log: Log; readonly time: Time }) {
     this.#graph = graph
     this.#onGone = onGone
     this.#log = log
+    this.#time = time
   }
 
   /** Follows these and no others. Resolves when all their objects are in the graph, or when it is stopped. */
@@ -67,6 +70,7 @@ export class FollowedSources implements AsyncDisposable {
         for (const key of graph.keys()) if (key.startsWith(prefix)) yield key
       },
       log: this.#log,
+      time: this.#time,
     })
     this.#followed.set(prefix, { reader, followed, started: followed.start() })
   }

@@ -8,6 +8,7 @@ import type { Item } from '../../cache/item.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Slices } from '../../lib/slices.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import { headOf, type ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../queue-metrics.ts'
@@ -41,6 +42,7 @@ export type GarbageCollectorParts = {
   readonly metrics: QueueMetrics
   readonly clock: Clock
   readonly log: Log
+  readonly time?: Time
 }
 
 export class GarbageCollector implements AsyncDisposable {
@@ -59,7 +61,7 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #unmapped = new Set<Key>()
 
   constructor(parts: GarbageCollectorParts) {
-    const { handle, registry, accessOf, metrics, clock, log } = parts
+    const { handle, registry, accessOf, metrics, clock, log, time = systemTime } = parts
     this.#parts = parts
     this.#writes = new Writes(handle, this.#stopping.signal)
     this.#sources = new Sources(registry, accessOf)
@@ -74,12 +76,12 @@ export class GarbageCollector implements AsyncDisposable {
     })
     const queue = (name: string, as: string, work: (key: Key) => Promise<number | undefined>): WorkQueue => {
       const measured = { metrics, as: `garbage_collector_${as}`, monotonicMs: clock.monotonicMs }
-      return new WorkQueue({ name, workersMax: WORKERS_MAX, work, log, measured })
+      return new WorkQueue({ name, workersMax: WORKERS_MAX, work, log, timers: time, measured })
     }
     this.#deletions = queue('garbage collection', 'attempt_to_delete', (key) => this.#attemptToDelete(key))
     this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) => this.#attemptToOrphan(key))
-    this.#followed = new FollowedSources(this.graph, (key) => this.#onGone(key), log)
-    this.#registryChanges = onRegistryChange(registry, () => this.#onKinds())
+    this.#followed = new FollowedSources(this.graph, (key) => this.#onGone(key), { log, time })
+    this.#registryChanges = onRegistryChange(registry, () => this.#onKinds(), time)
     void this.#start()
   }
 
@@ -110,7 +112,7 @@ export class GarbageCollector implements AsyncDisposable {
     await this.#followed.follow(this.#sources)
     const early = this.#early ?? []
     this.#early = undefined
-    const slices = new Slices()
+    const slices = new Slices(this.#parts.time)
     for (const key of early) {
       this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
