@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
 import { checkArgs } from './config.ts'
 import { flags, helpText, isFlagName } from './flags.ts'
+import { signingFlags } from './signing.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
@@ -72,6 +73,8 @@ test('flags become one frozen configuration', () => {
     },
     controllers: [],
     rootCaPem: null,
+    legacyTokenPeriodMs: 365 * 24 * 3_600_000,
+    signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
@@ -154,6 +157,12 @@ const refusals: readonly [string, RegExp][] = [
   ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
   ['--authorization-mode=RBAC,RBAC', /more than once/],
   ['--root-ca-file=/none', /open \/none: no such file or directory/],
+  ['--cluster-signing-cert-file=/none', /"cluster-signing": cannot specify cert without key/],
+  [
+    '--cluster-signing-kubelet-client-key-file=/none',
+    /"cluster-signing-kube-apiserver-client": cannot specify key without cert/,
+  ],
+  ['--legacy-service-account-token-clean-up-period=0s', /invalid CleanUpPeriod: 0s/],
   ['--controllers=deployment-controller', /deployment-controller does not run here/],
   ['--controllers=*,-nope', /"nope" is not in the list of known controllers/],
   ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
@@ -230,8 +239,10 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  // --help and --version are not in the table; --controllers and --root-ca-file are ours, after kube-controller-manager.
-  const ownFlags = 2
+  // --help and --version are not in the table; those of controllers are ours, after kube-controller-manager.
+  const ownFlags =
+    ['controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
+    Object.keys(signingFlags).length
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })
 
