@@ -1,8 +1,8 @@
-/** The serving certificate in --cert-dir: read if it is there, else created, self-signed. File names are kube-apiserver's. */
+/** The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own. File names are kube-apiserver's. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere } from '../lib/read-if-there.ts'
-import { type Certificate, createSelfSigned } from '../lib/x509/certificates.ts'
+import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 
 const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
 
@@ -22,7 +22,7 @@ export function loadOrCreateCertificate(
     }
     mkdirSync(folder, { recursive: true })
     const hosts = [...addresses, '127.0.0.1', '::1', ...ownNames]
-    const created = createSelfSigned('keelson', hosts, nowMs)
+    const created = createChain(hosts, nowMs)
     writeFileSync(keyPath, created.keyPem, { mode: 0o600 })
     writeFileSync(certificatePath, created.certificatePem)
     return { certificatePath, keyPath, certificate: created }
@@ -33,4 +33,14 @@ export function loadOrCreateCertificate(
       { cause },
     )
   }
+}
+
+/**
+ * The certificate and the CA that issued it, so that clients can use the file as a CA file. It is not its own CA: clients that follow RFC 5280 strictly
+ * (rustls) refuse a CA as the certificate of a server. Nobody keeps the CA's key.
+ */
+function createChain(hosts: readonly string[], nowMs: number): Certificate {
+  const authority = createAuthority(`keelson-ca@${Math.floor(nowMs / 1000)}`, nowMs)
+  const { certificatePem, keyPem } = issue(authority, { commonName: 'keelson', usage: 'server', hosts, nowMs })
+  return { certificatePem: `${certificatePem}${authority.certificatePem}`, keyPem }
 }
