@@ -122,6 +122,8 @@ const scales = [
   t('scale-selector-path-empty', 'an empty labelSelectorPath is accepted', scale({ ...ok, labelSelectorPath: '' })),
   t('status-root-restricted', 'with a status subresource the root schema may hold only some keywords', crd({ spec, subresources: { status: {} }, root: { oneOf: [{ required: ['spec'] }] } })),
   t('status-root-min-properties', 'minProperties at the root is not among them', crd({ spec, subresources: { status: {} }, root: { minProperties: 1 } })),
+  ...Object.entries({ enum: [], anyOf: [], patternProperties: {}, 'x-kubernetes-list-map-keys': [], nullable: false, $ref: '', 'x-kubernetes-list-type': '' }).map(([keyword, empty]) =>
+    t(`status-root-empty-${keyword.toLowerCase().replaceAll(/[^a-z]+/g, '')}`, `an empty ${keyword} at the root`, crd({ spec, subresources: { status: {} }, root: { [keyword]: empty } }))),
   t('status-root-required', 'required at the root is among them', crd({ spec, subresources: { status: {} }, root: { required: ['spec'] } })),
 ];
 

@@ -3,7 +3,7 @@ import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
@@ -74,12 +74,20 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
     const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
     return [invalidValue(`${path}.type`, type, why)]
   }
-  const others = Object.keys(schema).filter((name) => !allowedAtRoot.includes(goName(name)) && !isEmpty(schema[name]))
+  const others = Object.keys(schema).filter(
+    (name) => !allowedAtRoot.includes(goName(name)) && isSet(name, schema[name]),
+  )
   if (others.length === 0) return []
   const shown = goStruct('apiextensions.JSONSchemaProps', { Type: quote(type) })
   const why = `only [${allowedAtRoot.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`
   return [invalidShown(path, shown, why)]
 }
+
+/** Whether the keyword is there, though it be empty: a text is absent when it is empty only where Go has no pointer to it. */
+const isSet = (keyword: string, value: Json | undefined): boolean =>
+  value !== undefined && value !== null && value !== false && !(value === '' && plainTexts.includes(keyword))
+
+const plainTexts = ['id', '$schema']
 
 /** `x-kubernetes-validations` is XValidations in Go. */
 const goName = (keyword: string): string =>
