@@ -275,7 +275,7 @@ public class Main {
         maps().withName("watched-" + n % 10).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), "{\"data\":{\"n\":\"" + n + "\"}}");
         return;
       } catch (KubernetesClientException error) {
-        boolean away = error.getCause() instanceof java.io.IOException || error.getCode() == 429 || error.getCode() >= 500;
+        boolean away = error.getStatus() == null || error.getCode() == 429 || error.getCode() >= 500;
         if (!away || System.currentTimeMillis() > end) throw error;
         Thread.sleep(100);
       }

@@ -237,9 +237,10 @@ public class Main {
     equal(answer.getHttpStatusCode() + " " + answer.getStatus().getReason() + " " + fieldsOf(answer.getStatus()), "422 Invalid [spec.size]", "refusal");
   }
 
-  /** Without the empty map of dependencies that the client would send and no server takes. */
+  /** Without the empty lists and maps that the client would send: with a status subresource no server takes them at the root. */
   static V1JSONSchemaProps schemaOf(String type) {
-    return new V1JSONSchemaProps().type(type).dependencies(null);
+    return new V1JSONSchemaProps().type(type).dependencies(null)._enum(null).allOf(null).anyOf(null).oneOf(null)
+        .definitions(null).patternProperties(null).xKubernetesListMapKeys(null);
   }
 
   static DynamicKubernetesObject thing(String name, int size) {
