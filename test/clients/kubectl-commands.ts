@@ -1,0 +1,88 @@
+/**
+ * Every command of kubectl that needs no container, on the reference and on Keelson, each with an etcd of its own and the same
+ * objects: what it prints, what it complains of and how it exits are the same, but for what no two servers share (uids, times,
+ * versions, allocated addresses). Prints what differs and exits 1 if anything does.
+ *
+ *   node test/clients/kubectl-commands.ts [--only TEXT,TEXT]   sections with such titles, and the first one, which they need;
+ *                                                               some also need what `create` makes
+ *   node test/clients/kubectl-commands.ts --show            prints what Keelson's say, without the reference
+ */
+import { parseArgs } from 'node:util'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { startReference } from '../harness/reference.ts'
+import { type KubectlCommand, sections } from './kubectl/commands.ts'
+import { inAnyOrder, masked, withoutProse } from './kubectl/mask.ts'
+import { proxyAnswers } from './kubectl/proxy.ts'
+import { KubectlSession } from './kubectl/session.ts'
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', default: '' }, show: { type: 'boolean', default: false } },
+})
+
+const parts = options.only.split(',')
+const chosen = sections.filter(({ title }, index) => index === 0 || parts.some((part) => title.includes(part)))
+
+async function show(): Promise<void> {
+  await using etcd = await startEtcd()
+  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
+  await using session = await KubectlSession.on(keelson)
+  for (const { commands } of chosen) {
+    for (const entry of commands) {
+      const command = commandOf(entry)
+      console.log(`$ kubectl ${command.run}\n${masked(await session.run(command), session)}`)
+    }
+  }
+}
+
+async function compareAll(): Promise<void> {
+  await using etcds = new AsyncDisposableStack()
+  const [ownEtcd, otherEtcd] = [etcds.use(await startEtcd()), etcds.use(await startEtcd())]
+  await using reference = await startReference({ etcdUrl: otherEtcd.clientUrl })
+  await using keelson = await startKeelson({ etcdUrl: ownEtcd.clientUrl })
+  await using ours = await KubectlSession.on(keelson)
+  await using theirs = await KubectlSession.on(reference)
+  const counts = { same: 0, explained: 0, differ: 0 }
+  const compare = (title: string, [own, other]: readonly [string, string], reason?: string): void => {
+    if (own === other) counts.same++
+    else {
+      if (reason === undefined) counts.differ++
+      else counts.explained++
+      console.log(`${title}${reason === undefined ? '' : ` (known: ${reason})`}\n${differences(own, other)}\n`)
+    }
+  }
+  for (const { title, commands } of chosen) {
+    for (const entry of commands) {
+      const command = commandOf(entry)
+      const said = (session: KubectlSession): Promise<string> => comparable(session, command)
+      compare(`kubectl ${command.run}`, await Promise.all([said(ours), said(theirs)]), command.differs)
+    }
+    console.error(`${title}: ${JSON.stringify(counts)}`)
+  }
+  const [own, other] = await Promise.all([proxyAnswers(ours), proxyAnswers(theirs)])
+  compare('kubectl proxy', [masked(own, ours), masked(other, theirs)])
+  console.log(`${counts.same} the same, ${counts.explained} differ as known, ${counts.differ} differ`)
+  if (counts.differ > 0) process.exitCode = 1
+}
+
+async function comparable(session: KubectlSession, command: KubectlCommand): Promise<string> {
+  const text = masked(await session.run(command), session)
+  if (command.run.startsWith('explain ')) return withoutProse(text)
+  return command.anyOrder ? inAnyOrder(text) : text
+}
+
+const commandOf = (entry: string | KubectlCommand): KubectlCommand =>
+  typeof entry === 'string' ? { run: entry } : entry
+
+/** Enough to see what is wrong. */
+const LINES_MAX = 40
+
+function differences(own: string, other: string): string {
+  const [mine, theirs] = [own.split('\n'), other.split('\n')]
+  const extra = mine.filter((line) => !theirs.includes(line)).map((line) => `  Keelson:   ${line}`)
+  const missing = theirs.filter((line) => !mine.includes(line)).map((line) => `  reference: ${line}`)
+  if (extra.length + missing.length === 0) return '  the same lines in another order'
+  return [...extra.slice(0, LINES_MAX), ...missing.slice(0, LINES_MAX)].join('\n')
+}
+
+await (options.show ? show() : compareAll())

@@ -1,0 +1,37 @@
+/** What no two servers share is replaced by a word, so that the rest can be compared. */
+import type { KubectlSession } from './session.ts'
+
+const masks: readonly (readonly [RegExp, string])[] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
+  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| ?[+-]\d\d:?\d\d)?(?: UTC)?/g, 'TIME'],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
+  // Of kubectl's own log.
+  [/[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /g, 'LOG '],
+  [/(resource ?version\\?"?: *\\?"?)\d+/gi, '$1VERSION'],
+  [/(resource version to be \d+, was )\d+/g, '$1VERSION'],
+  [/(?<!: *)\b(?:\d+[smhdy])+\b|<invalid>|<unknown>/g, 'AGE'],
+  [/ey[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
+  [/("continue": ?")[\w-]+/g, '$1TOKEN'],
+  [/\b10\.0\.\d+\.\d+\b/g, 'ADDRESS'],
+  [/\b3[0-2]\d{3}\b/g, 'NODEPORT'],
+  [/\b(made|rolled|web|svc\d|c3)-[a-z0-9]{5,10}\b/g, '$1-SUFFIX'],
+  [/(LIVE|MERGED)-\d+/g, '$1-DIR'],
+  [/\/tmp\/keelson-server-\w+/g, 'SERVER-DIR'],
+  [/edit-\d+/g, 'edit-FILE'],
+]
+
+export function masked(text: string, { dir, url }: Pick<KubectlSession, 'dir' | 'url'>): string {
+  let result = text.replaceAll(dir, 'DIR').replaceAll(url, 'SERVER').replaceAll(new URL(url).host, 'HOST')
+  for (const [pattern, word] of masks) result = result.replace(pattern, word)
+  // Columns are as wide as what was masked in them.
+  return result.replace(/[ \t]+/g, ' ')
+}
+
+/** What `explain` says without its descriptions, which are in our own words: names, types, values and complaints are left. */
+export const withoutProse = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => /^\S|^ *\S+ <[^>]*>|^ *(?:enum|FIELD|default):/.test(line))
+    .join('\n')
+
+export const inAnyOrder = (text: string): string => text.split('\n').toSorted().join('\n')
