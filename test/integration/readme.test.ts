@@ -18,7 +18,9 @@ const commands = readFileSync(join(root, 'README.md'), 'utf8')
   .map((line) => line.trim())
 
 /** Those that show what a cluster does by itself. */
-const cluster = commands.filter((command) => /^(kubectl (create|wait|delete|auth|certificate|patch) |OWNER=)/.test(command))
+const cluster = commands.filter((command) =>
+  /^(kubectl (create|wait|delete|auth|certificate|patch) |OWNER=)/.test(command),
+)
 
 let dir: string
 let env: NodeJS.ProcessEnv
