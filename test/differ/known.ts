@@ -164,7 +164,7 @@ const hasBoth = ({ value }: Place): boolean =>
 
 const DELETE = '$deleteFromPrimitiveList/'
 
-export const DESCRIPTIONS_ROW = 'descriptions of the columns of a table'
+export const DESCRIPTIONS_ROW = 'descriptions of kinds and fields (`kubectl explain`), and of the columns of a table'
 
 export const NOT_ENFORCED_ROW = 'a mutating admission policy is written while its feature gate is off'
 
