@@ -145,6 +145,8 @@ test('keys are rotated while clients keep working', async () => {
   }
   isOver = true
   for (const requests of await Promise.all(working)) assert.ok(requests > 5)
+  // With a key of its own: the same token, issued again in the same second, may be known from before.
+  await provider.rotate({ keepsOld: true })
   const withdrawn = await logins[0]?.refresh()
   await provider.rotate({ keepsOld: false })
   assert.equal((await whoAmI(client, (await logins[0]?.refresh()) ?? '')).username, 'jane')
