@@ -16,6 +16,7 @@ const entryPoints = {
   'yaml-worker': 'codec/yaml-worker.ts',
   'decode-worker': 'config/files/decode-worker.ts',
   'pattern-worker': 'cel/pattern-worker.ts',
+  'sqlite-worker': 'storage/sqlite/sqlite-worker.ts',
 }
 
 export async function buildPackage(outdir: string): Promise<void> {

@@ -21,8 +21,8 @@ const PINO_AFTER_MS = 2_000
 const usage = `Usage: keelson <command> [flags]
 
 Commands:
-  dev       Start etcd and the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
-  serve     Serve the Kubernetes API on etcd. keelson serve --help lists its flags.
+  dev       Start the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
+  serve     Serve the Kubernetes API on etcd, or from a folder. keelson serve --help lists its flags.
   auth why  Show why somebody may do something, or not. keelson auth why --help lists its flags.
 
   --version Show the version.

@@ -43,7 +43,6 @@ import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
-import { EtcdClient } from './etcd/client.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
@@ -60,11 +59,9 @@ import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers } from './lib/timers.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
-import { Compactor } from './storage/compactor.ts'
-import { EtcdEngine } from './storage/etcd-engine.ts'
-import { checkVersions } from './storage/etcd-versions.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
+import { openEngine } from './storage/open-engine.ts'
 import { addStorageSize, SIZE_POLL_MS } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
@@ -131,26 +128,23 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   await using parts = new AsyncDisposableStack()
   const { certificate, ...files } = loadCertificate(config, clock)
 
-  const tls = config.etcd.tls ?? undefined
   const metrics = new Metrics(config.allowedMetricLabels)
   const { random } = surroundings
   const audit = await createAudit(config.audit, { metrics, clock, random, log })
   if (audit !== undefined) parts.use(audit)
 
-  const etcd = { endpoints: config.etcd.servers, tls, clock, log }
-  await checkVersions(etcd, log)
-  const client = new EtcdClient(etcd)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
-  const engine = parts.use(new MeasuredEngine(new EtcdEngine(client), { root, metrics, monotonicMs }))
+  const { engine: ownEngine, startCompaction, readSize } = await openEngine(config.etcd, { clock, log })
+  const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
-  parts.use(new Compactor({ client, log, intervalMs: config.etcd.compactionMs }))
+  parts.use(startCompaction())
   const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.allowedMetricLabels)
-  const showSize = addStorageSize(metrics, client.maintenance)
+  const showSize = addStorageSize(metrics, readSize)
   parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
   addProcessMetrics(metrics, clock)
   addServerMetrics(metrics, config.featureGates)
@@ -476,6 +470,7 @@ async function startCache(cache: Cache, { etcd }: Config): Promise<void> {
     await cache.start()
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
+    if (etcd.dataDir !== null) throw new Error(`the store in ${etcd.dataDir} cannot be read (${why})`, { cause })
     const servers = etcd.servers.join(', ')
     throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
   }

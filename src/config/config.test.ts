@@ -38,7 +38,14 @@ test('flags become one frozen configuration', () => {
   assert.ok(checked.kind === 'config')
   const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
   assert.deepEqual(config, {
-    etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', media: 'json', tls: null, compactionMs: 300_000 },
+    etcd: {
+      servers: ['http://127.0.0.1:2379'],
+      dataDir: null,
+      prefix: '/registry',
+      media: 'json',
+      tls: null,
+      compactionMs: 300_000,
+    },
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
@@ -239,9 +246,9 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  // --help and --version are not in the table; those of controllers are ours, after kube-controller-manager.
+  // --help and --version are not in the table; --data-dir is ours; those of controllers are, too, after kube-controller-manager.
   const ownFlags =
-    ['controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
+    ['data-dir', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
     Object.keys(signingFlags).length
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })

@@ -28,7 +28,10 @@ import { Values } from './values.ts'
 
 export type Config = {
   readonly etcd: {
+    /** Empty: a store of this process is used instead. */
     readonly servers: readonly string[]
+    /** The folder of the store of this process; null: etcd is used. */
+    readonly dataDir: string | null
     readonly prefix: string
     /** The serialization of built-in objects in etcd. */
     readonly media: StorageMedia
@@ -184,8 +187,14 @@ const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
 
 function readEtcd(values: Values): Config['etcd'] {
   const servers = values.slice('etcd-servers')
-  if (servers.length === 0) {
-    values.fault('--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379')
+  const dataDir = values.string('data-dir')
+  if (servers.length === 0 && dataDir === '') {
+    values.fault(
+      '--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
+    )
+  }
+  if (servers.length > 0 && dataDir !== '') {
+    values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
   }
   for (const server of servers) {
     if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
@@ -207,6 +216,7 @@ function readEtcd(values: Values): Config['etcd'] {
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   return {
     servers,
+    dataDir: dataDir === '' ? null : dataDir,
     prefix: values.string('etcd-prefix'),
     media: media ?? 'json',
     tls: Object.keys(paths).length === 0 ? null : paths,

@@ -18,6 +18,11 @@ const misc = 'Misc'
 
 const flagTable = {
   'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'data-dir': {
+    section: etcd,
+    type: 'string',
+    help: 'Keep everything in this folder instead of etcd: one process, one machine; for development, tests and small installations.',
+  },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
@@ -466,8 +471,9 @@ export function helpText(gates: readonly string[]): string {
   const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
   const text = [...sections].map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`).join('')
   return `Usage: keelson serve --etcd-servers=URL [flags]
+       keelson serve --data-dir=FOLDER [flags]
 
-Serves the Kubernetes API on etcd. Flags have the names that they have for kube-apiserver; those of its flags that are not
+Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.
 
 ${text}Feature gates that Keelson acts on: ${gates.join(', ')}.

@@ -1,6 +1,6 @@
 /**
  * What `keelson dev` keeps in its folder: a CA, the server's certificate, an administrator's certificate and kubeconfig, the
- * signing key of ServiceAccount tokens, and etcd's data. All of it is created once and reused, so that a kubeconfig stays valid
+ * signing key of ServiceAccount tokens, and the data of the store or of etcd. All of it is created once and reused, so that a kubeconfig stays valid
  * over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
@@ -14,6 +14,8 @@ import { type Certificate, createAuthority, issue } from '../lib/x509/certificat
 export type DataFolder = {
   /** Absolute. */
   readonly path: string
+  /** Of the store of the server itself. */
+  readonly store: string
   readonly etcdData: string
   readonly etcdLog: string
   readonly caCertificate: string
@@ -83,6 +85,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64')
 function layout(path: string): DataFolder {
   return {
     path,
+    store: join(path, 'store'),
     etcdData: join(path, 'etcd'),
     etcdLog: join(path, 'etcd.log'),
     caCertificate: join(path, 'ca.crt'),

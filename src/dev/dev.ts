@@ -1,4 +1,5 @@
-/** `keelson dev`: a control plane in one command. Finds or starts etcd, creates certificates and a kubeconfig, serves. */
+/** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
+import { existsSync } from 'node:fs'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
@@ -11,13 +12,13 @@ const DATA_DIR = './.keelson'
 
 export const devHelp = `Usage: keelson dev [flags]
 
-Starts etcd and the API server on this machine and writes a kubeconfig for them. Ctrl-C stops both; the next start goes on
-with the same data.
+Starts the API server on this machine, with a store of its own, and writes a kubeconfig for it. Ctrl-C stops it; the next start
+goes on with the same data.
 
   --data-dir=folder (default ${DATA_DIR})
-        Where certificates, the kubeconfig and etcd's data are kept. Remove it to begin anew.
+        Where certificates, the kubeconfig and all objects are kept. Remove it to begin anew.
   --etcd=program
-        The etcd to start. Default: the one on the PATH.
+        Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has etcd's data goes on with etcd.
   --etcd-servers=list
         Use an etcd that runs already, and start none.
   --help
@@ -41,7 +42,7 @@ export type DevParts = {
 
 export type Dev = {
   readonly stop: () => Promise<void>
-  /** Resolves when etcd has ended by itself; never for an etcd that was not started here. */
+  /** Resolves when etcd has ended by itself; never if none was started here. */
   readonly failed: Promise<void>
 }
 
@@ -63,15 +64,16 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   const folder = prepareDataFolder(own.dataDir, parts.nowMs)
   const claim = await claimFolder(folder)
   stack.defer(() => claim.release())
-  if (!own.hasServers) stack.defer(() => forgetEtcd(folder))
-  const etcd = own.hasServers ? undefined : stack.use(await runEtcd(folder, own.etcd, parts))
+  const startsEtcd = !own.hasServers && (own.etcd !== undefined || existsSync(folder.etcdData))
+  if (startsEtcd) stack.defer(() => forgetEtcd(folder))
+  const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
   const config = orFail(
     checkArgs([
       ...serveDefaults(own),
       ...certificateArgs(folder),
       ...accountArgs(folder, own),
       ...signingArgs(folder, own),
-      ...etcdArgs(etcd),
+      ...storeArgs(folder, own, etcd),
       ...own.rest,
     ]),
   )
@@ -135,7 +137,7 @@ function splitArgs(args: readonly string[]): Own {
 }
 
 async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
-  const program = findEtcd(given, parts.path, parts.ownEtcd)
+  const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
   const etcd = await startEtcd({ program, dataDir: folder.etcdData, logFile: folder.etcdLog })
   noteEtcd(folder, etcd.pid)
   try {
@@ -148,7 +150,10 @@ async function runEtcd(folder: DataFolder, given: string | undefined, parts: Dev
   return etcd
 }
 
-const etcdArgs = (etcd: EtcdChild | undefined): string[] => (etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`])
+function storeArgs(folder: DataFolder, { hasServers }: Own, etcd: EtcdChild | undefined): string[] {
+  if (hasServers) return []
+  return etcd === undefined ? [`--data-dir=${folder.store}`] : [`--etcd-servers=${etcd.url}`]
+}
 
 const certificateArgs = (folder: DataFolder): string[] => [
   `--client-ca-file=${folder.caCertificate}`,

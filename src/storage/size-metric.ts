@@ -1,14 +1,12 @@
-/** The size of etcd's database, which an operator watches before the quota of etcd ends all writes. */
-import type { Maintenance } from '../etcd/maintenance.ts'
+/** The size of the database, which an operator watches before the quota of etcd, or the disk, ends all writes. */
 import type { Metrics } from '../lib/metrics.ts'
 
 /** Upstream's interval. */
 export const SIZE_POLL_MS = 30_000
 
-/** Asks the member that is connected, and shows its answer. */
 export function addStorageSize(
   metrics: Metrics,
-  maintenance: Pick<Maintenance, 'status'>,
+  readSize: (signal: AbortSignal) => Promise<number>,
 ): (signal: AbortSignal) => Promise<void> {
   const size = metrics.gauge({
     name: 'apiserver_storage_size_bytes',
@@ -17,8 +15,7 @@ export function addStorageSize(
     labels: ['storage_cluster_id'],
   })
   return async (signal) => {
-    const { dbSizeBytes } = await maintenance.status({ signal })
-    size.with(CLUSTER_ID).value = dbSizeBytes
+    size.with(CLUSTER_ID).value = await readSize(signal)
   }
 }
 

@@ -138,7 +138,8 @@ export async function startApiServer(
   const [port = 0] = wantedPort === undefined ? await freePorts(1) : [wantedPort]
   const [program, ...before] = command
   const usual = [
-    `--etcd-servers=${etcdUrl}`,
+    // KEELSON_STORE=sqlite: the suites on the store of the process. What they look up in etcd themselves is not there then.
+    process.env['KEELSON_STORE'] === 'sqlite' ? `--data-dir=${join(dir, 'store')}` : `--etcd-servers=${etcdUrl}`,
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',

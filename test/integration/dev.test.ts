@@ -55,8 +55,10 @@ class DevProcess implements AsyncDisposable {
 
 async function flagsFor(name: string): Promise<string[]> {
   const [port = 0] = await freePorts(1)
-  return [`--data-dir=${join(dir, name)}`, `--etcd=${toolPath('etcd')}`, `--secure-port=${port}`]
+  return [`--data-dir=${join(dir, name)}`, `--secure-port=${port}`]
 }
+
+const withEtcd = async (name: string): Promise<string[]> => [...(await flagsFor(name)), `--etcd=${toolPath('etcd')}`]
 
 const kubectl = async (folder: string, ...args: readonly string[]): Promise<string> => {
   const flags = ['--kubeconfig', join(dir, folder, 'kubeconfig'), '--cache-dir', join(dir, 'kubectl-cache')]
@@ -74,8 +76,27 @@ async function isAlive(pid: number): Promise<boolean> {
   return state !== '' && !state.startsWith('Z')
 }
 
-test('one command gives a cluster; Ctrl-C ends all of it; the next start finds the data', async () => {
-  const flags = await flagsFor('first')
+test('one command gives a cluster without etcd; what was acknowledged outlives a kill -9', async () => {
+  const flags = await flagsFor('alone')
+  {
+    await using dev = new DevProcess(flags)
+    await dev.ready()
+    assert.doesNotMatch(dev.err, /etcd/)
+    await kubectl('alone', 'create', 'configmap', 'kept', '--from-literal=a=b')
+    const other = new DevProcess(flags)
+    await once(other.child, 'close')
+    assert.equal(other.child.exitCode, 1)
+    assert.match(other.err, /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/)
+    await dev.stop('SIGKILL')
+  }
+  await using again = new DevProcess(flags)
+  await again.ready()
+  assert.equal(await kubectl('alone', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
+  assert.equal((await stat(join(dir, 'alone', 'store', 'keelson.sqlite'))).mode & 0o077, 0)
+})
+
+test('with etcd: Ctrl-C ends all of it; the next start finds the data', async () => {
+  const flags = await withEtcd('first')
   const kubeconfig = join(dir, 'first', 'kubeconfig')
   let etcdPid: number
   {
@@ -148,7 +169,7 @@ test('every namespace has a service account and the CA; a pod has its token in a
 })
 
 test('two in one folder do not get in each other’s way; an etcd that was left behind is ended', async () => {
-  const flags = await flagsFor('second')
+  const flags = await withEtcd('second')
   await using dev = new DevProcess(flags)
   await dev.ready()
   const other = new DevProcess(flags)

@@ -9,6 +9,7 @@ import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { keyAfter } from '../keys.ts'
+import type { Commit, CommitsQuery } from '../local-feed.ts'
 import { KeyHistory, type KeyVersion } from './key-history.ts'
 
 // The package is CommonJS: its class is at `default.default`.
@@ -18,9 +19,6 @@ const BTree = BTreeModule.default
 const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
 /** The size of an etcd Txn request besides its value and its key, which it contains three times. */
 const REQUEST_BYTES_AROUND = 64
-
-/** All changes of one revision, in the order of keys. */
-export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
 
 /** A copy of the whole database, as a backup. */
 export type Snapshot = {
@@ -161,7 +159,7 @@ export class MemoryDatabase {
    * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
    * compacted to.
    */
-  commitsAfter(revision: Revision, most: number): readonly Commit[] | undefined {
+  commitsAfter({ after: revision, most, previous }: CommitsQuery): readonly Commit[] | undefined {
     if (revision < this.#compacted) return undefined
     const commits: Commit[] = []
     const first = (this.#commits.at(0)?.revision ?? this.#revision + 1) - 1
@@ -169,14 +167,15 @@ export class MemoryDatabase {
     for (let i = Math.max(0, revision - first); commits.length < most; i++) {
       const commit = this.#commits.at(i)
       if (commit === undefined) break
-      commits.push(commit)
+      commits.push(previous ? { ...commit, events: commit.events.map((event) => this.#withPrevious(event)) } : commit)
     }
     return commits
   }
 
   snapshot(): Snapshot {
     const histories = [...this.#histories.values()].map(({ key, versions }) => ({ key, versions: [...versions] }))
-    const commits = this.commitsAfter(this.#compacted, Number.POSITIVE_INFINITY) ?? []
+    const query = { after: this.#compacted, most: Number.POSITIVE_INFINITY, previous: false }
+    const commits = this.commitsAfter(query) ?? []
     const leases = [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({ id, ttlSeconds, keys: [...keys] }))
     return { revision: this.#revision, compacted: this.#compacted, histories, commits, leases }
   }
@@ -195,6 +194,13 @@ export class MemoryDatabase {
       this.#leases.set(id, { ttlSeconds, keys: new Set(keys) })
       for (const key of keys) this.#leaseOf.set(key, id)
     }
+  }
+
+  /** The previous value may be compacted although the event is not. */
+  #withPrevious(event: FeedEvent): FeedEvent {
+    if (event.type === 'put' && event.createRevision === event.revision) return event
+    const previous = this.get(event.key, event.revision - 1)
+    return previous === undefined ? event : { ...event, previous }
   }
 
   #readable(revision: Revision | undefined): Revision {

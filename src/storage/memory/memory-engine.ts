@@ -17,8 +17,8 @@ import type {
   Revision,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
-import { type Commit, MemoryDatabase, type Snapshot } from './database.ts'
-import { MemoryFeed } from './memory-feed.ts'
+import { type Commit, LocalFeed } from '../local-feed.ts'
+import { MemoryDatabase, type Snapshot } from './database.ts'
 
 /** The timeout of a call, which is that of the etcd client. */
 const CALL_TIMEOUT_MS = 10_000
@@ -38,7 +38,7 @@ export class MemoryEngine implements Engine {
   readonly #time: Time
   readonly #observe: (commit: Commit) => void
   readonly #database: MemoryDatabase
-  readonly #feeds = new Set<MemoryFeed>()
+  readonly #feeds = new Set<LocalFeed>()
   readonly #deadlines = new Map<bigint, number>()
   /** Calls that wait until the database is resumed. */
   readonly #waiting = new Set<() => void>()
@@ -69,11 +69,11 @@ export class MemoryEngine implements Engine {
   }
 
   openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
-    const feed = new MemoryFeed({
+    const feed = new LocalFeed({
       ...options,
       ranges,
       sink,
-      database: this.#database,
+      source: this.#database,
       timers: this.#time,
       isPaused: () => this.#isPaused,
       onClosed: (closed) => this.#feeds.delete(closed),

@@ -1,12 +1,26 @@
 /**
- * A feed of the memory engine, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
+ * A feed of an engine in this process, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
  * then gets each revision as it happens; events and progress share one queue, so progress never overtakes events; progress is
  * answered only while all ranges are synced.
  */
-import { Deque } from '../../lib/deque.ts'
-import type { Timers } from '../../lib/timers.ts'
-import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision } from '../engine.ts'
-import type { Commit, MemoryDatabase } from './database.ts'
+import { Deque } from '../lib/deque.ts'
+import { goOn } from '../lib/go-on.ts'
+import type { Timers } from '../lib/timers.ts'
+import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision } from './engine.ts'
+
+/** All changes of one revision, in the order of keys. */
+export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
+
+export type CommitsQuery = { readonly after: Revision; readonly most: number; readonly previous: boolean }
+
+export type FeedSource = {
+  /** What has been committed, and told to feeds. */
+  readonly revision: Revision
+  /** The oldest revision that can be read. */
+  readonly compacted: Revision
+  /** The first commits after a revision; undefined if that revision is compacted. */
+  readonly commitsAfter: (query: CommitsQuery) => readonly Commit[] | undefined | Promise<readonly Commit[] | undefined>
+}
 
 /** How many revisions a range gets at once while it is replayed, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
@@ -15,21 +29,22 @@ const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
   told: Revision
-  state: 'replaying' | 'synced' | 'gone'
+  /** `asking`: a replay is on its way. */
+  state: 'replaying' | 'asking' | 'synced' | 'gone'
 }
 
-export type MemoryFeedParts = FeedOptions & {
-  readonly database: MemoryDatabase
+export type LocalFeedParts = FeedOptions & {
+  readonly source: FeedSource
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
   readonly sink: FeedSink
   /** Whether the database is paused; `kick` is called when it is resumed. */
   readonly isPaused: () => boolean
-  readonly onClosed: (feed: MemoryFeed) => void
+  readonly onClosed: (feed: LocalFeed) => void
 }
 
-export class MemoryFeed implements FeedStream {
-  readonly #parts: MemoryFeedParts
+export class LocalFeed implements FeedStream {
+  readonly #parts: LocalFeedParts
   readonly #ranges: readonly RangeState[]
   readonly #queue = new Deque<() => void>()
   #isScheduled = false
@@ -37,7 +52,7 @@ export class MemoryFeed implements FeedStream {
   #isProgressWanted = false
   #isEnded = false
 
-  constructor(parts: MemoryFeedParts) {
+  constructor(parts: LocalFeedParts) {
     this.#parts = parts
     this.#ranges = parts.ranges.map((range) => ({ ...range, told: range.after, state: 'replaying' }))
     this.kick()
@@ -60,10 +75,15 @@ export class MemoryFeed implements FeedStream {
     this.#parts.sink.onEnd(cause)
   }
 
-  /** Delivers a commit to the ranges that are synced; the others get it by their replay. */
+  /** Delivers a commit to the ranges that are synced; the others get it by their replay, which alone knows previous values. */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
-      if (range.state === 'synced') this.#tell(index, range, [commit])
+      if (range.state !== 'synced') continue
+      if (this.#parts.previous !== true) this.#tell(index, range, [commit])
+      else {
+        range.state = 'replaying'
+        this.kick()
+      }
     }
   }
 
@@ -90,17 +110,26 @@ export class MemoryFeed implements FeedStream {
   }
 
   #replay(index: number, range: RangeState): void {
-    const { database, sink } = this.#parts
-    const commits = database.commitsAfter(range.told, REPLAYED_AT_ONCE)
+    const { source, previous = false } = this.#parts
+    range.state = 'asking'
+    const replayed = goOn(source.commitsAfter({ after: range.told, most: REPLAYED_AT_ONCE, previous }), (commits) => {
+      if (!this.#isEnded) this.#take(index, range, commits)
+    })
+    if (replayed instanceof Promise) replayed.catch((error: Error) => this.end(error))
+  }
+
+  #take(index: number, range: RangeState, commits: readonly Commit[] | undefined): void {
+    const { source, sink } = this.#parts
     if (commits === undefined) {
       range.state = 'gone'
-      const oldest = database.compacted
+      const oldest = source.compacted
       this.#send(() => sink.onCompacted(index, oldest))
       return
     }
     this.#tell(index, range, commits)
     // A range that starts at a future revision is synced at once; it gets events after that revision.
-    if (range.told >= database.revision) range.state = 'synced'
+    range.state = range.told >= source.revision ? 'synced' : 'replaying'
+    this.kick()
   }
 
   #tell(index: number, range: RangeState, commits: readonly Commit[]): void {
@@ -109,20 +138,12 @@ export class MemoryFeed implements FeedStream {
     )
     range.told = Math.max(range.told, commits.at(-1)?.revision ?? 0)
     if (events.length === 0) return
-    const told = this.#parts.previous === true ? events.map((event) => this.#withPrevious(event)) : events
-    this.#send(() => this.#parts.sink.onEvents(index, told))
-  }
-
-  /** The previous value may be compacted although the event is not. */
-  #withPrevious(event: FeedEvent): FeedEvent {
-    if (event.type === 'put' && event.createRevision === event.revision) return event
-    const previous = this.#parts.database.get(event.key, event.revision - 1)
-    return previous === undefined ? event : { ...event, previous }
+    this.#send(() => this.#parts.sink.onEvents(index, events))
   }
 
   #answerProgress(): void {
-    const { database, sink } = this.#parts
-    const { revision } = database
+    const { source, sink } = this.#parts
+    const { revision } = source
     const isVouchedFor = ({ state, after }: RangeState): boolean =>
       state === 'gone' || (state === 'synced' && after <= revision)
     if (this.#ranges.every(isVouchedFor)) this.#send(() => sink.onProgress(revision))

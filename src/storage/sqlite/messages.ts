@@ -1,0 +1,101 @@
+/** What the engine and its thread tell each other. Values travel together in one buffer, so that a message costs one copy. */
+import type { Revision } from '../engine.ts'
+import type { StorageErrorCode } from '../errors.ts'
+
+/** Where a value stands in the buffer of its message. */
+export type Place = { readonly start: number; readonly end: number }
+
+export type ChangeCall = {
+  readonly op: 'change'
+  readonly id: number
+  readonly key: string
+  readonly expected: Revision
+  /** Absent: the key is deleted. */
+  readonly put?: Place
+  readonly lease?: bigint
+}
+
+export type RangeCall = {
+  readonly op: 'range'
+  readonly id: number
+  readonly from: string
+  readonly to: string
+  readonly revision: Revision
+  readonly limit: number
+  readonly values: 'all' | 'none' | 'count'
+}
+
+export type CommitsCall = {
+  readonly op: 'commits'
+  readonly id: number
+  readonly after: Revision
+  readonly most: number
+  readonly previous: boolean
+}
+
+export type GrantCall = { readonly op: 'grant'; readonly id: number; readonly ttlSeconds: number }
+export type RevokeCall = { readonly op: 'revoke'; readonly id: number; readonly lease: bigint }
+export type CompactCall = { readonly op: 'compact'; readonly id: number; readonly revision: Revision }
+
+export type Call = ChangeCall | RangeCall | CommitsCall | GrantCall | RevokeCall | CompactCall
+
+export type Calls = { readonly calls: readonly Call[]; readonly bytes: Uint8Array }
+
+export type Row = {
+  readonly key: string
+  readonly revision: Revision
+  readonly created: Revision
+  readonly value: Place
+}
+
+/** `value` absent: a deletion. */
+export type EventRow = {
+  readonly key: string
+  readonly revision: Revision
+  readonly created: Revision
+  readonly value: Place | undefined
+  readonly previous?: Row | undefined
+}
+
+export type Answer =
+  | { readonly op: 'won'; readonly id: number; readonly revision: Revision; readonly created: Revision }
+  | { readonly op: 'lost'; readonly id: number; readonly revision: Revision; readonly current: Row | undefined }
+  | {
+      readonly op: 'range'
+      readonly id: number
+      readonly revision: Revision
+      readonly rows: readonly Row[]
+      readonly count: number
+    }
+  | {
+      readonly op: 'commits'
+      readonly id: number
+      readonly rows: readonly EventRow[] | undefined
+      readonly upTo: Revision
+      readonly compacted: Revision
+    }
+  | { readonly op: 'granted'; readonly id: number; readonly lease: bigint }
+  | { readonly op: 'revoked'; readonly id: number; readonly revision: Revision; readonly keys: readonly string[] }
+  | { readonly op: 'compacted'; readonly id: number; readonly compacted: Revision }
+  | {
+      readonly op: 'failed'
+      readonly id: number
+      readonly code: StorageErrorCode
+      readonly message: string
+      readonly ambiguous: boolean
+    }
+
+export type Answers = { readonly kind: 'answers'; readonly answers: readonly Answer[]; readonly bytes: Uint8Array }
+
+export type Opened = {
+  readonly kind: 'opened'
+  readonly databaseId: string
+  readonly revision: Revision
+  readonly compacted: Revision
+  readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number }[]
+}
+
+export type FromThread = Answers | Opened | { readonly kind: 'refused'; readonly message: string }
+
+/** To the thread: it finishes what it has begun, closes the file, and ends. */
+export type End = { readonly end: true }

@@ -1,0 +1,92 @@
+/** The contract on the engine on SQLite, and what only a file can show: it is there again, and it belongs to one. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import { storeContract } from './store-contract.ts'
+import { bytes, decode, newStore, Recorder, type Subject } from './subject.ts'
+
+const newPath = (): string => mkdtempSync(join(tmpdir(), 'keelson-sqlite-'))
+
+storeContract('sqlite', async (): Promise<Subject> => {
+  const folder = newPath()
+  const engine = await SqliteEngine.open({ folder })
+  return {
+    engine,
+    compact: (revision) => engine.compact(revision),
+    revokeLease: (lease) => engine.revokeLease(lease),
+    [Symbol.asyncDispose]: async () => {
+      await engine[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true })
+    },
+  }
+})
+
+test('what was stored is there again: objects, revisions, history, leases, the identity', async () => {
+  const folder = newPath()
+  let engine = await SqliteEngine.open({ folder })
+  const store = newStore(engine)
+  const first = await store.create('/x/a', bytes('one'))
+  const { revision } = await store.update('/x/a', { decode }, () => ({ put: bytes('two') }))
+  const lease = await engine.grantLease(3600)
+  await engine.change({ key: '/x/leased', expected: 0, write: { put: bytes('gone soon'), lease } })
+  const { databaseId } = engine
+  const latest = await engine.latest()
+  await engine[Symbol.asyncDispose]()
+
+  engine = await SqliteEngine.open({ folder })
+  assert.deepEqual([engine.databaseId, await engine.latest()], [databaseId, latest])
+  const past = await engine.range({ ...rangeOf('/x/'), revision: first })
+  assert.deepEqual(
+    past.values.map(({ value }) => value.toString()),
+    ['one'],
+  )
+  using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: first }])
+  await feed.reach(latest)
+  assert.deepEqual(
+    feed.events.map(({ value }) => value),
+    ['two', 'gone soon'],
+  )
+  await engine.revokeLease(lease)
+  const { values } = await engine.range(rangeOf('/x/'))
+  assert.deepEqual(
+    values.map(({ key, revision: at }) => [key, at]),
+    [['/x/a', revision]],
+  )
+  await engine[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+test('a folder belongs to one process', async () => {
+  const folder = newPath()
+  await using engine = await SqliteEngine.open({ folder })
+  await assert.rejects(SqliteEngine.open({ folder }), (error: Error) => {
+    assert.equal(error.message, `${folder} is in use by process ${process.pid}: stop it, or choose another --data-dir`)
+    return true
+  })
+  await engine.latest()
+})
+
+test('what is compacted is given back, in slices, and what is left can be read', async () => {
+  const folder = newPath()
+  await using engine = await SqliteEngine.open({ folder, isDurable: false })
+  const store = newStore(engine)
+  for (let round = 0; round < 20; round++) {
+    const all = Array.from({ length: 100 }, async (_, i) => {
+      if (round === 0) await store.create(`/x/${i}`, bytes(round))
+      else await store.update(`/x/${i}`, { decode }, () => ({ put: bytes(round) }))
+    })
+    await Promise.all(all)
+  }
+  for (let i = 0; i < 50; i++) await store.delete(`/x/${i}`, { decode })
+  const latest = await engine.latest()
+  await engine.compact(latest)
+  await engine[Symbol.asyncDispose]()
+  await using again = await SqliteEngine.open({ folder })
+  assert.equal(await again.latest(), latest)
+  const { count, values } = await again.range(rangeOf('/x/'))
+  assert.deepEqual([count, values.every(({ value }) => value.toString() === '19')], [50, true])
+})
