@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { PeerCertificate } from '../api/request.ts'
@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { der, sequence } from '../lib/x509/der.ts'
+import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
 import { reviewedToken } from './bearer-token.ts'
 import { AuthenticationMetrics } from './metrics.ts'
@@ -221,9 +222,21 @@ test('the serial number of a certificate that is refused is shown short, whateve
 test('the subject of a certificate that is refused is not read', () => {
   const { certificate } = client('jane', false)
   let reads = 0
-  Object.defineProperty(certificate, 'toLegacyObject', { value: () => reads++ })
+  Object.defineProperty(certificate, 'raw', { get: () => reads++ })
   assert.equal(seen({}, byCertificate, { certificate, isVerified: false }), '401')
   assert.equal(reads, 0)
+})
+
+test('attack: a certificate with a key with which Node ends the process when it is asked for the subject', async () => {
+  const { certificatePem, keyPem } = createAuthority('clients', now)
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' })
+  const subject = [{ id: '550403', text: 'jane' }]
+  const names = { dns: [], emails: [], addresses: [], uris: [] }
+  const issued = await new SigningAuthority(certificatePem, keyPem).issue(
+    { commonName: 'jane', organizations: [], subject, names, publicKey },
+    { notBeforeMs: now, notAfterMs: now + 3_600_000, usageBits: 1, extendedUsages: [] },
+  )
+  assert.equal(seen({}, byCertificate, { certificate: new X509Certificate(issued), isVerified: true }), 'jane')
 })
 
 test('attempts are counted by their result, users by a few names', async () => {

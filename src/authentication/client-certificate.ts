@@ -6,11 +6,11 @@
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import { type CertificateSubject, readCertificateSubject, subjectPart } from '../lib/x509/certificate-subject.ts'
+import { DerError } from '../lib/x509/der-reader.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 
-/** The OID of the subject's attribute that holds a uid, as upstream defines it. */
-const uidPart = '1.3.6.1.4.1.57683.2'
 /** 20 octets (RFC 5280, section 4.1.2.2). */
 const SERIAL_HEX_DIGITS_MAX = 40
 
@@ -75,18 +75,19 @@ function attemptOf(peer: PeerCertificate, parsesUid: boolean): Attempt {
   return typeof user === 'string' ? refuse(peer, user) : { kind: 'known', user: withAuthenticatedGroup(user) }
 }
 
-/** Undefined without a common name. A certificate with several uids, or an empty one, is refused: the reason. */
+/** Undefined without a common name. A certificate with several uids, an empty one, or names that are no text is refused: the reason. */
 function userOf(certificate: X509Certificate, parsesUid: boolean): User | string | undefined {
-  const parts = partsOf(certificate)
-  const name = commonNameOf(certificate)
+  const subject = subjectOf(certificate)
+  if (subject === undefined) return unreadable
+  const name = commonNameIn(subject)
   if (name === '') return undefined
-  const uids = parsesUid ? valuesOf(parts[uidPart]) : []
+  const uids = parsesUid ? (subject.get(subjectPart.uid) ?? []) : []
   if (uids.length > 1) return 'expected 1 UID, but found multiple'
   if (uids[0] === '') return 'UID cannot be an empty string'
   return {
     name,
     uid: uids[0] ?? '',
-    groups: valuesOf(parts['O']),
+    groups: subject.get(subjectPart.organization) ?? [],
     extra: {
       'authentication.kubernetes.io/credential-id': [
         `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`,
@@ -95,12 +96,21 @@ function userOf(certificate: X509Certificate, parsesUid: boolean): User | string
   }
 }
 
-/** Empty if there is none; the last one of several, as Go. */
-export const commonNameOf = (certificate: X509Certificate): string => valuesOf(partsOf(certificate)['CN']).at(-1) ?? ''
+export const unreadable = 'the subject of the certificate cannot be read'
 
-type Parts = { readonly [part: string]: string | readonly string[] | undefined }
+/** Empty if there is none; the last one of several, as Go. Undefined: it cannot be read. */
+export function commonNameOf(certificate: X509Certificate): string | undefined {
+  const subject = subjectOf(certificate)
+  return subject && commonNameIn(subject)
+}
 
-const partsOf = (certificate: X509Certificate): Parts => ({ ...certificate.toLegacyObject().subject })
+const commonNameIn = (subject: CertificateSubject): string => subject.get(subjectPart.commonName)?.at(-1) ?? ''
 
-const valuesOf = (value: string | readonly string[] | undefined): readonly string[] =>
-  typeof value === 'string' ? [value] : (value ?? [])
+function subjectOf({ raw }: X509Certificate): CertificateSubject | undefined {
+  try {
+    return readCertificateSubject(raw)
+  } catch (error) {
+    if (error instanceof DerError) return undefined
+    throw error
+  }
+}

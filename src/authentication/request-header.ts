@@ -8,7 +8,15 @@ import { decodeHeaderKey, headerValues, type PeerCertificate } from '../api/requ
 import type { User } from '../api/user.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
-import { commonNameOf, isInTime, outOfTime, refuse, type Validity, validityOf } from './client-certificate.ts'
+import {
+  commonNameOf,
+  isInTime,
+  outOfTime,
+  refuse,
+  unreadable,
+  type Validity,
+  validityOf,
+} from './client-certificate.ts'
 
 export type RequestHeaderOptions = {
   readonly headers: IdentityHeaders
@@ -30,6 +38,7 @@ export function createVerifyProxy(options: RequestHeaderOptions): VerifyProxy {
     const proxy = proxies.get(peer) ?? proxyOf(peer)
     proxies.set(peer, proxy)
     if (!isInTime(proxy, wallMs())) return refuse(peer, outOfTime)
+    if (proxy.name === undefined) return refuse(peer, unreadable)
     if (allowedNames.length > 0 && !allowedNames.includes(proxy.name)) {
       return { kind: 'bad', why: `x509: subject with cn=${proxy.name} is not in the allowed list` }
     }
@@ -38,7 +47,8 @@ export function createVerifyProxy(options: RequestHeaderOptions): VerifyProxy {
   }
 }
 
-type Proxy = Validity & { readonly name: string }
+/** Without a name: it cannot be read. */
+type Proxy = Validity & { readonly name: string | undefined }
 
 const proxyOf = ({ certificate }: PeerCertificate): Proxy => ({
   ...validityOf(certificate),

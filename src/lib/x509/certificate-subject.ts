@@ -1,0 +1,78 @@
+/**
+ * The subject of a certificate, read from its DER. Node would give it with `toLegacyObject` (or `getPeerCertificate`), but that ends the
+ * whole process if the key is on a curve for which OpenSSL knows no NIST name, such as brainpoolP256r1: never call them.
+ */
+import { isUtf8 } from 'node:buffer'
+import { DerError, DerReader, type DerValue } from './der-reader.ts'
+
+/** Parts of subjects: the DER of their object ids, in hex. */
+export const subjectPart = {
+  commonName: '550403',
+  organization: '55040a',
+  /** Upstream's 1.3.6.1.4.1.57683.2, for the uid of a user. */
+  uid: '2b0601040183c25302',
+} as const
+
+type PartId = (typeof subjectPart)[keyof typeof subjectPart]
+
+/** The texts of the parts that say who it is, in their order. */
+export type CertificateSubject = ReadonlyMap<PartId, readonly string[]>
+
+const OBJECT_ID = 0x06
+const VERSION = 0xa0
+
+/** `raw` is a certificate that OpenSSL has parsed. Fails with a DerError if a name cannot be read: then nobody knows whose it is. */
+export function readCertificateSubject(raw: Buffer): CertificateSubject {
+  const body = new DerReader(raw).sequence('Certificate').sequence('TBSCertificate')
+  // The version is absent in the first one. Then come serial number, algorithm, issuer, validity.
+  const others = body.any().tag === VERSION ? 4 : 3
+  for (let before = 0; before < others; before++) body.any()
+  const found = new Map<PartId, string[]>(Object.values(subjectPart).map((id) => [id, []]))
+  for (const sets = body.sequence('Name'); !sets.isAtEnd; ) {
+    for (const set = new DerReader(sets.any().content); !set.isAtEnd; ) {
+      const part = set.sequence('AttributeTypeAndValue')
+      const id = part.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
+      for (const known of Object.values(subjectPart)) if (known === id) found.get(known)?.push(textIn(part.any()))
+    }
+  }
+  return found
+}
+
+const latin1 = (content: Buffer): string => content.toString('latin1')
+
+/** By the tags of the types of text. Undefined: no text. */
+const decoders: ReadonlyMap<number, (content: Buffer) => string | undefined> = new Map([
+  [0x0c, (content: Buffer) => (isUtf8(content) ? content.toString('utf8') : undefined)],
+  // NumericString, PrintableString, T61String and IA5String. OpenSSL takes T61String for Latin-1, as everybody does.
+  [0x12, latin1],
+  [0x13, latin1],
+  [0x14, latin1],
+  [0x16, latin1],
+  [0x1c, wide],
+  [
+    0x1e,
+    (content: Buffer) => (content.length % 2 === 0 ? Buffer.from(content).swap16().toString('utf16le') : undefined),
+  ],
+])
+
+/** UniversalString: four bytes a character. */
+function wide(content: Buffer): string | undefined {
+  if (content.length % 4 !== 0) return undefined
+  let text = ''
+  for (let at = 0; at < content.length; at += 4) {
+    const point = content.readUInt32BE(at)
+    if (point > CODE_POINT_MAX) return undefined
+    text += String.fromCodePoint(point)
+  }
+  return text
+}
+
+/** Unicode's last one. */
+const CODE_POINT_MAX = 0x10ffff
+
+function textIn({ tag, content }: DerValue): string {
+  const text = decoders.get(tag)?.(content)
+  if (text === undefined || !text.isWellFormed())
+    throw new DerError('x509: invalid RDNSequence: invalid attribute value')
+  return text
+}
