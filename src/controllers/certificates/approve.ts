@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import { type HandleAs, objectOf, request } from '../../api/own-request.ts'
 import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { asksForNames, type CertificateRequest, readPemRequest, RequestError } from '../../lib/x509/request.ts'
+import { asksForNames, readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
 import { isExactly, isKubelet, kubeletClient } from './signer-rules.ts'
 
@@ -74,17 +74,12 @@ const other: Recognized = {
 export function recognize({ spec }: KubeObject): readonly Recognized[] {
   const { request: pem, usages, username } = fieldsOf(spec)
   const asked = readOr(textOf(pem))
-  if (
-    asked === undefined ||
-    asksForNames(textOf(pem)) ||
-    !isKubelet(asked) ||
-    !isExactly(textsOf(usages), 'client auth')
-  )
+  if (asked === undefined || asksForNames(asked) || !isKubelet(asked) || !isExactly(textsOf(usages), 'client auth'))
     return []
   return asked.commonName === username ? [self, other] : [other]
 }
 
-function readOr(pem: string): CertificateRequest | undefined {
+function readOr(pem: string): WholeRequest | undefined {
   try {
     return readPemRequest(pem)
   } catch (error) {

@@ -6,7 +6,7 @@ import { fieldsOf, type Fields, itemsOf, type KubeObject, numberOf, textOf, text
 import { createNow } from '../../api/timestamps.ts'
 import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { readWholePemRequest } from '../../lib/x509/request.ts'
+import { readPemRequest } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
 import { faultOf } from './signer-rules.ts'
 import type { Signers } from './signers.ts'
@@ -62,7 +62,7 @@ type Signing = { readonly signers: Signers; readonly wallMs: () => number; reado
 async function decided(object: KubeObject, { signers, wallMs, now }: Signing): Promise<KubeObject> {
   const { request, signerName, usages, expirationSeconds } = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
-  const asked = readWholePemRequest(textOf(request))
+  const asked = readPemRequest(textOf(request))
   const fault = faultOf(textOf(signerName), asked, textsOf(usages))
   if (fault !== undefined) {
     const reason = 'SignerValidationFailure'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { bits, context, integer, objectId, octets, pem, sequence, set, text } from './der.ts'
+import { bits, context, integer, objectId, octets, pem, sequence, set, text, yes } from './der.ts'
 import { decodePem } from './pem.ts'
-import { asksForNames, readPemRequest, readRequest, RequestError } from './request.ts'
+import { asksForNames, readPemRequest, readRequest, RequestError, type WholeRequest } from './request.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
@@ -14,7 +14,9 @@ const algorithm = sequence(objectId([1, 2, 840, 10045, 4, 3, 2]))
 const request = sequence(info, algorithm, bits(sign('sha256', info, privateKey)))
 
 test('a request says who asks', () => {
-  assert.deepEqual(readRequest(request), { organizations: ['a', 'b'], commonName: 'somebody' })
+  const { organizations, commonName, names } = readRequest(request)
+  assert.deepEqual([organizations, commonName], [['a', 'b'], 'somebody'])
+  assert.ok(!asksForNames({ names }))
 })
 
 /** A request with a value of its own in the subject. */
@@ -55,28 +57,66 @@ test('attack: two requests, of which the signer reads the other one', () => {
   assert.equal(reading(`text\n${one}`)().commonName, 'somebody')
   for (const content of [`${one.trimEnd()}\f\n${one}`, one + one, one.replace('\n', '\nK: -----BEGIN x\n\n')])
     assert.throws(reading(content), /PEM block type must be CERTIFICATE REQUEST/)
-  assert.ok(asksForNames(Buffer.from(one + one).toString('base64')))
 })
 
-function asking(...extensionIds: readonly (readonly number[])[]): string {
-  const extensions = extensionIds.map((id) => sequence(objectId(id), octets(Buffer.from('x'))))
-  const attribute = sequence(objectId([1, 2, 840, 113549, 1, 9, 14]), set(sequence(...extensions)))
-  const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
+const extensionRequest = [1, 2, 840, 113549, 1, 9, 14]
+const dnsNames = (...names: readonly string[]): Buffer =>
+  sequence(...names.map((name) => typed(0x82, Buffer.from(name))))
+const extension = (id: readonly number[], value: Buffer): Buffer => sequence(objectId(id), octets(value))
+const named = (...names: readonly string[]): Buffer => extension([2, 5, 29, 17], dnsNames(...names))
+
+/** A request with these attributes, rightly signed. */
+function withAttributes(...attributes: readonly Buffer[]): Buffer {
   const key = publicKey.export({ type: 'spki', format: 'der' })
-  const whole = sequence(
-    sequence(version, subject, key, context(0, Buffer.concat([other, attribute]))),
-    algorithm,
-    bits(Buffer.alloc(1)),
-  )
-  return Buffer.from(pem('CERTIFICATE REQUEST', whole)).toString('base64')
+  const own = sequence(version, subject, key, context(0, Buffer.concat(attributes)))
+  return sequence(own, algorithm, bits(sign('sha256', own, privateKey)))
 }
 
-test('a request that asks for more names than its subject is known, and so is one that cannot be read', () => {
-  assert.ok(asksForNames(asking([2, 5, 29, 15], [2, 5, 29, 17])))
-  assert.ok(!asksForNames(asking([2, 5, 29, 15])))
-  assert.ok(!asksForNames(Buffer.from(pem('CERTIFICATE REQUEST', request)).toString('base64')))
-  assert.ok(asksForNames(''))
-  assert.ok(asksForNames(Buffer.from(pem('CERTIFICATE REQUEST', request.subarray(0, 40))).toString('base64')))
+test('a request that asks for more names than its subject is known', () => {
+  const other = sequence(objectId([1, 2, 840, 113549, 1, 9, 7]), set(text('x')))
+  const asking = (...extensions: readonly Buffer[]): WholeRequest =>
+    readRequest(withAttributes(other, sequence(objectId(extensionRequest), set(sequence(...extensions)))))
+  const usage = extension([2, 5, 29, 15], Buffer.from('x'))
+  assert.deepEqual(asking(usage, named('a', 'b')).names.dns, ['a', 'b'])
+  assert.ok(asksForNames(asking(usage, named('a'))))
+  assert.ok(!asksForNames(asking(usage)))
+  const critical = sequence(objectId([2, 5, 29, 17]), yes, octets(dnsNames('a')))
+  assert.deepEqual(asking(critical).names.dns, ['a'])
+})
+
+test('attack: names that who signs reads, and who approves does not', () => {
+  const id = objectId(extensionRequest)
+  const one = sequence(named('a'))
+  const twice = /duplicate requested extensions/
+  const refused: readonly [RegExp, readonly Buffer[]][] = [
+    [/trailing data/, [sequence(id, set(one, sequence(named('b'))))]],
+    [/tags don't match/, [sequence(id, sequence(one))]],
+    [/trailing data/, [sequence(id, set(one), set(sequence(named('b'))))]],
+    [/truncated/, [sequence(id, set())]],
+    [twice, [sequence(id, set(one)), sequence(id, set(sequence(named('b'))))]],
+    [twice, [sequence(id, set(sequence())), sequence(id, set(one))]],
+    [twice, [sequence(id, set(sequence(named('a'), named('b'))))]],
+    [/malformed extension/, [sequence(id, set(sequence(sequence(objectId([2, 5, 29, 17]), dnsNames('a')))))]],
+    [
+      /trailing data/,
+      [sequence(id, set(sequence(extension([2, 5, 29, 17], Buffer.concat([dnsNames(), dnsNames('a')])))))],
+    ],
+  ]
+  for (const [why, attributes] of refused) {
+    assert.throws(() => readRequest(withAttributes(...attributes)), why)
+    assert.throws(() => readRequest(withAttributes(...attributes)), RequestError)
+  }
+})
+
+const namedBy = (tag: number, content: Buffer) => () => {
+  const value = sequence(extension([2, 5, 29, 17], sequence(typed(tag, content))))
+  return readRequest(withAttributes(sequence(objectId(extensionRequest), set(value))))
+}
+
+test('names of no form that there is are refused', () => {
+  assert.throws(namedBy(0x87, Buffer.alloc(5)), new RequestError('x509: cannot parse IP address of length 5'))
+  assert.throws(namedBy(0x82, Buffer.from('ä')), new RequestError('x509: SAN dNSName is malformed'))
+  assert.equal(namedBy(0x87, Buffer.alloc(16))().names.addresses.length, 1)
 })
 
 test('one that somebody else signed is refused, and so is everything else that is cut or changed', () => {

@@ -35,6 +35,9 @@ export class RequestError extends Error {
 }
 
 const SEQUENCE = 0x30
+const SET = 0x31
+/** Context-specific, number 0. */
+const ATTRIBUTES = 0xa0
 const INTEGER = 0x02
 const BIT_STRING = 0x03
 const OBJECT_ID = 0x06
@@ -60,20 +63,12 @@ const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly
 const md5WithRsa = '2a864886f70d010104'
 
 /** Reads the PEM block that a CertificateSigningRequest has, in base64. Fails with a RequestError. */
-export function readPemRequest(base64: string): CertificateRequest {
-  const block = onlyBlock(base64)
-  if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
-  return readRequest(block.bytes)
-}
+export const readPemRequest = (base64: string): WholeRequest => readRequest(blockIn(base64))
 
-/** The same for who issues the certificate. */
-export function readWholePemRequest(base64: string): WholeRequest {
+function blockIn(base64: string): Buffer {
   const block = onlyBlock(base64)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
-  return faultsAsRequestError(() => {
-    const { subject, publicKey } = readSigned(block.bytes)
-    return { ...namesIn(subject), subject, publicKey, names: readNames(block.bytes) }
-  })
+  return block.bytes
 }
 
 /** Of several blocks, the signer might read another one than this server, which decides whether the subject is allowed. */
@@ -86,70 +81,74 @@ function onlyBlock(base64: string): PemBlock | undefined {
 const extensionRequestId = '2a864886f70d01090e'
 const alternativeNamesId = '551d11'
 
-/** Whether a request asks for names or addresses besides its subject; true also if that cannot be told. */
-export function asksForNames(base64: string): boolean {
-  const block = onlyBlock(base64)
-  try {
-    return block === undefined || hasAlternativeNames(block.bytes)
-  } catch (error) {
-    if (error instanceof DerError) return true
-    throw error
-  }
-}
+/** Whether a request asks for names or addresses besides its subject. */
+export const asksForNames = ({ names }: Pick<WholeRequest, 'names'>): boolean =>
+  names.dns.length + names.emails.length + names.addresses.length + names.uris.length > 0
 
-function hasAlternativeNames(der: Buffer): boolean {
-  for (const _ of alternativeNameExtensions(der)) return true
-  return false
-}
-
-/** The values of the extension, of which there should be one. */
-function* alternativeNameExtensions(der: Buffer): Generator<Buffer, void, void> {
-  const info = new DerReader(der).sequence('certificateRequest').sequence('tbsCertificateRequest')
-  // Version, subject, public key; the attributes may be absent.
-  for (let before = 0; before < 3; before++) info.any()
-  if (info.isAtEnd) return
-  for (const attributes = new DerReader(info.any().content); !attributes.isAtEnd; ) {
+/**
+ * The value of the extension. Fails unless there is one reading of what is asked for, as in Go: an attribute or an extension that comes
+ * twice, or a second value of an attribute, would be names that one reader signs and another one, who approves, does not see.
+ */
+function alternativeNamesIn(attributes: DerReader): Buffer | undefined {
+  let names: Buffer | undefined
+  let isKnown = false
+  while (!attributes.isAtEnd) {
     const attribute = attributes.sequence('Attribute')
-    const id = attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
-    if (id !== extensionRequestId) continue
-    for (const values = new DerReader(attribute.any().content); !values.isAtEnd; ) {
-      for (const extensions = values.sequence('Extensions'); !extensions.isAtEnd; ) {
-        const extension = extensions.sequence('Extension')
-        if (extension.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') !== alternativeNamesId) continue
-        const next = extension.any()
-        // Whether it is critical may stand before the value.
-        yield next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString').content : next.content
-      }
-    }
+    if (attribute.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') !== extensionRequestId) continue
+    if (isKnown) throw new RequestError('x509: certificate request contains duplicate requested extensions')
+    isKnown = true
+    const values = new DerReader(attribute.expect(SET, 'AttributeSet').content)
+    names = alternativeNamesAmong(values.sequence('Extensions'))
+    if (!values.isAtEnd || !attribute.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   }
+  return names
+}
+
+function alternativeNamesAmong(extensions: DerReader): Buffer | undefined {
+  const values = new Map<string, Buffer>()
+  while (!extensions.isAtEnd) {
+    const extension = extensions.sequence('Extension')
+    const id = extension.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
+    if (values.has(id)) throw new RequestError('x509: certificate request contains duplicate requested extensions')
+    const next = extension.any()
+    // Whether it is critical may stand before the value.
+    const value = next.tag === BOOLEAN ? extension.expect(OCTETS, 'OctetString') : next
+    if (value.tag !== OCTETS || !extension.isAtEnd) throw new RequestError('x509: malformed extension')
+    values.set(id, value.content)
+  }
+  return values.get(alternativeNamesId)
 }
 
 /** The tags of the types of names: context-specific, by number. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
+/** As Go names them. */
+const nameTypes = { 0x81: 'rfc822Name', 0x82: 'dNSName', 0x86: 'uniformResourceIdentifier' } as const
 
-function readNames(der: Buffer): AlternativeNames {
+/** Undefined: none are asked for. */
+function readNames(value: Buffer | undefined): AlternativeNames {
   const names = { dns: [] as string[], emails: [] as string[], addresses: [] as Buffer[], uris: [] as string[] }
-  for (const value of alternativeNameExtensions(der)) {
-    for (const all = new DerReader(value).sequence('GeneralNames'); !all.isAtEnd; ) {
-      const { tag, content } = all.any()
-      if (tag === nameTags.address) {
-        if (content.length !== 4 && content.length !== 16) {
-          throw new RequestError(`x509: cannot parse IP address of length ${content.length}`)
-        }
-        names.addresses.push(content)
-      } else if (tag === nameTags.dns || tag === nameTags.email || tag === nameTags.uri) {
-        if (!isAscii(content)) throw new RequestError('x509: SAN dNSName is malformed')
-        const list = tag === nameTags.dns ? names.dns : tag === nameTags.email ? names.emails : names.uris
-        list.push(content.toString('latin1'))
+  if (value === undefined) return names
+  const outer = new DerReader(value)
+  const all = outer.sequence('GeneralNames')
+  if (!outer.isAtEnd) throw new RequestError('x509: trailing data after X.509 extension')
+  while (!all.isAtEnd) {
+    const { tag, content } = all.any()
+    if (tag === nameTags.address) {
+      if (content.length !== 4 && content.length !== 16) {
+        throw new RequestError(`x509: cannot parse IP address of length ${content.length}`)
       }
+      names.addresses.push(content)
+    } else if (tag === nameTags.dns || tag === nameTags.email || tag === nameTags.uri) {
+      if (!isAscii(content)) throw new RequestError(`x509: SAN ${nameTypes[tag]} is malformed`)
+      const list = tag === nameTags.dns ? names.dns : tag === nameTags.email ? names.emails : names.uris
+      list.push(content.toString('latin1'))
     }
   }
   return names
 }
 
 /** Fails with a RequestError, also if the signature was not made with the request's key. */
-export const readRequest = (der: Buffer): CertificateRequest =>
-  faultsAsRequestError(() => namesIn(readSigned(der).subject))
+export const readRequest = (der: Buffer): WholeRequest => faultsAsRequestError(() => readSigned(der))
 
 function faultsAsRequestError<T>(read: () => T): T {
   try {
@@ -160,21 +159,29 @@ function faultsAsRequestError<T>(read: () => T): T {
   }
 }
 
-function readSigned(der: Buffer): Pick<WholeRequest, 'subject' | 'publicKey'> {
+function readSigned(der: Buffer): WholeRequest {
   const outer = new DerReader(der)
   const request = outer.sequence('certificateRequest')
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   const info = request.expect(SEQUENCE, 'tbsCertificateRequest')
   const algorithm = request.sequence('AlgorithmIdentifier').expect(OBJECT_ID, 'ObjectIdentifier')
+  const signature = request.expect(BIT_STRING, 'BitString').content
   // The first byte is the number of unused bits; a signature has none.
-  const [unusedBits, ...signature] = request.expect(BIT_STRING, 'BitString').content
-  if (unusedBits !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
+  if (signature[0] !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   const fields = new DerReader(info.content)
   fields.expect(INTEGER, 'int')
-  const subject = fields.any()
+  const subject = readSubject(fields.any().content)
   const publicKey = readPublicKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
-  checkSignature(info.whole, Buffer.from(signature), { publicKey, algorithm: algorithm.content.toString('hex') })
-  return { subject: readSubject(subject.content), publicKey }
+  const names = readNames(alternativeNamesIn(attributesAfter(fields)))
+  checkSignature(info.whole, signature.subarray(1), { publicKey, algorithm: algorithm.content.toString('hex') })
+  return { ...namesIn(subject), subject, publicKey, names }
+}
+
+/** They may be absent. */
+function attributesAfter(fields: DerReader): DerReader {
+  const attributes = new DerReader(fields.isAtEnd ? Buffer.alloc(0) : fields.expect(ATTRIBUTES, 'RawValue').content)
+  if (!fields.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
+  return attributes
 }
 
 function readPublicKey(der: Buffer): KeyObject {

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node
 import { test } from 'node:test'
 import { createAuthority } from './certificates.ts'
 import { bits, context, der, integer, objectId, octets, pem, sequence, set, text } from './der.ts'
-import { readWholePemRequest, RequestError } from './request.ts'
+import { readPemRequest, RequestError } from './request.ts'
 import { SigningAuthority } from './signing-authority.ts'
 
 const nowMs = Date.parse('2026-03-04T05:06:07Z')
@@ -47,7 +47,7 @@ test('a certificate has the subject, key and names of its request, and is truste
     der(0x88, Buffer.from([42])),
   ]
   const asked = requestOf(keys, [commonName('jane'), organization('dev'), organization('äö')], names)
-  const issued = new X509Certificate(await authority.issue(readWholePemRequest(asked), issue))
+  const issued = new X509Certificate(await authority.issue(readPemRequest(asked), issue))
   const ca = new X509Certificate(authorityPems.certificatePem)
   assert.ok(issued.checkIssued(ca) && issued.verify(ca.publicKey) && !issued.ca)
   // Several organizations are one set.
@@ -62,7 +62,7 @@ test('a certificate has the subject, key and names of its request, and is truste
 })
 
 test('keys of all types that Go signs with sign', async () => {
-  const asked = readWholePemRequest(requestOf(keys, [commonName('jane')]))
+  const asked = readPemRequest(requestOf(keys, [commonName('jane')]))
   const made = [
     generateKeyPairSync('rsa', { modulusLength: 2048 }),
     generateKeyPairSync('ec', { namedCurve: 'P-384' }),
@@ -89,6 +89,6 @@ test('files that do not belong together are no CA', () => {
 
 test('an address of no length that there is, and names that are not text, are refused', () => {
   for (const name of [der(0x87, Buffer.from([1, 2, 3])), der(0x82, Buffer.from([0xe4]))]) {
-    assert.throws(() => readWholePemRequest(requestOf(keys, [commonName('x')], [name])), RequestError)
+    assert.throws(() => readPemRequest(requestOf(keys, [commonName('x')], [name])), RequestError)
   }
 })
