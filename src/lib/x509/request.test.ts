@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { bits, context, integer, objectId, octets, pem, sequence, set, text, yes } from './der.ts'
 import { decodePem } from './pem.ts'
@@ -133,6 +133,57 @@ test('one that somebody else signed is refused, and so is everything else that i
     changed.writeUInt8((request[at] ?? 0) ^ 0x11, at)
     assert.throws(() => readRequest(changed), RequestError, `byte ${at}`)
   }
+})
+
+type KeyPair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
+const ecdsaId = [1, 2, 840, 10045, 4, 3, 2]
+const rsaId = [1, 2, 840, 113549, 1, 1, 11]
+
+/** A request of this key, signed with it. */
+function signedBy(keys: KeyPair, id: readonly number[], digest: string | null = 'sha256'): Buffer {
+  const own = sequence(version, subject, keys.publicKey.export({ type: 'spki', format: 'der' }))
+  return sequence(own, sequence(objectId(id)), bits(sign(digest, own, keys.privateKey)))
+}
+
+const ec = (namedCurve: string): KeyPair => generateKeyPairSync('ec', { namedCurve })
+
+const rsa = (modulusLength: number, publicExponent = 65537): KeyPair =>
+  generateKeyPairSync('rsa', { modulusLength, publicExponent })
+
+test('keys are those that Go knows', () => {
+  const ed25519 = [1, 3, 101, 112]
+  for (const name of ['secp224r1', 'P-256', 'P-384', 'P-521'])
+    assert.equal(readRequest(signedBy(ec(name), ecdsaId)).commonName, 'somebody')
+  assert.equal(readRequest(signedBy(rsa(1024, 3), rsaId)).commonName, 'somebody')
+  assert.equal(readRequest(signedBy(generateKeyPairSync('ed25519'), ed25519, null)).commonName, 'somebody')
+  const weak = 'crypto/rsa: 512-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)'
+  assert.throws(() => readRequest(signedBy(rsa(512), rsaId)), new RequestError(weak))
+  const large = new RequestError('crypto/rsa: public exponent too large')
+  assert.throws(() => readRequest(signedBy(rsa(1024, 2 ** 32 - 5), rsaId)), large)
+  for (const name of ['brainpoolP256r1', 'secp256k1'])
+    assert.throws(() => readRequest(signedBy(ec(name), ecdsaId)), new RequestError('x509: unsupported elliptic curve'))
+  const described = generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' })
+  const unnamed = new RequestError('x509: invalid ECDSA parameters')
+  assert.throws(() => readRequest(signedBy(described, ecdsaId)), unnamed)
+  const unknown = new RequestError('x509: cannot verify signature: algorithm unimplemented')
+  assert.throws(() => readRequest(signedBy(generateKeyPairSync('ed448'), ed25519, null)), unknown)
+  const dsa = generateKeyPairSync('dsa', { modulusLength: 1024, divisorLength: 160 })
+  assert.throws(() => readRequest(signedBy(dsa, rsaId)), unknown)
+})
+
+test('the algorithm of the signature is one for the key', () => {
+  const other = 'x509: signature algorithm specifies an RSA public key, but have public key of type *ecdsa.PublicKey'
+  assert.throws(() => readRequest(signedBy({ publicKey, privateKey }, rsaId)), new RequestError(other))
+})
+
+test('attack: a long request is refused before it is read', () => {
+  const long = /must not be longer than 65536 bytes/
+  assert.throws(() => readRequest(sequence(info, algorithm, bits(Buffer.alloc(65_536)))), long)
+  assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(3_000_000))), long)
+  assert.throws(reading(pem('CERTIFICATE REQUEST', Buffer.alloc(66_000))), long)
+  // The longest one that is read.
+  const longest = sequence(info, algorithm, bits(Buffer.alloc(65_000)))
+  assert.throws(reading(pem('CERTIFICATE REQUEST', longest)), new RequestError('x509: ECDSA verification failure'))
 })
 
 test('blocks of PEM are found between other text', () => {

@@ -3,9 +3,13 @@
  * only.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
-import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { constants, type KeyObject, verify } from 'node:crypto'
 import { DerError, DerReader, type DerValue } from './der-reader.ts'
 import { decodePem, type PemBlock } from './pem.ts'
+import { RequestError } from './request-error.ts'
+import { type KeyType, readRequestKey, type RequestKey } from './request-key.ts'
+
+export { RequestError } from './request-error.ts'
 
 export type CertificateRequest = { readonly organizations: readonly string[]; readonly commonName: string }
 
@@ -26,14 +30,6 @@ export type AlternativeNames = {
   readonly uris: readonly string[]
 }
 
-/** Why a request cannot be accepted, in the words of Go's crypto/x509. */
-export class RequestError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'RequestError'
-  }
-}
-
 const SEQUENCE = 0x30
 const SET = 0x31
 /** Context-specific, number 0. */
@@ -44,21 +40,29 @@ const OBJECT_ID = 0x06
 const BOOLEAN = 0x01
 const OCTETS = 0x04
 
-/** The digest of each signature algorithm, by the DER of its object id, in hex. */
-const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly isPss?: true }> = new Map([
-  ['2a864886f70d01010b', { digest: 'sha256' }],
-  ['2a864886f70d01010c', { digest: 'sha384' }],
-  ['2a864886f70d01010d', { digest: 'sha512' }],
-  ['2a864886f70d01010a', { digest: 'sha256', isPss: true }],
-  ['2a8648ce3d040302', { digest: 'sha256' }],
-  ['2a8648ce3d040303', { digest: 'sha384' }],
-  ['2a8648ce3d040304', { digest: 'sha512' }],
-  ['2b6570', { digest: null }],
+type Algorithm = { readonly type: KeyType; readonly digest: string | null; readonly isPss?: true }
+
+/** By the DER of their object ids, in hex. */
+const algorithms: ReadonlyMap<string, Algorithm> = new Map([
+  ['2a864886f70d01010b', { type: 'RSA', digest: 'sha256' }],
+  ['2a864886f70d01010c', { type: 'RSA', digest: 'sha384' }],
+  ['2a864886f70d01010d', { type: 'RSA', digest: 'sha512' }],
+  ['2a864886f70d01010a', { type: 'RSA', digest: 'sha256', isPss: true }],
+  ['2a8648ce3d040302', { type: 'ECDSA', digest: 'sha256' }],
+  ['2a8648ce3d040303', { type: 'ECDSA', digest: 'sha384' }],
+  ['2a8648ce3d040304', { type: 'ECDSA', digest: 'sha512' }],
+  ['2b6570', { type: 'Ed25519', digest: null }],
   // Go still accepts SHA-1 here: the signature of a request only proves that its sender has the key.
-  ['2a864886f70d010105', { digest: 'sha1' }],
-  ['2b0e03021d', { digest: 'sha1' }],
-  ['2a8648ce3d0401', { digest: 'sha1' }],
+  ['2a864886f70d010105', { type: 'RSA', digest: 'sha1' }],
+  ['2b0e03021d', { type: 'RSA', digest: 'sha1' }],
+  ['2a8648ce3d0401', { type: 'ECDSA', digest: 'sha1' }],
 ])
+
+/** 64 KiB of DER: many times what the longest key and hundreds of names take. */
+const DER_BYTES_MAX = 64 * 1024
+/** Of PEM in base64, by which the DER grows to almost twice its size; with room for text around it. */
+export const REQUEST_CHARACTERS_MAX = 3 * DER_BYTES_MAX
+const tooLong = `the request must not be longer than ${DER_BYTES_MAX} bytes`
 
 const md5WithRsa = '2a864886f70d010104'
 
@@ -66,6 +70,7 @@ const md5WithRsa = '2a864886f70d010104'
 export const readPemRequest = (base64: string): WholeRequest => readRequest(blockIn(base64))
 
 function blockIn(base64: string): Buffer {
+  if (base64.length > REQUEST_CHARACTERS_MAX) throw new RequestError(tooLong)
   const block = onlyBlock(base64)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new RequestError('PEM block type must be CERTIFICATE REQUEST')
   return block.bytes
@@ -160,6 +165,7 @@ function faultsAsRequestError<T>(read: () => T): T {
 }
 
 function readSigned(der: Buffer): WholeRequest {
+  if (der.length > DER_BYTES_MAX) throw new RequestError(tooLong)
   const outer = new DerReader(der)
   const request = outer.sequence('certificateRequest')
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
@@ -171,10 +177,10 @@ function readSigned(der: Buffer): WholeRequest {
   const fields = new DerReader(info.content)
   fields.expect(INTEGER, 'int')
   const subject = readSubject(fields.any().content)
-  const publicKey = readPublicKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
+  const key = readRequestKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
   const names = readNames(alternativeNamesIn(attributesAfter(fields)))
-  checkSignature(info.whole, signature.subarray(1), { publicKey, algorithm: algorithm.content.toString('hex') })
-  return { ...namesIn(subject), subject, publicKey, names }
+  checkSignature(info.whole, signature.subarray(1), { key, algorithm: algorithm.content.toString('hex') })
+  return { ...namesIn(subject), subject, publicKey: key.publicKey, names }
 }
 
 /** They may be absent. */
@@ -184,26 +190,22 @@ function attributesAfter(fields: DerReader): DerReader {
   return attributes
 }
 
-function readPublicKey(der: Buffer): KeyObject {
-  try {
-    return createPublicKey({ key: der, format: 'der', type: 'spki' })
-  } catch (cause) {
-    throw new RequestError('x509: unsupported public key', { cause })
-  }
-}
+type Signer = { readonly key: RequestKey; readonly algorithm: string }
 
-type Signer = { readonly publicKey: KeyObject; readonly algorithm: string }
-
-function checkSignature(signed: Buffer, signature: Buffer, { publicKey, algorithm }: Signer): void {
+function checkSignature(signed: Buffer, signature: Buffer, { key: { type, publicKey }, algorithm }: Signer): void {
   if (algorithm === md5WithRsa) throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
   const known = algorithms.get(algorithm)
   if (known === undefined) throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
+  if (known.type !== type) {
+    const found = `have public key of type ${goTypes[type]}`
+    throw new RequestError(`x509: signature algorithm specifies an ${known.type} public key, but ${found}`)
+  }
   const key = known.isPss === true ? { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING } : publicKey
   if (verify(known.digest, signed, key, signature)) return
-  const type = publicKey.asymmetricKeyType
-  if (type === 'ec') throw new RequestError('x509: ECDSA verification failure')
-  throw new RequestError(type === 'ed25519' ? 'x509: Ed25519 verification failure' : 'crypto/rsa: verification error')
+  throw new RequestError(type === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${type} verification failure`)
 }
+
+const goTypes = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const
 
 const commonNameId = '550403'
 const organizationId = '55040a'

@@ -18,7 +18,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import type { User } from '../../../api/user.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
-import { readPemRequest, RequestError } from '../../../lib/x509/request.ts'
+import { readPemRequest, REQUEST_CHARACTERS_MAX, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 import { decisions, validateRequestConditions, withDecisions, withTimes } from './conditions.ts'
@@ -123,9 +123,14 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
+/** Enough to see what it is. */
+const SHOWN_CHARACTERS_MAX = 1024
+
 function validateRequest(request: Fields[string]): FieldFault[] {
   const base64 = typeof request === 'string' ? request : undefined
-  const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(base64), why)]
+  // One that is too long is not shown as a whole: each byte takes six characters.
+  const shown = (base64?.length ?? 0) > REQUEST_CHARACTERS_MAX ? base64?.slice(0, SHOWN_CHARACTERS_MAX) : base64
+  const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(shown), why)]
   try {
     readPemRequest(base64 ?? '')
     return []
