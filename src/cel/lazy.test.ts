@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { compile, type Evaluated } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
@@ -70,4 +71,11 @@ test('a field that fails is an error; one that is absent is no such key', async 
   assert.equal(await errorOf('v.numbers.size() == 1'), 'no such key: numbers')
   const { result } = await evaluate('has(v.later) && !has(v.numbers) && v.?later.hasValue() && !v.?numbers.hasValue()')
   assert.ok('value' in result && result.value === true)
+})
+
+test('for a caller that cannot wait, a field that fails later is an error', async () => {
+  const value = new Lazy(() => Promise.reject(new Error('the authorizer is gone')))
+  assert.ok(value.get('later') instanceof CelError)
+  // A rejection that nobody awaits is reported to the test in the next turn, and would end a server.
+  await setImmediate()
 })

@@ -136,7 +136,10 @@ export abstract class LazyStruct implements StructValue {
   /** For callers that cannot wait. */
   get(field: string): Result | undefined {
     const result = this.read(field)
-    return result instanceof Promise ? new CelError('the evaluation cannot wait for the result') : result
+    if (!(result instanceof Promise)) return result
+    // A failure of what nobody awaits would end the process.
+    result.catch(() => undefined)
+    return new CelError('the evaluation cannot wait for the result')
   }
 }
 

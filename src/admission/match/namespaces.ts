@@ -3,7 +3,7 @@ import { notFound } from '../../api/errors.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Attributes } from '../admission.ts'
-import { getOrLatest, type Maybe, type Objects } from '../objects.ts'
+import type { Maybe, Objects } from '../objects.ts'
 import { invalidSelector, type MatchCriteria } from './criteria.ts'
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
@@ -19,11 +19,15 @@ export const namespaceOf = (attributes: Pick<Attributes, 'resource' | 'namespace
 /** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
 export function findNamespace(objects: Pick<Objects, 'get'>, name: string): Maybe<KubeObject> {
   const known = objects.get(namespaces, { namespace: '', name }, 'any')
-  return known === undefined || known instanceof Promise ? findLater(objects, name) : known
+  return known === undefined || known instanceof Promise ? findLater(objects, name, known) : known
 }
 
-async function findLater(objects: Pick<Objects, 'get'>, name: string): Promise<KubeObject> {
-  const found = await getOrLatest(objects, namespaces, { namespace: '', name })
+async function findLater(
+  objects: Pick<Objects, 'get'>,
+  name: string,
+  known: Maybe<KubeObject | undefined>,
+): Promise<KubeObject> {
+  const found = (await known) ?? (await objects.get(namespaces, { namespace: '', name }, 'latest'))
   if (found === undefined) throw notFound(namespaces, name)
   return found
 }

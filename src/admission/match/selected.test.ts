@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { anObject, attributes, MemoryObjects } from '../../../test/harness/admission.ts'
@@ -10,7 +11,7 @@ import { Registry } from '../../registry/registry.ts'
 import type { Attributes } from '../admission.ts'
 import { type MatchCriteria, matchesObjectSelector, readPolicyCriteria } from './criteria.ts'
 import { MatchIndex } from './match-index.ts'
-import { matchesNamespaceSelector } from './namespaces.ts'
+import { findNamespace, matchesNamespaceSelector } from './namespaces.ts'
 import { Selected } from './selected.ts'
 
 const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
@@ -159,4 +160,18 @@ test('what selectors say of many namespaces takes little memory', () => {
   })
   const perPlace = (usedBytes() - before) / (lists.length * 1_000)
   assert.ok(perPlace < 1_000, `${perPlace} bytes for each namespace of a list`)
+})
+
+test('a namespace that cannot be read fails the request only', async () => {
+  let asked = 0
+  const rejecting = async (): Promise<never> => {
+    asked++
+    throw new Error('the store is unavailable')
+  }
+  const write = attributes({ plural: 'configmaps', namespace: 'n0', object: anObject('ConfigMap', 'c') })
+  assert.equal(new Selected<Entry>({ get: rejecting }).of(index.candidates(write), write).length > 0, true)
+  await assert.rejects(async () => findNamespace({ get: rejecting }, 'n0'), /unavailable/)
+  // A rejection that nobody awaits is reported to the test in the next turn, and would end a server.
+  await setImmediate()
+  assert.equal(asked, 2)
 })

@@ -58,7 +58,10 @@ export class Selected<T extends Selecting> {
     const { namespace } = attributes
     if (namespace === '' || isOfNamespaces(attributes)) return undefined
     const found = this.#objects.get(namespaces, { namespace: '', name: namespace }, 'any')
-    return found instanceof Promise ? undefined : found
+    if (!(found instanceof Promise)) return found
+    // The caller asks again, and meets the same failure.
+    found.catch(() => undefined)
+    return undefined
   }
 }
 
