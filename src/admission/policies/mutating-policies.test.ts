@@ -28,7 +28,11 @@ const patch = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { ex
 function pluginWith(
   specs: readonly Fields[],
   binding: Fields = {},
-): Plugin & { readonly objects: MemoryObjects; readonly counted: unknown[] } {
+): Plugin & {
+  readonly objects: MemoryObjects
+  readonly counted: unknown[]
+  readonly index: PolicyIndex<CompiledMutations>
+} {
   const index = new PolicyIndex<CompiledMutations>('mutating', registry)
   const objects = new MemoryObjects()
   const counted: unknown[] = []
@@ -52,7 +56,7 @@ function pluginWith(
     clock: { monotonicMs: () => 0 },
     conditionMetrics: { observePolicy: (one) => void counted.push(one) },
   })
-  return { ...plugin, objects, counted }
+  return { ...plugin, objects, counted, index }
 }
 
 const configMap = (data: Fields = { a: '1' }): Attributes =>
@@ -239,4 +243,17 @@ test('a delete and policies themselves are left alone', async () => {
   const plugin = pluginWith([{ mutations: [counts('n')], matchConstraints: { resourceRules: [rule(['*'])] } }])
   const gone = attributes({ plural: 'configmaps', operation: 'DELETE', oldObject: anObject('ConfigMap', 'c') })
   assert.equal(await admit(plugin, gone), undefined)
+})
+
+test('bindings that do not match give others their turns', async () => {
+  const plugin = pluginWith([{ mutations: [] }])
+  for (let at = 0; at < 20_000; at++) {
+    const matchResources = { resourceRules: [{ ...rule(['configmaps']), resourceNames: [`x${at}`] }] }
+    const spec = { policyName: 'p0', matchResources }
+    plugin.index.setBinding(`b${at}`, readBinding(anObject('MutatingAdmissionPolicyBinding', `b${at}`, { spec })))
+  }
+  const turns = await turnsDuring(async () => {
+    assert.equal(typeof (await admit(plugin, configMap())), 'object')
+  })
+  assert.ok(turns > 3, `${turns} turns`)
 })

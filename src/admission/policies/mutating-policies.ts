@@ -134,6 +134,8 @@ class Review {
         found.push({ policy, binding, resource, params: yield* wait(request.paramsOf(binding, kind)) })
       }
       yield* this.#orFault(policy, binding, find())
+      // Also after one that does not match: there may be thousands.
+      yield* this.#turn()
     }
   }
 

@@ -51,6 +51,7 @@ export class PolicyRequest {
   /** Of all evaluations together: none of them needs to be long. */
   readonly #slices = new Slices()
   #authorizer: Activation | undefined
+  #equivalents: readonly Resource[] | undefined
   /** Null: the object is in none, or is a namespace itself. */
   #namespace: KubeObject | null | undefined
   #namespaceValue: Result | undefined
@@ -106,8 +107,8 @@ export class PolicyRequest {
   *isBound({ criteria }: Binding): Waits<boolean> {
     if (!(yield* this.isSelected(criteria))) return false
     if (criteria.rules === undefined && criteria.excluded.length === 0) return true
-    const equivalents = equivalentsOf(this.#parts.registry, this.attributes)
-    return matchRules(criteria, { target: this.attributes, equivalents }) !== undefined
+    this.#equivalents ??= equivalentsOf(this.#parts.registry, this.attributes)
+    return matchRules(criteria, { target: this.attributes, equivalents: this.#equivalents }) !== undefined
   }
 
   /** `resource`: of the parameters; undefined: the policy has none. Fails with a ConfigurationFault. */

@@ -206,3 +206,16 @@ test('a policy that cannot be decoded stays in force as it was, and stops writes
   const repair = attributes({ group: 'admissionregistration.k8s.io', plural: 'validatingadmissionpolicies', object })
   assert.equal(await admit(plugin, repair), object)
 })
+
+test('bindings that do not match give others their turns', async () => {
+  const plugin = pluginWith({ validations: [{ expression: 'true' }] })
+  for (let at = 0; at < 20_000; at++) {
+    const matchResources = { resourceRules: [{ ...resourceRules[0], resourceNames: [`x${at}`] }] }
+    const spec = { policyName: 'p', validationActions: ['Deny'], matchResources }
+    plugin.index.setBinding(`b${at}`, readBinding(anObject('ValidatingAdmissionPolicyBinding', `b${at}`, { spec })))
+  }
+  const turns = await turnsDuring(async () => {
+    assert.equal(typeof (await admit(plugin, configMap())), 'object')
+  })
+  assert.ok(turns > 3, `${turns} turns`)
+})

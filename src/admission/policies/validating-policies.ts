@@ -89,6 +89,8 @@ class Review {
     const annotations: Annotations = new Map()
     for (const binding of bindings) {
       yield* this.#orDenied(policy, binding, this.#reviewBound(matched, binding, { paramKind, annotations }))
+      // Also after one that does not match: there may be thousands.
+      yield* this.#turn()
     }
     for (const [key, values] of annotations) {
       this.#attributes.context.annotate(`${policy.name}/${key}`, [...values].join(', '))
