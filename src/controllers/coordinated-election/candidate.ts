@@ -48,8 +48,12 @@ export function strategyOf(candidates: readonly Candidate[]): string | undefined
   return isAgreed ? newest.strategy : undefined
 }
 
-/** The oldest emulation version, then the oldest binary, then the oldest object: what all servers of a cluster understand. */
-export function oldestOf(candidates: readonly Candidate[]): Candidate | undefined {
+/**
+ * The oldest emulation version, then the oldest binary, then the oldest object: what all servers of a cluster understand. Creation times are in
+ * seconds, so several may be equal: then `holder` stays, and without it among them the first by name is chosen, whatever the order of the
+ * list is.
+ */
+export function oldestOf(candidates: readonly Candidate[], holder: string): Candidate | undefined {
   const valid = candidates.filter(
     ({ emulationVersion, binaryVersion }) => emulationVersion !== undefined && binaryVersion !== undefined,
   )
@@ -57,7 +61,9 @@ export function oldestOf(candidates: readonly Candidate[]): Candidate | undefine
     (one, other) =>
       compare(one.emulationVersion, other.emulationVersion) ||
       compare(one.binaryVersion, other.binaryVersion) ||
-      one.createdMs - other.createdMs,
+      one.createdMs - other.createdMs ||
+      Number(other.name === holder) - Number(one.name === holder) ||
+      (one.name < other.name ? -1 : 1),
   )[0]
 }
 

@@ -63,6 +63,18 @@ test('for a strategy of others the Lease is made without a holder', () => {
   })
 })
 
+test('of equal ones the holder stays, and without a holder the first by name is chosen, in any order', () => {
+  for (const names of [
+    ['a', 'b', 'c'],
+    ['c', 'b', 'a'],
+  ]) {
+    const candidates = names.map((name) => candidate(name))
+    assert.deepEqual(nextStep(candidates, held('b'), nowMs), { kind: 'settled' })
+    const step = nextStep(candidates, undefined, nowMs)
+    assert.equal(step.kind === 'write' && step.spec['holderIdentity'], 'a')
+  }
+})
+
 test('a holder that renews is told of a better one once', () => {
   const candidates = [candidate('a'), candidate('b', { emulationVersion: '1.19.0' })]
   const step = nextStep(candidates, held('a'), nowMs)

@@ -34,7 +34,9 @@ export function nextStep(candidates: readonly Candidate[], lease: Fields | undef
   const present = candidates.filter(({ renewedMs }) => isWithin(renewedMs, nowMs))
   const strategy = strategyOf(present)
   if (strategy === undefined) return { kind: 'wait' }
-  const elected = strategy === OLDEST_EMULATION_VERSION ? oldestOf(present)?.name : undefined
+  // Who let the Lease expire is one like the others.
+  const holder = lease === undefined || isExpired(lease, nowMs) ? '' : textOf(lease['holderIdentity'])
+  const elected = strategy === OLDEST_EMULATION_VERSION ? oldestOf(present, holder)?.name : undefined
   const spec = specOf({ strategy, elected }, lease, nowMs)
   return spec === undefined ? { kind: 'settled' } : { kind: 'write', spec }
 }
@@ -44,8 +46,9 @@ function needsElection(candidates: readonly Candidate[], lease: Fields | undefin
   // Candidates are heard of before they expire.
   if (candidates.some(({ renewedMs = 0 }) => renewedMs + CANDIDATE_VALID_MS / 2 < nowMs)) return true
   if (strategyOf(candidates) !== OLDEST_EMULATION_VERSION) return false
-  const best = oldestOf(candidates)
-  return best !== undefined && best.name !== lease['holderIdentity']
+  const holder = textOf(lease['holderIdentity'])
+  const best = oldestOf(candidates, holder)
+  return best !== undefined && best.name !== holder
 }
 
 const isWithin = (ms: number | undefined, nowMs: number): boolean => ms !== undefined && ms + ELECTION_MS > nowMs
