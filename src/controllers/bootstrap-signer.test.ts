@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
-import { tokenOf, withSignatures } from './bootstrap-signer.ts'
+import { silent } from '../lib/log.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
+import { signClusterInfo, tokenOf, withSignatures } from './bootstrap-signer.ts'
+import { QueueMetrics } from './queue-metrics.ts'
+import type { ReadAccess, ReadAccessOf } from './read-access.ts'
 
 const clusterInfo = (data: Fields): KubeObject => ({
   apiVersion: 'v1',
@@ -37,4 +42,40 @@ test('only tokens sign that are for that, under their own name', () => {
   assert.equal(of({ ...good, 'usage-bootstrap-signing': 'yes' }), undefined)
   assert.equal(of({ ...good, 'token-secret': '' }), undefined)
   assert.equal(tokenOf('bootstrap-token-abcdef', { type: 'Opaque', data: encode(good) }), undefined)
+})
+
+test('a stop before the tokens are listed leaves the signatures as they are', async () => {
+  const [configMaps, secrets] = [builtIn('configmaps'), builtIn('secrets')]
+  await using plane = await MemoryControlPlane.start([configMaps, secrets])
+  const data = { kubeconfig: 'content', 'jws-kubeconfig-abcdef': 'of a token that is not listed yet' }
+  await plane.create(configMaps, clusterInfo(data))
+  const isRead = Promise.withResolvers<void>()
+  const opening = Promise.withResolvers<void>()
+  const accessOf: ReadAccessOf = (resource) => {
+    const access = plane.accessOf(resource)
+    const { reader } = access
+    const held: ReadAccess['reader'] = {
+      known: () => reader.known(),
+      get: (key, at) => {
+        if (resource.plural === 'configmaps') isRead.resolve()
+        return reader.get(key, at)
+      },
+      list: (range, at, options) => reader.list(range, at, options),
+      watch: async (options) => {
+        if (resource.plural === 'secrets') await opening.promise
+        return reader.watch(options)
+      },
+    }
+    return { ...access, reader: held }
+  }
+  const { handle, registry } = plane
+  const parts = { handle, registry, accessOf, metrics: new QueueMetrics(new Metrics()), log: silent }
+  const signer = signClusterInfo(() => Date.now(), parts)
+  await isRead.promise
+  const stopped = signer[Symbol.asyncDispose]()
+  opening.resolve()
+  await stopped
+  const { keys, reader } = plane.accessOf(configMaps)
+  const { item } = await reader.get(keys.key('kube-public', 'cluster-info'), 'latest')
+  assert.deepEqual(item?.object()['data'], data)
 })

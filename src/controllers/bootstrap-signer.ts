@@ -23,6 +23,7 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
   const secrets = registry.find({ group: '', version: 'v1', plural: 'secrets' })
   if (secrets === undefined) return stack
   const tokens = new Map<string, Token>()
+  let isStopping = false
   const { keys, reader } = accessOf(secrets)
   const followed = new FollowedResource<Token | undefined>({
     name: 'bootstrap tokens',
@@ -49,6 +50,8 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
       work: async (object, write) => {
         // The signatures of tokens that are not known yet must not go.
         await listed
+        // A stop ends the wait, too, and then not all tokens are known.
+        if (isStopping) return undefined
         const valid = [...tokens.values()].filter(({ endMs }) => endMs > wallMs())
         const signed = withSignatures(object, valid)
         if (signed !== undefined) await write.update(signed)
@@ -60,7 +63,11 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
     parts,
   )
   stack.use(configMaps)
+  // Before the controller, whose work may wait for the list.
   stack.use(followed)
+  stack.defer(() => {
+    isStopping = true
+  })
   // Never fails.
   const listed = followed.start()
   return stack
