@@ -6,6 +6,7 @@ import { Item, type ItemHome } from './item.ts'
 import type { WatchOptions } from './reader.ts'
 import type { EventSource } from './watch.ts'
 import { silent } from '../lib/log.ts'
+import { systemTime, type Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { contentOf, FollowedResource } from './followed-resource.ts'
 
@@ -84,7 +85,7 @@ const shown = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, value: stri
 })
 const listEnd = (revision: number): WatchEvent => ({ type: 'BOOKMARK', revision, initialEventsEnd: true })
 
-function follow(unreadable?: (key: string) => void) {
+function follow(unreadable?: (key: string) => void, time: Time = systemTime) {
   const values = new Map<string, string>()
   const sources: Fed[] = []
   const opened: (() => void)[] = []
@@ -118,6 +119,7 @@ function follow(unreadable?: (key: string) => void) {
     ...(unreadable === undefined ? {} : { unreadable }),
     known: () => values.keys(),
     log: silent,
+    time,
   })
   const next = async (): Promise<Fed> => {
     const at = seen++
@@ -254,6 +256,34 @@ test('a change that could not be taken is listed again', async () => {
   second.feed([shown('ADDED', 'a', '2', 9), listEnd(9)])
   await followed.reach(9)
   assert.deepEqual([...values], [['/r/a', '2']])
+  await followed[Symbol.asyncDispose]()
+})
+
+test('what can never be taken is listed again at longer and longer intervals', async () => {
+  const waits: number[] = []
+  let passedMs = 0
+  const time: Time = {
+    ...systemTime,
+    monotonicMs: () => systemTime.monotonicMs() + passedMs,
+    after: (ms, run) => {
+      waits.push(ms)
+      return systemTime.after(0, run)
+    },
+  }
+  const { followed, next } = follow(undefined, time)
+  void followed.start()
+  for (let at = 0; at < 10; at++) (await next()).feed([shown('ADDED', 'a', 'refused', 8), listEnd(9)])
+  const later = await next()
+  assert.deepEqual(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000])
+  passedMs = 3_600_000
+  later.feed([shown('ADDED', 'a', 'refused', 8)])
+  // The end of a watch is no failure of who follows.
+  const last = await next()
+  last.feed([shown('ADDED', 'a', '1', 9), listEnd(9)])
+  await followed.reach(9)
+  last.close()
+  await next()
+  assert.deepEqual(waits.slice(10), [100, 100])
   await followed[Symbol.asyncDispose]()
 })
 

@@ -20,6 +20,10 @@ import type { EventSource } from './watch.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 100
+/** The longest wait after who follows has failed: each such failure doubles it, as every try is a full list and is likely to fail again. */
+const RETRY_MS_MAX = 10_000
+/** After so long without such a failure the next one is the first again. */
+const CALM_MS = 60_000
 
 export type FollowedParts<T> = {
   /** For the log. */
@@ -51,6 +55,10 @@ export class FollowedResource<T> implements AsyncDisposable {
   /** At the end of a list: the objects of `#unseen` that are gone and not reported as deleted yet. */
   #gone: Iterator<Key> | undefined
   #revision: Revision = 0
+  /** How often who follows has failed lately, and when the last time. */
+  #failures = 0
+  #failedMs = 0
+  #hasFailed = false
   /** Resolved whenever events were reported. */
   #progress = Promise.withResolvers<void>()
 
@@ -113,14 +121,19 @@ export class FollowedResource<T> implements AsyncDisposable {
     const { log, name, time = systemTime } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
+      this.#hasFailed = false
       try {
         await this.#followOnce()
       } catch (error) {
         if (!signal.aborted) log('warn', `${name} cannot be followed; trying again`, { error: String(error) })
       }
       // Rejects only when the server stops.
-      if (!signal.aborted) await sleep(time, RETRY_MS, signal).catch(() => undefined)
+      if (!signal.aborted) await sleep(time, this.#retryMs(), signal).catch(() => undefined)
     }
+  }
+
+  #retryMs(): number {
+    return this.#hasFailed ? Math.min(RETRY_MS * 2 ** (this.#failures - 1), RETRY_MS_MAX) : RETRY_MS
   }
 
   async #followOnce(): Promise<void> {
@@ -151,8 +164,8 @@ export class FollowedResource<T> implements AsyncDisposable {
   async #drain(source: EventSource): Promise<void> {
     const slices = new Slices(this.#parts.time)
     while (this.#source === source) {
-      if (this.#gone !== undefined) this.#tellGone(this.#gone)
-      else if (this.#at < this.#taken.length) this.#tellNext(source)
+      if (this.#gone !== undefined) this.#report(source, this.#gone)
+      else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
       else {
         this.#taken = source.take()
         this.#at = 0
@@ -162,13 +175,17 @@ export class FollowedResource<T> implements AsyncDisposable {
     }
   }
 
-  #tellNext(source: EventSource): void {
-    const event = this.#taken[this.#at++]
-    if (event === undefined) return
+  #report(source: EventSource, what: WatchEvent | Iterator<Key> | undefined): void {
     try {
-      this.#tell(event)
+      if (what === undefined) return
+      if ('next' in what) this.#tellGone(what)
+      else this.#tell(what)
     } catch (error) {
-      // The event was not reported: everything is listed again.
+      // It was not reported: everything is listed again.
+      const { monotonicMs } = this.#parts.time ?? systemTime
+      this.#failures = monotonicMs() - this.#failedMs > CALM_MS ? 1 : this.#failures + 1
+      this.#failedMs = monotonicMs()
+      this.#hasFailed = true
       this.#unseen ??= new Set()
       source.close()
       throw error
