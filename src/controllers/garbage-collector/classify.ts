@@ -1,5 +1,6 @@
 /** Which owners of an object still count. */
 import type { Item } from '../../cache/item.ts'
+import { StorageError } from '../../storage/errors.ts'
 import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
 import type { Sources } from './sources.ts'
@@ -41,7 +42,19 @@ export async function classify(
 }
 
 function groupOf<T>(item: Item | undefined, { uid }: OwnerReference, groups: { solid: T; dangling: T; waiting: T }): T {
-  const owner = item && headOf(item)
-  if (owner === undefined || owner.uid !== uid) return groups.dangling
+  if (item === undefined) return groups.dangling
+  const owner = ownerHeadOf(item)
+  if (owner === undefined) return groups.solid
+  if (owner.uid !== uid) return groups.dangling
   return owner.isMarked && owner.finalizers.includes(foregroundFinalizer) ? groups.waiting : groups.solid
+}
+
+/** Undefined: the owner cannot be decoded. It is there, and nobody can say that it is another one: nothing is deleted because of it. */
+export function ownerHeadOf(item: Item): ObjectHead | undefined {
+  try {
+    return headOf(item)
+  } catch (error) {
+    if (error instanceof StorageError) return undefined
+    throw error
+  }
 }

@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
+import type { Item } from '../../cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { StorageError } from '../../storage/errors.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
 import { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
@@ -114,4 +116,58 @@ test('what an absent owner of an unknown kind owns goes when the kind comes, and
   await until(async () => !(await isThere(plane, configMaps, 'garbage')))
   await until(() => collector.unmapped === 0 && collector.pending === 0)
   assert.ok(await isThere(plane, configMaps, 'kept'))
+})
+
+/** As a Secret whose encryption key is lost. */
+const unreadable = (item: Item | undefined): Item | undefined =>
+  item &&
+  Object.create(item, {
+    decoded: { value: undefined },
+    listTail: {
+      value: () => {
+        throw new StorageError('corrupt', 'it cannot be decrypted')
+      },
+    },
+  })
+
+test('what an owner owns that cannot be decoded stays, and the rest is collected as ever', async () => {
+  const secrets = builtIn('secrets')
+  await using plane = await MemoryControlPlane.start([configMaps, secrets])
+  const owner = objectOf(secrets, 'owner', [])
+  await plane.create(secrets, owner)
+  let lists = 0
+  const readers = new Map<string, ReadAccess['reader']>()
+  const accessOf = (resource: Resource): ReadAccess => {
+    const access = plane.accessOf(resource)
+    const { reader } = access
+    const isHidden = resource.plural === 'secrets'
+    const read: ReadAccess['reader'] = {
+      known: () => {
+        const known = reader.known()
+        if (known === undefined || !isHidden) return known
+        return Object.create(known, { get: { value: (key: string) => unreadable(known.get(key)) } })
+      },
+      get: async (key, at) => {
+        const answer = await reader.get(key, at)
+        return isHidden ? { ...answer, item: unreadable(answer.item) } : answer
+      },
+      list: (range, at, options) => reader.list(range, at, options),
+      watch: (options) => {
+        lists++
+        return reader.watch(options)
+      },
+    }
+    // One reader for a resource, as that of the cache.
+    const found = readers.get(resource.plural) ?? read
+    readers.set(resource.plural, found)
+    return { ...access, reader: found }
+  }
+  await using collector = await collecting(plane, accessOf)
+  assert.equal(lists, 2)
+  await plane.create(configMaps, objectOf(configMaps, 'dependent', [ownerOf(owner)]))
+  await plane.create(configMaps, objectOf(configMaps, 'other', [ownerOf(objectOf(secrets, 'absent', []))]))
+  await until(async () => !(await isThere(plane, configMaps, 'other')))
+  await until(() => collector.pending === 0)
+  assert.ok(await isThere(plane, configMaps, 'dependent'))
+  assert.equal(lists, 2)
 })

@@ -16,7 +16,7 @@ import type { ReadAccessOf } from '../read-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
 import { WorkQueue } from '../work-queue.ts'
 import type { Outcome } from '../write-outcome.ts'
-import { type Classified, classify } from './classify.ts'
+import { type Classified, classify, ownerHeadOf } from './classify.ts'
 import { FollowedSources } from './followed-sources.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 import { isInOtherNamespace, reportInvalidNamespace } from './invalid-namespace.ts'
@@ -159,7 +159,9 @@ export class GarbageCollector implements AsyncDisposable {
 
   #find(key: Key, uid: string): Key | undefined {
     const item = this.#sources.at(key)?.reader.known()?.get(key)
-    return item !== undefined && headOf(item).uid === uid ? item.key : undefined
+    if (item === undefined) return undefined
+    const owner = ownerHeadOf(item)
+    return owner === undefined || owner.uid === uid ? item.key : undefined
   }
 
   #onGone(key: Key): void {
