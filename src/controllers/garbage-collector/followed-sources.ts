@@ -12,21 +12,25 @@ type Followed = {
   readonly started: Promise<void>
 }
 
+export type FollowedSourcesParts = {
+  /** Is told of each object that is deleted, after the graph. */
+  readonly onGone: (key: Key) => void
+  /** All objects of the resource with this prefix are in the graph, for the first time since it is followed. */
+  readonly onListed: (prefix: Key) => void
+  readonly log: Log
+  readonly time: Time
+}
+
 export class FollowedSources implements AsyncDisposable {
   readonly #graph: Graph
-  readonly #onGone: (key: Key) => void
-  readonly #log: Log
-  readonly #time: Time
+  readonly #parts: FollowedSourcesParts
   readonly #followed = new Map<Key, Followed>()
   readonly #ending = new Set<Promise<void>>()
   #isStopped = false
 
-  /** `onGone`: is told of each object that is deleted, after the graph. */
-  constructor(graph: Graph, onGone: (key: Key) => void, { log, time }: { readonly log: Log; readonly time: Time }) {
+  constructor(graph: Graph, parts: FollowedSourcesParts) {
     this.#graph = graph
-    this.#onGone = onGone
-    this.#log = log
-    this.#time = time
+    this.#parts = parts
   }
 
   /** Follows these and no others. Resolves when all their objects are in the graph, or when it is stopped. */
@@ -55,6 +59,7 @@ export class FollowedSources implements AsyncDisposable {
 
   #begin(prefix: Key, { resource, keys, reader }: Source): void {
     const graph = this.#graph
+    const { onGone, onListed, log, time } = this.#parts
     const followed = new FollowedResource<ObjectHead>({
       name: `${resource.plural} of the garbage collector`,
       reader,
@@ -62,17 +67,21 @@ export class FollowedSources implements AsyncDisposable {
       read: headOf,
       set: (key, head) => {
         graph.set(key, head)
-        if (head === undefined) this.#onGone(key)
+        if (head === undefined) onGone(key)
       },
       // One that cannot be decoded is there, and so are those that it owns.
       unreadable: () => undefined,
       *known() {
         for (const key of graph.keys()) if (key.startsWith(prefix)) yield key
       },
-      log: this.#log,
-      time: this.#time,
+      log,
+      time,
     })
-    this.#followed.set(prefix, { reader, followed, started: followed.start() })
+    const started = followed.start().then(() => {
+      // A stop ends the wait, too.
+      if (this.#followed.get(prefix)?.followed === followed) onListed(prefix)
+    })
+    this.#followed.set(prefix, { reader, followed, started })
   }
 
   #end(prefix: Key): void {

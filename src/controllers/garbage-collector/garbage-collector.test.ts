@@ -7,6 +7,7 @@ import type { Item } from '../../cache/item.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { StorageError } from '../../storage/errors.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
@@ -60,15 +61,32 @@ async function remove({ handle }: MemoryControlPlane, resource: Resource, name: 
   assert.equal((await request(handle, { method: 'DELETE', path, body: {}, signal })).status, 200)
 }
 
-async function collecting(plane: MemoryControlPlane, accessOf: ReadAccessOf): Promise<GarbageCollector> {
+async function collecting(
+  plane: MemoryControlPlane,
+  accessOf: ReadAccessOf,
+  time: Time = systemTime,
+): Promise<GarbageCollector> {
   const { handle, registry } = plane
   const metrics = new QueueMetrics(new Metrics())
-  const collector = new GarbageCollector({ handle, registry, accessOf, metrics, clock: systemClock, log: silent })
+  const collector = new GarbageCollector({ handle, registry, accessOf, metrics, clock: systemClock, log: silent, time })
   await until(() => collector.isFilled)
   return collector
 }
 
+/** Timers from here on are waits for an owner. */
+const LONG_MS = 500
+
 test('an owner that goes before a new reader lists it leaves no garbage', async () => {
+  /** What waits for the list is told by its end: these timers never fire. */
+  const waits: number[] = []
+  const time: Time = {
+    ...systemTime,
+    after: (ms, run) => {
+      if (ms < LONG_MS) return systemTime.after(ms, run)
+      waits.push(ms)
+      return { close: () => undefined }
+    },
+  }
   await using plane = await MemoryControlPlane.start([configMaps])
   plane.registry.replace('example.com', { before: [], after: [gears] })
   const listing = Promise.withResolvers<void>()
@@ -79,7 +97,7 @@ test('an owner that goes before a new reader lists it leaves no garbage', async 
     const access = plane.accessOf(resource)
     return resource.plural === 'gears' ? { ...access, ...late } : access
   }
-  await using collector = await collecting(plane, accessOf)
+  await using collector = await collecting(plane, accessOf, time)
   await plane.create(gears, gear('owner'))
   const { reader } = plane.accessOf(gears)
   late.reader = {
@@ -95,11 +113,55 @@ test('an owner that goes before a new reader lists it leaves no garbage', async 
   plane.registry.replace('example.com', { before: [gears], after: [{ ...gears }] })
   await until(() => isOpening)
   await plane.create(configMaps, objectOf(configMaps, 'dependent', [ownerOf(gear('owner'))]))
-  await until(() => collector.graph.size > 0)
+  await until(() => collector.graph.size > 0 && waits.length > 0)
   assert.ok(await isThere(plane, configMaps, 'dependent'))
   await remove(plane, gears, 'owner')
   listing.resolve()
   await until(async () => !(await isThere(plane, configMaps, 'dependent')))
+})
+
+test('while a resource cannot be listed, what its objects own is looked at less and less often', async () => {
+  await using plane = await MemoryControlPlane.start([configMaps])
+  plane.registry.replace('example.com', { before: [], after: [gears] })
+  const listing = Promise.withResolvers<void>()
+  let isOpening = false
+  const late: { reader?: ReadAccess['reader'] } = {}
+  const accessOf = (resource: Resource): ReadAccess => {
+    const access = plane.accessOf(resource)
+    return resource.plural === 'gears' ? { ...access, ...late } : access
+  }
+  const waits: number[] = []
+  const time: Time = {
+    ...systemTime,
+    after: (ms, run) => {
+      if (ms < LONG_MS) return systemTime.after(ms, run)
+      waits.push(ms)
+      return systemTime.after(1, run)
+    },
+  }
+  await using collector = await collecting(plane, accessOf, time)
+  await plane.create(gears, gear('owner'))
+  const { reader } = plane.accessOf(gears)
+  late.reader = {
+    known: () => undefined,
+    get: (key, at) => reader.get(key, at),
+    list: (range, at, options) => reader.list(range, at, options),
+    watch: async (options) => {
+      isOpening = true
+      await listing.promise
+      return reader.watch(options)
+    },
+  }
+  plane.registry.replace('example.com', { before: [gears], after: [{ ...gears }] })
+  await until(() => isOpening)
+  await plane.create(configMaps, objectOf(configMaps, 'dependent', [ownerOf(gear('owner'))]))
+  await until(() => waits.length > 9)
+  listing.resolve()
+  await until(() => collector.pending === 0)
+  for (const [at, ms] of waits.entries()) {
+    const longestMs = Math.min(1000 * 2 ** at, 60_000)
+    assert.ok(ms >= longestMs / 2 && ms <= longestMs, `${waits}`)
+  }
 })
 
 test('what an absent owner of an unknown kind owns goes when the kind comes, and what a present one owns stays', async () => {

@@ -30,10 +30,20 @@ const ORPHANS_MAX = 16
 /** The wait before an object that somebody else has changed is decided on again. */
 const CHANGED_MS = 10
 /**
- * The wait before an object is looked at again whose owner exists but is not in the graph yet: if the owner goes before its resource is listed,
- * no event tells that.
+ * The first and the longest wait before an object is looked at again whose owner exists but is not in the graph yet: if the owner goes before its
+ * resource is listed, no event tells that. The end of the list has it looked at; the wait is for what comes between two lists, and doubles, as
+ * each look may be a read of the database.
  */
-const UNSEEN_MS = 1_000
+const UNSEEN_MS_FIRST = 1_000
+const UNSEEN_MS_MAX = 60_000
+
+/** An object with owners that the graph does not have yet. */
+type Unseen = {
+  /** How often it was looked at. */
+  readonly looks: number
+  /** Those of the resources of its owners. */
+  readonly prefixes: readonly Key[]
+}
 
 export type GarbageCollectorParts = {
   readonly handle: HandleAs
@@ -59,6 +69,7 @@ export class GarbageCollector implements AsyncDisposable {
   #early: Set<Key> | undefined = new Set()
   /** Objects with an owner of a kind that is not served: they are looked at again when kinds come. */
   readonly #unmapped = new Set<Key>()
+  readonly #unseen = new Map<Key, Unseen>()
 
   constructor(parts: GarbageCollectorParts) {
     const { handle, registry, accessOf, metrics, clock, log, time = systemTime } = parts
@@ -80,7 +91,12 @@ export class GarbageCollector implements AsyncDisposable {
     }
     this.#deletions = queue('garbage collection', 'attempt_to_delete', (key) => this.#attemptToDelete(key))
     this.#orphanings = queue('the orphaning of dependents', 'attempt_to_orphan', (key) => this.#attemptToOrphan(key))
-    this.#followed = new FollowedSources(this.graph, (key) => this.#onGone(key), { log, time })
+    this.#followed = new FollowedSources(this.graph, {
+      onGone: (key) => this.#onGone(key),
+      onListed: (prefix) => void this.#onListed(prefix),
+      log,
+      time,
+    })
     this.#registryChanges = onRegistryChange(registry, () => this.#onKinds(), time)
     void this.#start()
   }
@@ -167,6 +183,16 @@ export class GarbageCollector implements AsyncDisposable {
   #onGone(key: Key): void {
     this.#early?.delete(key)
     this.#unmapped.delete(key)
+    this.#unseen.delete(key)
+  }
+
+  /** Never fails. */
+  async #onListed(prefix: Key): Promise<void> {
+    const slices = new Slices(this.#parts.time)
+    for (const [key, { prefixes }] of this.#unseen) {
+      if (prefixes.includes(prefix)) this.#deletions.add(key)
+      if (slices.isOver) await slices.turn()
+    }
   }
 
   #suspect(key: Key): void {
@@ -176,9 +202,11 @@ export class GarbageCollector implements AsyncDisposable {
 
   /** A number: it is to be looked at again after so many ms. */
   async #attemptToDelete(key: Key): Promise<number | undefined> {
+    const looks = this.#unseen.get(key)?.looks ?? 0
+    this.#unseen.delete(key)
     // Most suspects have an owner that was not listed yet when they were seen.
     const known = this.#sources.at(key)?.reader.known()?.get(key)
-    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key)
+    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key, headOf(known), looks)
     const read = await this.#read(key)
     if (read === undefined) return undefined
     const head = headOf(read.item)
@@ -192,11 +220,17 @@ export class GarbageCollector implements AsyncDisposable {
       if (objects === undefined || objects.get(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
-    return again(await this.#decide(read, head, classified)) ?? this.#untilSeen(key)
+    return again(await this.#decide(read, head, classified)) ?? this.#untilSeen(key, head, looks)
   }
 
-  #untilSeen(key: Key): number | undefined {
-    return this.graph.hasUnseenOwners(key) ? UNSEEN_MS : undefined
+  #untilSeen(key: Key, { owners }: ObjectHead, looks: number): number | undefined {
+    if (!this.graph.hasUnseenOwners(key)) return undefined
+    const led = owners.map((reference) => this.#sources.lead(reference, key))
+    const prefixes = led.flatMap((one) => (typeof one === 'string' ? [] : [one.source.keys.prefix]))
+    this.#unseen.set(key, { looks: looks + 1, prefixes })
+    const waitMs = Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX)
+    // Many that came together are not looked at together for ever.
+    return waitMs * (1 - Math.random() / 2)
   }
 
   /** Whether all owners are there, by what is in memory. */
