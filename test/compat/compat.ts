@@ -70,9 +70,13 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   for (const { id, file, outcome } of outcomes)
     if (again.has(id) && outcome === 'same') console.log(`DIFFERED ONCE, and not when it was run again: ${file}/${id}`)
   if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
+  // .ci/run reads these: what differed the first time is told above, too.
+  for (const { id, file, outcome } of outcomes) if (outcome !== 'same') console.log(`FAILED ${file}/${id}`)
   const isGood = options.updatePassing ? updatePassing(outcomes) : outcomes.every(({ outcome }) => outcome === 'same')
+  if (chosen.length === 0) console.log('FAILED: no scenario was chosen')
+  if (outcomes.length < chosen.length) console.log(`FAILED: ${chosen.length - outcomes.length} scenarios were not run`)
   console.log(formatSummary(outcomes))
-  return isGood ? 0 : 1
+  return isGood && chosen.length > 0 && outcomes.length >= chosen.length ? 0 : 1
 }
 
 /** Whether all that had passed and was run now still passes. */

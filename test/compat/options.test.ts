@@ -26,6 +26,7 @@ const refused: [string, string[], RegExp][] = [
   ['a parallel that is no number', ['--parallel', 'many'], /whole number/],
   ['no set-up at a time', ['--set-ups', '0'], /--set-ups takes a whole number/],
   ['recording what differs', ['record', '--reference', '--again'], /goes with replay/],
+  ['listing what passed the second time', ['--again', '--update-passing'], /do not go together/],
 ]
 
 for (const [name, argv, message] of refused) {

@@ -72,6 +72,8 @@ export function parseOptions(argv: readonly string[]): Options {
     throw new UsageError('only a reference server is recorded: add --reference, or --server with its address')
   if (mode !== 'replay' && values.again) throw new UsageError('--again goes with replay')
   if (mode !== 'replay' && values['update-passing']) throw new UsageError('--update-passing goes with replay')
+  // The list is of what passes the first time.
+  if (values.again && values['update-passing']) throw new UsageError('--again and --update-passing do not go together')
   if (values.with.length > 0 && server.kind !== 'running') throw new UsageError('--with goes with --server')
   const listFile = values['list-file']
   return {

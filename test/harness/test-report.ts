@@ -1,15 +1,22 @@
-/** A reporter of node:test for .ci/run: a line for each test that failed or took long, as `fail|slow`, milliseconds, file and name. */
+/**
+ * A reporter of node:test for .ci/run: a line for each test that failed or took long, as `fail|slow`, milliseconds, file and name;
+ * at the end of all, and only then, `end`, how many tests there were, and a line of counts for people.
+ */
 import { relative } from 'node:path'
 import type { EventData } from 'node:test'
 
 /** Shorter ones are not worth anybody's time. */
 const SLOW_MS = 1_500
 
-type TestEvent = { readonly type: string; readonly data: EventData.TestPass | EventData.TestFail }
+type TestEvent =
+  | { readonly type: 'test:pass' | 'test:fail'; readonly data: EventData.TestPass | EventData.TestFail }
+  | { readonly type: 'test:summary'; readonly data: EventData.TestSummary }
 
 // oxlint-disable-next-line import/no-default-export -- the test runner looks for it
 export default async function* reportTests(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const { type, data } of events) {
+    // Each file has a summary, too.
+    if (type === 'test:summary' && data.file === undefined) yield formatEnd(data.counts)
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { details, name, file = '' } = data
     const line = `${Math.round(details.duration_ms)}\t${relative('.', file)}\t${name.replaceAll(/\s+/g, ' ')}\n`
@@ -24,3 +31,8 @@ const isOfOthers = (details: object): boolean =>
   details.error instanceof Error &&
   'failureType' in details.error &&
   details.error.failureType === 'subtestsFailed'
+
+const formatEnd = ({ tests, passed, cancelled, skipped, todo }: EventData.TestSummary['counts']): string => {
+  const failed = tests - passed - cancelled - skipped - todo
+  return `end\t${tests}\ttests ${tests}, pass ${passed}, fail ${failed}, cancelled ${cancelled}, skipped ${skipped}, todo ${todo}\n`
+}
