@@ -4,8 +4,8 @@ import type { Count, Counter, Distribution, Gauge, Histogram, MetricOptions, Met
 /** 10 ns to 10 s, each ten times the one before. */
 const bounds = Array.from({ length: 10 }, (_, power) => Number(`1e${power - 8}`))
 
-/** Of one queue. */
-export type QueueSeries = {
+/** Of one queue. Disposed of, the queue is no longer read. */
+export type QueueSeries = Disposable & {
   readonly depth: Count
   readonly adds: Count
   readonly retries: Count
@@ -24,7 +24,7 @@ export class QueueMetrics {
   readonly #work: Histogram
   readonly #unfinished: Gauge
   readonly #longest: Gauge
-  readonly #running = new Map<string, ReadRunning>()
+  readonly #running = new Map<string, Set<ReadRunning>>()
 
   constructor(metrics: Metrics) {
     this.#depth = metrics.gauge(named('depth', 'Current depth of workqueue'))
@@ -44,21 +44,23 @@ export class QueueMetrics {
     metrics.onPrint(() => this.#update())
   }
 
-  /** A queue of the same name, of a controller that was elected before, is no longer read. */
+  /** Queues of the same name are added up. */
   of(name: string, running: ReadRunning): QueueSeries {
-    this.#running.set(name, running)
+    const all = this.#running.get(name) ?? new Set()
+    this.#running.set(name, all.add(running))
     return {
       depth: this.#depth.with(name),
       adds: this.#adds.with(name),
       retries: this.#retries.with(name),
       waitSeconds: this.#wait.with(name),
       workSeconds: this.#work.with(name),
+      [Symbol.dispose]: () => void all.delete(running),
     }
   }
 
   #update(): void {
-    for (const [name, running] of this.#running) {
-      const all = running()
+    for (const [name, queues] of this.#running) {
+      const all = [...queues].flatMap((running) => running())
       this.#unfinished.with(name).value = all.reduce((sum, ms) => sum + ms, 0) / 1000
       this.#longest.with(name).value = Math.max(0, ...all) / 1000
     }

@@ -83,6 +83,7 @@ export class WorkQueue implements AsyncDisposable {
     for (const timer of this.#timers.values()) timer.close()
     this.#timers.clear()
     await Promise.all(this.#running.values())
+    this.#timing?.[Symbol.dispose]()
   }
 
   #start(): void {
@@ -123,7 +124,7 @@ export class WorkQueue implements AsyncDisposable {
 }
 
 /** When keys were added and begun. */
-class Timing {
+class Timing implements Disposable {
   readonly #series: QueueSeries
   readonly #monotonicMs: () => number
   readonly #addedMs = new Map<string, number>()
@@ -160,5 +161,9 @@ class Timing {
 
   retried(): void {
     this.#series.retries.add()
+  }
+
+  [Symbol.dispose](): void {
+    this.#series[Symbol.dispose]()
   }
 }
