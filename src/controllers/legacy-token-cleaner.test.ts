@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
+import { request } from '../api/own-request.ts'
 import { silent } from '../lib/log.ts'
 import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
 import { cleanOnce } from './legacy-token-cleaner.ts'
+import type { ReadAccess, ReadAccessOf } from './read-access.ts'
 
 const secrets = builtIn('secrets')
 const accounts = builtIn('serviceaccounts')
@@ -77,5 +79,48 @@ test('a token that nobody used for a year is marked, and deleted after another o
   assert.deepEqual(
     ['made-by-hand', 'mounted', 'of-another', 'doubtful'].filter((name) => !left.includes(name)),
     [],
+  )
+})
+
+test('a token that is used during the run is not marked, and Pods are read once for each namespace', async () => {
+  await using plane = await MemoryControlPlane.start([secrets, accounts, pods, configMaps])
+  const metadata = { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' }
+  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { since: '2024-01-01' } })
+  const account = { metadata: { name: 'default', namespace: 'n', uid: 'account' } }
+  const references = ['a', 'b', 'c'].map((name) => ({ name }))
+  await plane.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account, secrets: references })
+  for (const { name } of references) await plane.create(secrets, secretOf(name))
+  const { signal } = new AbortController()
+  let lists = 0
+  const accessOf: ReadAccessOf = (resource) => {
+    const access = plane.accessOf(resource)
+    const { reader } = access
+    if (resource.plural !== 'pods') return access
+    const read: ReadAccess['reader'] = {
+      known: () => reader.known(),
+      get: (key, at) => reader.get(key, at),
+      watch: (options) => reader.watch(options),
+      list: async (range, at, options) => {
+        lists++
+        // As the authenticator does.
+        const body = { metadata: { labels: { [lastUsed]: '2026-01-01' } } }
+        const path = '/api/v1/namespaces/n/secrets/b'
+        const sent = { method: 'PATCH', path, body, isMergePatch: true, signal }
+        assert.equal((await request(plane.handle, sent)).status, 200)
+        return reader.list(range, at, options)
+      },
+    }
+    return { ...access, reader: read }
+  }
+  const { handle, registry } = plane
+  const clock = { wallMs: () => startMs + 365 * DAY_MS }
+  await cleanOnce({ handle, registry, accessOf, periodMs: 300 * DAY_MS, clock, log: silent }, signal)
+  assert.equal(lists, 1)
+  const { keys, reader } = plane.accessOf(secrets)
+  const { items } = await reader.list(keys.range('n'), 'latest')
+  const marked = items.map((item) => item.peek().metadata).filter(({ labels }) => labels?.[invalidSince] !== undefined)
+  assert.deepEqual(
+    marked.map(({ name }) => name),
+    ['a', 'c'],
   )
 })

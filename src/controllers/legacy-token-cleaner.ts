@@ -51,6 +51,8 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
   const [secrets, accounts, pods] = ['secrets', 'serviceaccounts', 'pods'].map((plural) => accessTo(parts, plural))
   if (secrets === undefined || accounts === undefined || pods === undefined) return
   const slices = new Slices()
+  // The list is in the order of namespaces.
+  let mounted: { readonly namespace: string; readonly names: ReadonlySet<string> } | undefined
   const { items } = await secrets.reader.list(secrets.keys.range(), 'latest')
   for (const item of items) {
     if (slices.isOver) await slices.turn()
@@ -58,20 +60,23 @@ export async function cleanOnce(parts: LegacyTokenParts, signal: AbortSignal): P
     const secret = item.peek()
     if (!isUnused(secret, nowMs - periodMs)) continue
     const { namespace = '', name = '' } = secret.metadata
-    if (!(await isGenerated(secret, accounts)) || (await isMounted(pods, namespace, name))) continue
+    if (!(await isGenerated(secret, accounts))) continue
+    if (mounted?.namespace !== namespace) mounted = { namespace, names: await mountedNames(pods, namespace) }
+    if (mounted.names.has(name)) continue
     const invalidSince = textOf(secret.metadata.labels?.[invalidSinceLabel])
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
     const isMarked = isDay(invalidSince)
     if (isMarked && invalidSince >= dayOf(nowMs - periodMs)) continue
     const what = isMarked ? 'a legacy token is deleted' : 'a legacy token is marked as invalid'
     log('info', what, { namespace, name })
+    // One that is used meanwhile has another version: the use is recorded in it.
     const { uid = '', resourceVersion = '' } = secret.metadata
     const response = isMarked
       ? await request(handle, { method: 'DELETE', path, body: { preconditions: { resourceVersion } }, signal })
       : await request(handle, {
           method: 'PATCH',
           path,
-          body: { metadata: { uid, labels: { [invalidSinceLabel]: dayOf(nowMs) } } },
+          body: { metadata: { uid, resourceVersion, labels: { [invalidSinceLabel]: dayOf(nowMs) } } },
           isMergePatch: true,
           signal,
         })
@@ -115,14 +120,16 @@ async function isGenerated({ metadata }: KubeObject, { keys, reader }: ReadAcces
   return itemsOf(account['secrets']).some((reference) => reference['name'] === name)
 }
 
-async function isMounted({ keys, reader }: ReadAccess, namespace: string, name: string): Promise<boolean> {
+/** The names of Secrets that Pods of the namespace mount. */
+async function mountedNames({ keys, reader }: ReadAccess, namespace: string): Promise<ReadonlySet<string>> {
   const { items } = await reader.list(keys.range(namespace), 'latest')
+  const names = new Set<string>()
   const slices = new Slices()
   for (const item of items) {
     if (slices.isOver) await slices.turn()
-    if (secretNames(fieldsOf(item.peek()['spec'])).includes(name)) return true
+    for (const name of secretNames(fieldsOf(item.peek()['spec']))) names.add(name)
   }
-  return false
+  return names
 }
 
 const FAILURE = 400
