@@ -29,6 +29,11 @@ test('one replica runs them; when it ends another one goes on at once', async ()
   await sleep(2_500)
   assert.equal(await holder(other), before)
   await first.stop()
+  // It was given back, not left to expire.
+  const { text } = await other.call({ path: `${leases}/${ownLease}` })
+  const { holderIdentity = '', leaseDurationSeconds } = JSON.parse(text).spec
+  assert.notEqual(holderIdentity, before)
+  if (holderIdentity === '') assert.equal(leaseDurationSeconds, 1)
   await until(async () => !['', before].includes(await holder(other)), 'the other holds the Lease')
   assert.deepEqual([...first.complaints, ...second.complaints], [])
 })
