@@ -85,13 +85,13 @@ export class EtcdProcess implements AsyncDisposable {
   async ready(timeoutMs = 20_000): Promise<void> {
     const until = performance.now() + timeoutMs
     for (;;) {
-      try {
-        const answer = await fetch(`${this.clientUrl}/health`, { signal: AbortSignal.timeout(1000) })
-        if (answer.ok) return
-      } catch (error) {
-        if (this.#child?.exitCode !== null) throw new Error(`etcd ended: ${this.#tail()}`, { cause: error })
-        if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`, { cause: error })
-      }
+      const answer = await fetch(`${this.clientUrl}/health`, { signal: AbortSignal.timeout(1000) }).catch(
+        () => undefined,
+      )
+      // Another process may have taken its port, and answer.
+      if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
+      if (answer?.ok === true) return
+      if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
       await sleep(20)
     }
   }
@@ -109,7 +109,7 @@ export class EtcdProcess implements AsyncDisposable {
   /** Ends the process and waits until it has gone. The data stays. */
   async stop(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const child = this.#child
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (child === undefined || !this.#isAlive) return
     const gone = once(child, 'exit')
     child.kill(signal)
     await gone
@@ -118,6 +118,10 @@ export class EtcdProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
     await rm(this.dir, { recursive: true, force: true })
+  }
+
+  get #isAlive(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null
   }
 
   #tail(): string {

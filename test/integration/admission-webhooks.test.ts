@@ -14,8 +14,8 @@ const caBundle = Buffer.from(cert).toString('base64')
 const configurations = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** Far more than the second that a webhook has, on a busy machine. */
-const HELD_MS_MAX = 20_000
+/** Far more than the second that a webhook has, on a busy machine, and less than the 10 s of who names no timeout. */
+const HELD_MS_MAX = 9_000
 /** Calls of one webhook at a time. */
 const CALLS_MAX = 256
 

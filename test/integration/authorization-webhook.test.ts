@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
-import { until } from '../harness/until.ts'
+import { until, WATCHED_MS } from '../harness/until.ts'
 import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
@@ -184,10 +184,11 @@ test('the question of an access review ends with its request', async () => {
   answersAfterMs = 2 * HOOK_TIMEOUT_MS
   const earlier = { called, aborted }
   // On a busy machine the time may be up before the webhook is asked.
-  while (called === earlier.called) {
+  await until(async () => {
     const { status } = await client.call({ method: 'POST', path, token: adminToken, body: { spec } })
     assert.equal(status, 504)
-  }
+    return called > earlier.called
+  }, 'the webhook is asked')
   await until(() => aborted - earlier.aborted === called - earlier.called, 'all is given up', HOOK_TIMEOUT_MS / 2)
   answersAfterMs = 0
 })
@@ -203,17 +204,17 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
   says = () => ({ allowed: true })
   assert.match(await reloads('success'), / 1$/)
   writeFileSync(configPath, configOf('NoOpinion', 'elsewhere'))
-  await until(async () => (await read('elsewhere')).status === 404, 'elsewhere is answered with 404')
+  await until(async () => (await read('elsewhere')).status === 404, 'elsewhere is answered with 404', WATCHED_MS)
   assert.equal((await read('guarded')).status, 403)
   assert.match(await reloads('success'), / 2$/)
   writeFileSync(configPath, configOf('Whatever', 'guarded'))
-  await until(async () => (await reloads('failure')).endsWith(' 1'), '1 failures are counted')
+  await until(async () => (await reloads('failure')).endsWith(' 1'), '1 failures are counted', WATCHED_MS)
   assert.equal((await read('elsewhere')).status, 404)
   writeFileSync(
     configPath,
     configOf('NoOpinion', 'guarded', '- {type: AlwaysAllow, name: alwaysallow}\n- {type: ABAC, name: abac}\n'),
   )
-  await until(async () => (await reloads('failure')).endsWith(' 2'), '2 failures are counted')
+  await until(async () => (await reloads('failure')).endsWith(' 2'), '2 failures are counted', WATCHED_MS)
   assert.equal((await read('guarded')).status, 403)
   assert.deepEqual(
     server.complaints
@@ -229,6 +230,6 @@ test('a changed configuration is used from then on; a bad one changes nothing', 
 test('with the policy Deny an error ends the chain', async () => {
   writeFileSync(configPath, configOf('Deny', 'strict', '- {type: AlwaysAllow, name: alwaysallow}\n'))
   says = () => 403
-  await until(async () => (await read('anywhere')).status === 404, 'anywhere is answered with 404')
+  await until(async () => (await read('anywhere')).status === 404, 'anywhere is answered with 404', WATCHED_MS)
   assert.equal((await read('strict')).status, 500)
 })

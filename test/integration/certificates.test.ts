@@ -16,7 +16,7 @@ import { silent } from '../../src/lib/log.ts'
 import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { realSurroundings, type Server, startServer } from '../../src/server.ts'
 import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
-import { until } from '../harness/until.ts'
+import { until, WATCHED_MS } from '../harness/until.ts'
 
 const nowMs = Date.now()
 const authority = createAuthority('test-ca', nowMs)
@@ -136,7 +136,7 @@ test('a renewed certificate is shown to new connections; half of one is not', as
 
 test('what is written into the files is used without anybody asking for it', async () => {
   await writeServing(serving('third'))
-  await until(async () => (await shownName()) === 'CN=third', 'the new one is shown')
+  await until(async () => (await shownName()) === 'CN=third', 'the new one is shown', WATCHED_MS)
 })
 
 test('client authorities are read again: who was trusted by another one has to come again', async () => {
@@ -153,7 +153,7 @@ test('client authorities are read again: who was trusted by another one has to c
   const leaving = once(session, 'goaway')
   const watched = once(watching.resume(), 'end')
   await writeFile(join(dir, 'ca.crt'), next.certificatePem)
-  await until(async () => (await whoami(joe)).status === 201, 'the new authority is used')
+  await until(async () => (await whoami(joe)).status === 201, 'the new authority is used', WATCHED_MS)
   await leaving
   assert.equal((await whoami(jane)).status, 401)
   await watched

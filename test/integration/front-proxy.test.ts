@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
-import { until } from '../harness/until.ts'
+import { until, WATCHED_MS } from '../harness/until.ts'
 import { adminToken, startTestServer, type TestServer } from './support.ts'
 
 const clients = new Authority('clients')
@@ -197,7 +197,11 @@ test('the authorities of proxies are read again when their file changes', async 
   const certificate = renewed.issue({ cn: 'proxy' })
   assert.equal((await overHttp2({ certificate, headers: jane })).status, 401)
   await writeFile(join(dir, 'proxies.pem'), renewed.certificatePem)
-  await until(async () => (await overHttp2({ certificate, headers: jane })).status === 201, 'the new authority is used')
+  await until(
+    async () => (await overHttp2({ certificate, headers: jane })).status === 201,
+    'the new authority is used',
+    WATCHED_MS,
+  )
   assert.equal((await overHttp2({ certificate: proxy, headers: jane })).status, 401)
   assert.equal((await overHttp2({ certificate: clients.issue({ cn: 'jim' }) })).status, 201)
   await until(async () => {

@@ -192,7 +192,8 @@ describe('headers', () => {
     await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
     using client = await RawHttp2.open(server.port)
     await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
-    assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
+    // Less than the limit of who names none.
+    assert.equal(await client.goawayCode(20_000), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM a field block did not come in time'])
   })
 

@@ -675,7 +675,9 @@ describe('the end', () => {
     const stream = session.request({ ':path': '/' })
     stream.on('error', () => undefined)
     await until(() => server.listener.openRequests === 1, 'it is under way')
+    const startMs = performance.now()
     await server.listener.close({ graceMs: 100 })
+    assert.ok(performance.now() - startMs < PATIENCE_MS / 2, `${performance.now() - startMs} ms`)
     session.destroy()
   })
 
