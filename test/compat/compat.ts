@@ -93,7 +93,7 @@ function updatePassing(outcomes: readonly Outcome[]): boolean {
   return lost.length === 0
 }
 
-/** `again`: it is to be run once more, alone. */
+/** `again`: it is to be run once more, after all others, on a server of its own. */
 type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop' | 'again'
 
 /** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
@@ -105,7 +105,12 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   const setUps = await loadSetUps()
   if (options.server.kind === 'running') checkRunning(chosen, setUps)
   let isStopped = false
-  const runSetUp = async (needs: string | undefined, group: readonly FiledScenario[]): Promise<void> => {
+  const again: FiledScenario[] = []
+  const runSetUp = async (
+    needs: string | undefined,
+    group: readonly FiledScenario[],
+    parallel: number,
+  ): Promise<void> => {
     const setUp = setUpOf(setUps, needs)
     await using companions = await Companions.start(setUp)
     const target = await openTarget(options.server, setUp, companions).catch((error: unknown) => {
@@ -115,14 +120,15 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
     if (target === undefined) {
       for (const scenario of group) {
         const next = done(scenario, [])
-        // It would not answer the second time, either.
-        isStopped ||= (next === 'again' ? done(scenario, []) : next) === 'stop'
+        if (next === 'again') again.push(scenario)
+        isStopped ||= next === 'stop'
       }
       return
     }
     await using _ = target
-    await runGroup(group, { target, companions, parallel: options.parallel, interrupted }, (scenario, got) => {
+    await runGroup(group, { target, companions, parallel, interrupted }, (scenario, got) => {
       const next = done(scenario, got)
+      if (next === 'again') again.push(scenario)
       isStopped ||= next === 'stop'
       return next
     })
@@ -131,7 +137,7 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   const lane = async (): Promise<void> => {
     for (const [needs, group] of waiting) {
       if (isStopped) return
-      await runSetUp(needs, group)
+      await runSetUp(needs, group, options.parallel)
     }
   }
   const lanes = Array.from({ length: options.setUps }, () =>
@@ -141,6 +147,10 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
     }),
   )
   await Promise.all(lanes)
+  // With servers of their own: what is counted by a server would have the first time in it.
+  for (const [needs, group] of Map.groupBy(again, (scenario) => scenario.needs)) {
+    if (!isStopped) await runSetUp(needs, group, 1)
+  }
 }
 
 /** A server that runs knows nothing of the webhooks and issuers of this process. */
@@ -164,22 +174,16 @@ async function runGroup(
 ): Promise<void> {
   using client = createClient(target)
   const waiting = chosen.values()
-  const again: FiledScenario[] = []
   let isStopped = false
-  const work = async (scenarios: Iterable<FiledScenario>): Promise<void> => {
-    for (const scenario of scenarios) {
+  const work = async (): Promise<void> => {
+    for (const scenario of waiting) {
       const got = await runScenario(scenario, client, companions)
       if (isStopped) return
-      const next = done(scenario, got)
-      if (next === 'again') again.push(scenario)
-      isStopped = next === 'stop'
+      isStopped = done(scenario, got) === 'stop'
       if (isStopped) return
     }
   }
-  const workers = (async () => {
-    await Promise.all(Array.from({ length: parallel }, () => work(waiting)))
-    await work([...again])
-  })().catch((error: unknown) => {
+  const workers = Promise.all(Array.from({ length: parallel }, work)).catch((error: unknown) => {
     throw new Error(`the server at ${target.server} stopped answering`, { cause: error })
   })
   const end = await Promise.race([workers, interrupted.then(() => 'interrupted')])
