@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import type { AlternativeNames, WholeRequest } from '../../lib/x509/request.ts'
-import { validityOf } from './sign.ts'
+import { decided, validityOf } from './sign.ts'
 import { faultOf } from './signer-rules.ts'
 import { usagesOf } from './usages.ts'
 
@@ -48,6 +48,17 @@ test('each signer signs what upstream signs, and says why not in its words', () 
   assert.equal(user(['digital signature']), 'missing required usage for client certificate: client auth')
   assert.equal(user(['client auth', 'server auth']), 'invalid usage for client certificate: server auth')
   assert.equal(faultOf('kubernetes.io/legacy-unknown', anybody, ['any']), undefined)
+})
+
+test('a request that cannot be read fails once and for all', async () => {
+  const spec = { request: 'bm9uc2Vuc2U=', signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] }
+  const object = { apiVersion: 'v1', kind: 'C', metadata: {}, spec, status: { conditions: [{ type: 'Approved' }] } }
+  const signers = { authorityOf: () => undefined, durationMs: HOUR_MS }
+  const { status } = await decided(object, { signers, wallMs: () => 0, now: () => '2001-02-03T04:05:06Z' })
+  const message = 'the request cannot be read: PEM block type must be CERTIFICATE REQUEST'
+  const lastUpdateTime = '2001-02-03T04:05:06Z'
+  const failed = { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message, lastUpdateTime }
+  assert.deepEqual(status, { conditions: [{ type: 'Approved' }, failed] })
 })
 
 test('a certificate begins earlier, and ends with what was asked for, the longest, or its CA', () => {

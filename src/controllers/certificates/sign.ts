@@ -6,7 +6,7 @@ import { fieldsOf, type Fields, itemsOf, type KubeObject, numberOf, textOf, text
 import { createNow } from '../../api/timestamps.ts'
 import { contentOf } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { readPemRequest } from '../../lib/x509/request.ts'
+import { readPemRequest, RequestError, type WholeRequest } from '../../lib/x509/request.ts'
 import { ObjectController, type ObjectControllerParts } from '../object-controller.ts'
 import { faultOf } from './signer-rules.ts'
 import type { Signers } from './signers.ts'
@@ -56,19 +56,25 @@ function isDue({ spec, status }: Fields, signers: Signers): boolean {
   return has('Approved') && !has('Denied') && !hasFailed
 }
 
-type Signing = { readonly signers: Signers; readonly wallMs: () => number; readonly now: () => string }
+type Signing = {
+  readonly signers: Pick<Signers, 'authorityOf' | 'durationMs'>
+  readonly wallMs: () => number
+  readonly now: () => string
+}
 
 /** With its certificate, or with the condition that says why it has none. Fails if it cannot be signed now. */
-async function decided(object: KubeObject, { signers, wallMs, now }: Signing): Promise<KubeObject> {
+export async function decided(object: KubeObject, { signers, wallMs, now }: Signing): Promise<KubeObject> {
   const { request, signerName, usages, expirationSeconds } = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
-  const asked = readPemRequest(textOf(request))
-  const fault = faultOf(textOf(signerName), asked, textsOf(usages))
-  if (fault !== undefined) {
+  const fail = (message: string): KubeObject => {
     const reason = 'SignerValidationFailure'
-    const failed = { type: 'Failed', status: 'True', reason, message: fault, lastUpdateTime: now() }
+    const failed = { type: 'Failed', status: 'True', reason, message, lastUpdateTime: now() }
     return { ...object, status: { ...status, conditions: [...itemsOf(status['conditions']), failed] } }
   }
+  const asked = readOrWhyNot(textOf(request))
+  if (typeof asked === 'string') return fail(asked)
+  const fault = faultOf(textOf(signerName), asked, textsOf(usages))
+  if (fault !== undefined) return fail(fault)
   const authority = signers.authorityOf(textOf(signerName))
   if (authority === undefined) throw new Error(`there is no CA for ${textOf(signerName)} any more`)
   const wanted = expirationSeconds === undefined ? undefined : 1000 * numberOf(expirationSeconds)
@@ -76,6 +82,16 @@ async function decided(object: KubeObject, { signers, wallMs, now }: Signing): P
   const validity = validityOf({ nowMs: wallMs(), wantedMs: wanted, longestMs: signers.durationMs, notAfterMs })
   const certificate = await authority.issue(asked, { ...validity, ...usagesOf(textsOf(usages)) })
   return { ...object, status: { ...status, certificate: Buffer.from(certificate).toString('base64') } }
+}
+
+/** One that an older version, or another server, has accepted may be unreadable, and stays so: to try again would be of no use. */
+function readOrWhyNot(base64: string): WholeRequest | string {
+  try {
+    return readPemRequest(base64)
+  } catch (error) {
+    if (error instanceof RequestError) return `the request cannot be read: ${error.message}`
+    throw error
+  }
 }
 
 type Term = {

@@ -71,7 +71,8 @@ export const certificateSigningRequestRules: KindRules = {
       return withConditions(object, withTimes(conditions, conditionsOf(current), now))
     },
     validateUpdate: (object, current) => [
-      ...validate(object),
+      ...(isSameRequest(object, current) ? [] : validateRequest(fieldsOf(object['spec'])['request'])),
+      ...validateRest(object, isLegacy(current)),
       ...validateChange(object, current, { mayDecide: false }),
     ],
   },
@@ -83,7 +84,8 @@ export const certificateSigningRequestRules: KindRules = {
         return withConditions(withPart(withPart(object, 'spec', spec), 'status', status), conditions)
       },
       validateUpdate: (object, current) => [
-        ...validate(object),
+        ...validateRequest(fieldsOf(object['spec'])['request']),
+        ...validateRest(object, isLegacy(current)),
         ...validateChange(object, current, { mayDecide: true }),
       ],
     },
@@ -109,14 +111,24 @@ function withConditions(object: KubeObject, conditions: readonly Fields[]): Kube
 }
 
 function validate(object: KubeObject): FieldFault[] {
-  const { expirationSeconds, request, signerName } = fieldsOf(object['spec'])
+  return [...validateRequest(fieldsOf(object['spec'])['request']), ...validateRest(object, false)]
+}
+
+/** One that can no longer be read gets its condition Failed all the same. */
+const isSameRequest = (object: KubeObject, current: KubeObject): boolean =>
+  fieldsOf(object['spec'])['request'] === fieldsOf(current['spec'])['request']
+
+const isLegacy = ({ spec }: KubeObject): boolean => textOf(fieldsOf(spec)['signerName']) === legacySigner
+
+/** All but the request itself. A request that had the legacy signer may keep it. */
+function validateRest(object: KubeObject, mayBeLegacy: boolean): FieldFault[] {
+  const { expirationSeconds, signerName } = fieldsOf(object['spec'])
   const { certificate } = fieldsOf(object['status'])
   const isShort = typeof expirationSeconds === 'number' && expirationSeconds < EXPIRATION_SECONDS_MIN
   const why = `may not specify a duration less than ${EXPIRATION_SECONDS_MIN} seconds (10 minutes)`
   return [
-    ...validateRequest(request),
     ...validateUsages(textsOf(fieldsOf(object['spec'])['usages'])),
-    ...validateNewSigner(textOf(signerName)),
+    ...(mayBeLegacy && textOf(signerName) === legacySigner ? [] : validateNewSigner(textOf(signerName))),
     ...(isShort ? [invalidValue('spec.expirationSeconds', expirationSeconds, why)] : []),
     ...validateRequestConditions(conditionsOf(object)),
     ...(textOf(certificate) === '' ? [] : validateCertificate(textOf(certificate))),
