@@ -33,12 +33,26 @@ export const certificateBlocks = (text: string): Buffer[] =>
 
 /**
  * For a TLS client: the servers that it trusts. As in Go, any certificate of the bundle is an anchor, be it an intermediate or the server's
- * own, and a block that cannot be parsed is skipped; OpenSSL would skip all that follow it in the same text.
+ * own, and a block that cannot be parsed is skipped; OpenSSL would skip all that follow it in the same text. So is one with a key on a curve that
+ * Go does not know: Node reads the issuers of a server that it trusts in a way that ends the process if one has such a key.
  */
 export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
-  ca: certificateBlocks(text).map((block) => pem('CERTIFICATE', block)),
+  ca: certificateBlocks(text)
+    .filter(hasKnownKey)
+    .map((block) => pem('CERTIFICATE', block)),
   allowPartialTrustChain: true,
 })
+
+const curves: ReadonlySet<string | undefined> = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1'])
+
+function hasKnownKey(block: Buffer): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(block).publicKey
+    return asymmetricKeyType !== 'ec' || curves.has(asymmetricKeyDetails?.namedCurve)
+  } catch {
+    return false
+  }
+}
 
 export type ServerTrustAnchors = { readonly ca: string[]; readonly allowPartialTrustChain: true }
 
