@@ -53,6 +53,8 @@ export type GarbageCollectorParts = {
   readonly clock: Clock
   readonly log: Log
   readonly time?: Time
+  /** A number from 0 to 1, for the jitter of waits. */
+  readonly random?: () => number
 }
 
 export class GarbageCollector implements AsyncDisposable {
@@ -230,7 +232,8 @@ export class GarbageCollector implements AsyncDisposable {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
     const waitMs = Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX)
     // Many that came together are not looked at together for ever.
-    return waitMs * (1 - Math.random() / 2)
+    const { random = Math.random } = this.#parts
+    return waitMs * (1 - random() / 2)
   }
 
   /** Whether all owners are there, by what is in memory. */

@@ -35,6 +35,7 @@ const policies = ['Background', 'Foreground', 'Orphan'] as const
 export class GarbageWorld {
   readonly time: VirtualTime
   readonly #random: Random
+  readonly #jitter: Random
   readonly #settings: Settings
   readonly #engine: MemoryEngine
   readonly #replicas: readonly SimReplica[]
@@ -48,6 +49,7 @@ export class GarbageWorld {
 
   constructor(seed: number, onLine?: (line: string) => void) {
     this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
+    this.#jitter = this.#random.fork('jitter')
     const settings = chooseSettings(this.#random.fork('settings'))
     this.#settings = settings
     const time = new VirtualTime(this.#random.fork('time'), onLine)
@@ -112,7 +114,8 @@ export class GarbageWorld {
     const { time } = this
     const { handle, accessOf } = plane
     const metrics = new QueueMetrics(new Metrics())
-    const parts = { handle, accessOf, registry: this.#registry, metrics, clock: time, log: this.#log, time }
+    const random = (): number => this.#jitter.next()
+    const parts = { handle, accessOf, registry: this.#registry, metrics, clock: time, log: this.#log, time, random }
     this.#collectors.set(at, new GarbageCollector(parts))
     time.note(`leads ${at}`)
   }
