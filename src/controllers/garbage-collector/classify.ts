@@ -1,6 +1,6 @@
 /** Which owners of an object still count. */
+import { ifDecodable } from '../../cache/if-decodable.ts'
 import type { Item } from '../../cache/item.ts'
-import { StorageError } from '../../storage/errors.ts'
 import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
 import type { Sources } from './sources.ts'
@@ -50,11 +50,4 @@ function groupOf<T>(item: Item | undefined, { uid }: OwnerReference, groups: { s
 }
 
 /** Undefined: the owner cannot be decoded. It is there, and nobody can say that it is another one: nothing is deleted because of it. */
-export function ownerHeadOf(item: Item): ObjectHead | undefined {
-  try {
-    return headOf(item)
-  } catch (error) {
-    if (error instanceof StorageError) return undefined
-    throw error
-  }
-}
+export const ownerHeadOf = (item: Item): ObjectHead | undefined => ifDecodable(item, headOf)
