@@ -19,6 +19,26 @@ export type TlsChoice = Certificate & {
   readonly servesHttp2?: boolean
 }
 
+/**
+ * Those that Go has, too. Without a list, OpenSSL would also take keys of clients on brainpool curves, with which some functions of Node end
+ * the process.
+ */
+const sigalgs = [
+  'ecdsa_secp256r1_sha256',
+  'ecdsa_secp384r1_sha384',
+  'ecdsa_secp521r1_sha512',
+  'ed25519',
+  'rsa_pss_rsae_sha256',
+  'rsa_pss_rsae_sha384',
+  'rsa_pss_rsae_sha512',
+  'rsa_pss_pss_sha256',
+  'rsa_pss_pss_sha384',
+  'rsa_pss_pss_sha512',
+  'rsa_pkcs1_sha256',
+  'rsa_pkcs1_sha384',
+  'rsa_pkcs1_sha512',
+].join(':')
+
 /** Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and then fail every handshake. */
 export function secureContext({
   certificatePem,
@@ -34,7 +54,7 @@ export function secureContext({
   // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   const ciphers = tlsCiphers === undefined ? {} : { ciphers: tlsCiphers }
-  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, ...ciphers }
+  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, sigalgs, ...ciphers }
 }
 
 export function tlsOptions(choice: TlsChoice, limits: Limits): TlsOptions {
