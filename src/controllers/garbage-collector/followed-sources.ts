@@ -25,6 +25,8 @@ export class FollowedSources implements AsyncDisposable {
   readonly #graph: Graph
   readonly #parts: FollowedSourcesParts
   readonly #followed = new Map<Key, Followed>()
+  /** Those whose first list has ended: `onListed` was called. */
+  readonly #listed = new Set<Key>()
   readonly #ending = new Set<Promise<void>>()
   #isStopped = false
 
@@ -44,6 +46,11 @@ export class FollowedSources implements AsyncDisposable {
     }
     for (const [prefix, source] of all) if (!this.#followed.has(prefix)) this.#begin(prefix, source)
     await Promise.all(Array.from(this.#followed.values(), ({ started }) => started))
+  }
+
+  /** Whether all objects of this resource have been in the graph since it is followed; if not, `onListed` will tell. */
+  isListed(prefix: Key): boolean {
+    return this.#listed.has(prefix)
   }
 
   /** Resolves when the graph has everything that was acknowledged to any client before the call. */
@@ -79,7 +86,9 @@ export class FollowedSources implements AsyncDisposable {
     })
     const started = followed.start().then(() => {
       // A stop ends the wait, too.
-      if (this.#followed.get(prefix)?.followed === followed) onListed(prefix)
+      if (this.#followed.get(prefix)?.followed !== followed) return
+      this.#listed.add(prefix)
+      onListed(prefix)
     })
     this.#followed.set(prefix, { reader, followed, started })
   }
@@ -88,6 +97,7 @@ export class FollowedSources implements AsyncDisposable {
     const one = this.#followed.get(prefix)
     if (one === undefined) return
     this.#followed.delete(prefix)
+    this.#listed.delete(prefix)
     const ending = one.followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }

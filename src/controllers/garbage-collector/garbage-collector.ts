@@ -191,8 +191,9 @@ export class GarbageCollector implements AsyncDisposable {
   /** Never fails. */
   async #onListed(prefix: Key): Promise<void> {
     const slices = new Slices(this.#parts.time)
-    for (const [key, { prefixes }] of this.#unseen) {
-      if (prefixes.includes(prefix)) this.#deletions.add(key)
+    // A copy: one that waits for another owner, too, is put back when it was looked at, and would come again and again.
+    for (const key of [...this.#unseen.keys()]) {
+      if (this.#unseen.get(key)?.prefixes.includes(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
     }
   }
@@ -230,7 +231,8 @@ export class GarbageCollector implements AsyncDisposable {
     const led = owners.map((reference) => this.#sources.lead(reference, key))
     const prefixes = led.flatMap((one) => (typeof one === 'string' ? [] : [one.source.keys.prefix]))
     this.#unseen.set(key, { looks: looks + 1, prefixes })
-    const waitMs = Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX)
+    const isListed = prefixes.every((prefix) => this.#followed.isListed(prefix))
+    const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
     // Many that came together are not looked at together for ever.
     const { random = Math.random } = this.#parts
     return waitMs * (1 - random() / 2)
