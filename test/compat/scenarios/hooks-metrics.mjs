@@ -7,7 +7,7 @@ const named = (name, matchConditions, o = {}) => webhook('h', { name: `${name}.$
 const counted = (prefix) => ({ text: true, note: 'metrics', pick: (text) => [...`${text}`.matchAll(/^(apiserver_admission_match_condition_(?:evaluation_errors_total|exclusions_total|evaluation_seconds_count))\{([^}]*)\} (\S+)$/gm)].map(([, name, labels, value]) => `${name}{${labels}} ${value}`).filter((line) => line.includes(`name="${prefix}-`)).sort() });
 const own = (prefix, list) => list.map((o) => ({ ...o, name: `${prefix}-${o.name}` }));
 const failing = 'object.data.nope == \'x\'';
-const on = (id, about, configurations, steps) => hooked(`hooks-metrics-${id}`, about, configurations, { hooks: { h: allow }, needs: 'plugins-metrics' }, steps);
+const on = (id, about, configurations, steps) => hooked(`hooks-metrics-${id}`, about, configurations, { hooks: { h: allow }, needs: 'hooks-metrics' }, steps);
 
 export default [
   on('conditions', 'conditions that hold, that do not, and that fail, of both types', [
