@@ -7,18 +7,13 @@ import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/deque.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
-import { StorageError } from '../errors.ts'
+import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
 import type { Commit, CommitsQuery } from '../local-feed.ts'
 import { KeyHistory, type KeyVersion } from './key-history.ts'
 
 // The package is CommonJS: its class is at `default.default`.
 const BTree = BTreeModule.default
-
-/** etcd's default of --max-request-bytes. */
-const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
-/** The size of an etcd Txn request besides its value and its key, which it contains three times. */
-const REQUEST_BYTES_AROUND = 64
 
 /** A copy of the whole database, as a backup. */
 export type Snapshot = {
@@ -109,8 +104,7 @@ export class MemoryDatabase {
 
   change({ key, expected, write }: ConditionalWrite): Outcome {
     const isPut = write !== 'delete'
-    const bytes = (isPut ? write.put.length : 0) + 3 * key.length + REQUEST_BYTES_AROUND
-    if (bytes > REQUEST_BYTES_MAX) throw new StorageError('too-large', 'etcdserver: request is too large')
+    checkRequestSize(key, isPut ? write.put.length : 0)
     const current = this.get(key)
     if ((current?.revision ?? 0) !== expected) return { won: false, revision: this.#revision, current }
     if (!isPut) {
@@ -278,11 +272,3 @@ export class MemoryDatabase {
     return last === undefined ? undefined : keyAfter(last)
   }
 }
-
-const compacted = (): StorageError =>
-  new StorageError('compacted', 'etcdserver: mvcc: required revision has been compacted')
-
-const tooNew = (): StorageError =>
-  new StorageError('too-new', 'etcdserver: mvcc: required revision is a future revision')
-
-const leaseNotFound = (): StorageError => new StorageError('missing', 'etcdserver: requested lease not found')

@@ -17,16 +17,9 @@ import type {
   Revision,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
+import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, LocalFeed } from '../local-feed.ts'
 import { MemoryDatabase, type Snapshot } from './database.ts'
-
-/** The timeout of a call, which is that of the etcd client. */
-const CALL_TIMEOUT_MS = 10_000
-/** How often etcd looks for expired leases. */
-const LEASES_EVERY_MS = 500
-/** etcd's shortest lease with its default election timeout: one and a half of that, in whole seconds. */
-const TTL_SECONDS_MIN = 2
-const TTL_SECONDS_MAX = 9_000_000_000
 
 export type MemoryEngineOptions = {
   readonly time?: Time
@@ -56,7 +49,7 @@ export class MemoryEngine implements Engine {
   }
 
   async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
-    if (query.from === '') throw new StorageError('unavailable', 'etcdserver: key is not provided')
+    if (query.from === '') throw keyMissing()
     return this.#call(options, false, () => this.#database.range(query))
   }
 
@@ -83,13 +76,10 @@ export class MemoryEngine implements Engine {
     return feed
   }
 
-  grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
-    if (ttlSeconds > TTL_SECONDS_MAX) {
-      return Promise.reject(new StorageError('unavailable', 'etcdserver: too large lease TTL'))
-    }
-    return this.#call(options, false, () => {
+  async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
+    const seconds = grantedSeconds(ttlSeconds)
+    return await this.#call(options, false, () => {
       const id = ++this.#lastLease
-      const seconds = Math.max(ttlSeconds, TTL_SECONDS_MIN)
       this.#database.grant(id, seconds)
       this.#startLease(id, seconds)
       return id

@@ -8,6 +8,8 @@ import { randomBytes } from 'node:crypto'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
+import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
+import { fromBytes, toBytes } from '../keys.ts'
 import type { ChangeCall, CommitsCall, RangeCall } from './messages.ts'
 
 /** Raised when the tables change in a way that older code cannot read. */
@@ -19,9 +21,6 @@ const CACHE_KIB = 16_384
 /** An identifier is the revision and, below it, the number of the key in that revision: a lease may delete a million keys at once. */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
-/** What etcd takes with its default of --max-request-bytes, so that a cluster can move there. */
-const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
-const REQUEST_BYTES_AROUND = 64
 /** How many revisions one slice of a compaction takes: some milliseconds. */
 const SWEPT_AT_ONCE = 500
 /** How many bytes of events are read at once for a feed that catches up. */
@@ -129,8 +128,7 @@ export class SqliteDatabase implements Disposable {
     put,
     lease,
   }: Omit<ChangeCall, 'op' | 'id' | 'put'> & { readonly put?: Uint8Array }): Changed {
-    const size = (put?.length ?? 0) + 3 * key.length + REQUEST_BYTES_AROUND
-    if (size > REQUEST_BYTES_MAX) throw new StorageError('too-large', 'etcdserver: request is too large')
+    checkRequestSize(key, put?.length ?? 0)
     const bytes = toBytes(key)
     const found = this.#sql.find.get(bytes)
     const [current, created] = found === undefined ? [0, 0] : [Number(found['revision']), Number(found['created'])]
@@ -375,19 +373,9 @@ function versionOf(row: Record<string, unknown>): StoredVersion {
   }
 }
 
-const toBytes = (key: Key): Uint8Array => Buffer.from(key, 'latin1')
-
-const toKey = (bytes: Uint8Array): Key => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+const toKey = (bytes: Uint8Array): Key => fromBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
 
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
   throw new StorageError('corrupt', 'the database has something else where bytes are expected')
 }
-
-const compacted = (): StorageError =>
-  new StorageError('compacted', 'etcdserver: mvcc: required revision has been compacted')
-
-const tooNew = (): StorageError =>
-  new StorageError('too-new', 'etcdserver: mvcc: required revision is a future revision')
-
-const leaseNotFound = (): StorageError => new StorageError('missing', 'etcdserver: requested lease not found')

@@ -23,15 +23,9 @@ import type {
   Versioned,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
+import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import type { Answer, Answers, Call, Calls, End, EventRow, FromThread, Opened, Place, Row } from './messages.ts'
-
-/** As with etcd's client. */
-const CALL_TIMEOUT_MS = 10_000
-/** How often it is seen which leases have expired, and their limits, as in etcd. */
-const LEASES_EVERY_MS = 500
-const TTL_SECONDS_MIN = 2
-const TTL_SECONDS_MAX = 9_000_000_000
 
 export type SqliteOptions = {
   /** Made if it is not there. */
@@ -127,7 +121,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
-    if (query.from === '') throw new StorageError('unavailable', 'etcdserver: key is not provided')
+    if (query.from === '') throw keyMissing()
     const { from, to, revision = 0, limit = 0, countOnly, keysOnly } = query
     const values = countOnly === true ? 'count' : keysOnly === true ? 'none' : 'all'
     return await this.#call<Found>({ op: 'range', from, to, revision, limit, values }, options, (answer, bytes) => {
@@ -171,8 +165,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   }
 
   async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
-    if (ttlSeconds > TTL_SECONDS_MAX) throw new StorageError('unavailable', 'etcdserver: too large lease TTL')
-    const seconds = Math.max(ttlSeconds, TTL_SECONDS_MIN)
+    const seconds = grantedSeconds(ttlSeconds)
     const lease = await this.#call({ op: 'grant', ttlSeconds: seconds }, options, (answer) =>
       answer.op === 'granted' ? answer.lease : undefined,
     )
