@@ -11,3 +11,6 @@ export function createNow(wallMs: () => number): () => string {
     return text
   }
 }
+
+/** A MicroTime, in UTC: what Leases have. */
+export const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')

@@ -5,6 +5,7 @@
 import { fieldsOf, type KubeObject, numberOf, omit } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
+import { microTime } from '../api/timestamps.ts'
 import type { Log } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
@@ -129,7 +130,7 @@ export class Election implements AsyncDisposable {
     const { identity, lead } = this.#parts
     const before = fieldsOf(found?.['spec'])
     const transitions = numberOf(before['leaseTransitions'])
-    const now = this.#microTime()
+    const now = microTime(this.#time.wallMs())
     const spec = {
       holderIdentity: identity,
       leaseDurationSeconds: VALID_SECONDS,
@@ -150,7 +151,7 @@ export class Election implements AsyncDisposable {
   }
 
   async #renew(held: KubeObject): Promise<void> {
-    const spec = { ...fieldsOf(held['spec']), renewTime: this.#microTime() }
+    const spec = { ...fieldsOf(held['spec']), renewTime: microTime(this.#time.wallMs()) }
     if ((await this.#write({ ...held, spec })) === undefined) await this.#stopLeading()
   }
 
@@ -192,14 +193,10 @@ export class Election implements AsyncDisposable {
     await this.#stopLeading()
     if (held === undefined) return
     using limit = deadline(this.#time, LOOK_MS)
-    const now = this.#microTime()
+    const now = microTime(this.#time.wallMs())
     const before = omit(fieldsOf(held['spec']), 'holderIdentity')
     const spec = { ...before, leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
     await this.#send({ ...held, spec }, limit.signal)
-  }
-
-  #microTime(): string {
-    return new Date(this.#time.wallMs()).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
   }
 }
 

@@ -1,4 +1,5 @@
 /** The background loops of a running server. */
+import { microTime } from '../api/timestamps.ts'
 import { hostname, networkInterfaces } from 'node:os'
 import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
@@ -94,7 +95,6 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
 }
 
 const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
-const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
 
 /** An address that clients can reach; undefined if there is none. */
 function publicAddress(advertised: string): string | undefined {

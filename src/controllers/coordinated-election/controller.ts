@@ -3,6 +3,7 @@
  * holds the Lease. Every replica does this: each write has the resourceVersion that it was decided from, so that of two that come to the
  * same decision one is refused and does nothing.
  */
+import { microTime } from '../../api/timestamps.ts'
 import { fieldsOf, type Fields } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import { FollowedResource } from '../../cache/followed-resource.ts'
@@ -15,7 +16,7 @@ import { collectionPath, objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../work-queue.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
 import { type Candidate, candidateOf } from './candidate.ts'
-import { CANDIDATE_VALID_MS, isExpiredCandidate, microTime, nextStep } from './step.ts'
+import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
 /** How soon an election is looked at again: while one goes on, and when its Lease has a good holder, who may stop to renew it. */

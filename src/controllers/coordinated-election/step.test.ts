@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../api/object.ts'
 import { type Candidate, candidateOf } from './candidate.ts'
-import { microTime, nextStep } from './step.ts'
+import { microTime } from '../../api/timestamps.ts'
+import { nextStep } from './step.ts'
 
 const nowMs = Date.parse('2026-01-01T12:00:00.000Z')
 const ago = (seconds: number): string => microTime(nowMs - 1000 * seconds)

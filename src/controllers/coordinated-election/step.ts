@@ -3,6 +3,7 @@
  * answer within the time of an election the best one becomes the holder of the Lease, or is told to the present holder, who then steps down.
  */
 import { type Fields, fieldsOf, numberOf, textOf } from '../../api/object.ts'
+import { microTime } from '../../api/timestamps.ts'
 import { type Candidate, hasAnswered, oldestOf, strategyOf, timeOf } from './candidate.ts'
 
 /** For how long candidates are waited for, and for how long a renewal counts as an answer. Upstream's, as are those below. */
@@ -84,5 +85,3 @@ function specOf({ strategy, elected }: Result, lease: Fields | undefined, nowMs:
   }
   return lease['strategy'] === strategy ? undefined : { ...lease, strategy }
 }
-
-export const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
