@@ -4,6 +4,7 @@ import type { Figures } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { inLanes, measureLanes } from './lanes.ts'
 import { createManyPods, createNamespace, nodeName, podName, podsPath } from './many-pods.ts'
+import { lease, versionOf } from './node-lease.ts'
 import type { Target } from './targets.ts'
 import type { Workload, WorkloadOptions } from './workloads.ts'
 
@@ -79,21 +80,6 @@ class Kubelet {
     await this.#client.ask({ method: 'PATCH', path, headers: strategic, body: podStatus(message) })
   }
 }
-
-const versionOf = (object: Buffer): string | undefined =>
-  /"resourceVersion":"(\d+)"/.exec(object.toString('latin1'))?.[1]
-
-const lease = (at: number, resourceVersion?: string): string =>
-  JSON.stringify({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name: nodeName(at), resourceVersion },
-    spec: {
-      holderIdentity: nodeName(at),
-      leaseDurationSeconds: 40,
-      renewTime: new Date().toISOString().replace('Z', '000Z'),
-    },
-  })
 
 const podStatus = (message: string): string =>
   JSON.stringify({

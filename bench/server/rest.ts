@@ -8,6 +8,7 @@ import type { Figures } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { inLanes } from './lanes.ts'
 import { createNamespace, nodeName } from './many-pods.ts'
+import { lease, versionOf } from './node-lease.ts'
 import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
 import type { Workload, WorkloadOptions } from './workloads.ts'
@@ -123,21 +124,6 @@ class Writer implements Disposable {
     return versionOf(await this.#client.ask({ method: 'PUT', path, headers: json, body }))
   }
 }
-
-const versionOf = (object: Buffer): string | undefined =>
-  /"resourceVersion":"(\d+)"/.exec(object.toString('latin1'))?.[1]
-
-const lease = (at: number, resourceVersion?: string): string =>
-  JSON.stringify({
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { name: nodeName(at), resourceVersion },
-    spec: {
-      holderIdentity: nodeName(at),
-      leaseDurationSeconds: 40,
-      renewTime: new Date().toISOString().replace('Z', '000Z'),
-    },
-  })
 
 const conditionTypes = ['Ready', 'OutOfDisk', 'MemoryPressure', 'DiskPressure', 'NetworkUnavailable']
 
