@@ -232,6 +232,22 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
     plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
   const hasConfigMaps = plane.registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
+  const { authorities } = plane
+  const { requestHeader } = config.authentication
+  const publish = async (signal: AbortSignal): Promise<void> => {
+    if (!hasConfigMaps) return
+    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
+    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
+    await publishInfo(handle, { clientCaPem, requestHeader: proxies }, { nowMs: clock.wallMs(), signal })
+  }
+  /** Never fails: a loop tries it again, and the server is of use without it. */
+  const publishIfPossible = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await publish(signal)
+    } catch (error) {
+      log('warn', 'the client authorities could not be published yet', { error: String(error) })
+    }
+  }
   // Through the handler if requests are audited: upstream records these writes like any other.
   const createAll = audit === undefined ? plane.storeRoles : undefined
   const prepareRoles = async (signal: AbortSignal): Promise<void> => {
@@ -242,8 +258,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     await plane.allocation.repair.prepare()
   }
   const prepare = async (signal: AbortSignal): Promise<void> => {
-    // Both have ended before anything is tried again.
-    const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal)])
+    // All have ended before anything is tried again.
+    const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal), publishIfPossible(signal)])
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
   const bootstrap = parts.use(
@@ -251,7 +267,6 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   )
   phase.bootstrap = bootstrap
 
-  const { requestHeader } = config.authentication
   const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
   const listener = new Listener({
     handler: plane.handle,
@@ -271,17 +286,6 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
   const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
   parts.defer(close)
-  const { authorities } = plane
-  const publish = (signal: AbortSignal): Promise<void> => {
-    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
-    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
-    return publishInfo(handle, { clientCaPem, requestHeader: proxies }, { nowMs: clock.wallMs(), signal })
-  }
-  const onAuthorities = (): void => {
-    publish(AbortSignal.timeout(PUBLISH_MS_MAX)).catch((error: unknown) =>
-      log('warn', 'the client authorities could not be published yet', { error: String(error) }),
-    )
-  }
   const signers = new Signers(config.signing)
   const fileReloaders = createReloaders(config, {
     listener,
@@ -289,7 +293,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     files,
     authorities,
     renewSigner: (...renewed) => signers.renew(...renewed),
-    onAuthorities,
+    onAuthorities: () => void publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
     log,
   })
   const authorizationReloader = reloadAuthorization(config, {
@@ -311,7 +315,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
     keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
-    publishInfo: hasConfigMaps ? publish : undefined,
+    publishInfo: publish,
     records: new ServerAddresses(store, root),
     keepsEndpoints: config.services.endpoints === 'lease',
     endpointAddress: config.endpointAddress,

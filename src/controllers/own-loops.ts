@@ -28,8 +28,8 @@ export type OwnLoopsParts = {
   readonly keptObjects: readonly Wanted[]
   /** Checks the default ServiceCIDR. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
-  /** Publishes how clients are authenticated. Undefined: ConfigMaps are not served. */
-  readonly publishInfo: ((signal: AbortSignal) => Promise<void>) | undefined
+  /** Publishes how clients are authenticated. */
+  readonly publishInfo: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
   /** The address for the endpoints of the Service kubernetes; may be unspecified (0.0.0.0 or ::). */
@@ -78,17 +78,14 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       run: parts.checkServiceRange,
       log,
     }),
+    new Loop({
+      name: 'the check of extension-apiserver-authentication',
+      intervalMs: INFO_CHECK_MS,
+      isDoneAtStart: true,
+      run: parts.publishInfo,
+      log,
+    }),
   ]
-  if (parts.publishInfo !== undefined) {
-    loops.push(
-      new Loop({
-        name: 'the check of extension-apiserver-authentication',
-        intervalMs: INFO_CHECK_MS,
-        run: parts.publishInfo,
-        log,
-      }),
-    )
-  }
   const address = publicAddress(parts.endpointAddress)
   if (!parts.keepsEndpoints || address === undefined) return loops
   return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]
