@@ -61,8 +61,9 @@ function namesOf({ group, names = join(here, `${group}.txt`) }: Options): string
     .filter((name) => name !== '')
 }
 
-function isAsked({ only, kept }: Options, name: string, known: Outcome | undefined): boolean {
+function isAsked({ only, skip, kept }: Options, name: string, known: Outcome | undefined): boolean {
   if (only.length > 0 && !only.some((text) => name.includes(text))) return false
+  if (skip.some((text) => name.includes(text))) return false
   if (kept === 'rest') return known === undefined
   return kept !== 'failed' || known?.result === 'failed'
 }

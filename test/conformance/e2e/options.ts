@@ -15,6 +15,7 @@ export const usage = `npm run conformance -- --group NAME [flags]: upstream's e2
                      played: three of wide, else one, that this program plays (default of the others)
   --names FILE       the names in FILE, one to a line, instead of the group's list
   --only TEXT        only tests whose names contain TEXT; may be repeated
+  --skip TEXT        no tests whose names contain TEXT; may be repeated
   --rest             only tests that have no kept result of this server yet
   --failed           only tests whose kept result of this server is a failure
   --jobs N           how many run at once; those marked [Serial] and [Disruptive] run alone (default 2)
@@ -32,6 +33,7 @@ export type Options = {
   /** Instead of the group's list. */
   readonly names: string | undefined
   readonly only: readonly string[]
+  readonly skip: readonly string[]
   readonly kept: 'rest' | 'failed' | undefined
   readonly jobs: number
   readonly limitSeconds: number | undefined
@@ -49,6 +51,7 @@ export function parseOptions(argv: readonly string[]): Options {
       nodes: { type: 'string' },
       names: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
+      skip: { type: 'string', multiple: true, default: [] },
       rest: { type: 'boolean', default: false },
       failed: { type: 'boolean', default: false },
       jobs: { type: 'string', default: '2' },
@@ -74,6 +77,7 @@ export function parseOptions(argv: readonly string[]): Options {
     nodes,
     names: values.names,
     only: values.only,
+    skip: values.skip,
     kept: values.rest ? 'rest' : values.failed ? 'failed' : undefined,
     jobs: wholeNumber('jobs', values.jobs),
     limitSeconds: values.limit === undefined ? undefined : wholeNumber('limit', values.limit),

@@ -23,6 +23,18 @@ test('results are there for the next run, the last of each test', (t) => {
   assert.equal(again.get('[sig-x] d'), undefined)
 })
 
+test('two runs at a time keep their results in the same file', (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-results-'))
+  t.after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'wide.json')
+  const [one, two] = [new Results(file), new Results(file)]
+  one.keep(passed)
+  two.keep(failed)
+  const again = new Results(file)
+  assert.deepEqual(again.get(passed.name), passed)
+  assert.deepEqual(again.get(failed.name), failed)
+})
+
 test('a report has both servers, and compares times where both passed', () => {
   const rows = [
     { outcome: passed, reference: { ...passed, seconds: 3 } },

@@ -5,23 +5,29 @@ import type { Outcome } from './junit.ts'
 
 export class Results {
   readonly #file: string
-  readonly #outcomes: Map<string, Outcome>
+  #outcomes: Map<string, Outcome>
 
   constructor(file: string) {
     this.#file = file
-    const kept: Outcome[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
-    this.#outcomes = new Map(kept.map((outcome) => [outcome.name, outcome]))
+    this.#outcomes = this.#read()
   }
 
   get(name: string): Outcome | undefined {
     return this.#outcomes.get(name)
   }
 
-  /** Written at once, since a run may be ended at any time. */
+  /** Written at once, since a run may be ended at any time, to what the file has by now, since another run may write to it. */
   keep(outcome: Outcome): void {
+    this.#outcomes = this.#read()
     this.#outcomes.set(outcome.name, outcome)
     mkdirSync(dirname(this.#file), { recursive: true })
-    writeFileSync(`${this.#file}.new`, JSON.stringify([...this.#outcomes.values()], undefined, 1))
-    renameSync(`${this.#file}.new`, this.#file)
+    const draft = `${this.#file}.${process.pid}`
+    writeFileSync(draft, JSON.stringify([...this.#outcomes.values()], undefined, 1))
+    renameSync(draft, this.#file)
+  }
+
+  #read(): Map<string, Outcome> {
+    const kept: Outcome[] = existsSync(this.#file) ? JSON.parse(readFileSync(this.#file, 'utf8')) : []
+    return new Map(kept.map((outcome) => [outcome.name, outcome]))
   }
 }
