@@ -28,7 +28,7 @@ const cache = join(here, '..', '..', '..', '.cache', 'conformance')
 /** The exit status. */
 async function main(options: Options): Promise<number> {
   const listed = namesOf(options)
-  const results = resultsOf(options.group, options.isReference)
+  const results = resultsOf(options)
   const names = listed.filter((name) => isAsked(options, name, results.get(name)))
   if (names.length === 0) throw new UsageError(`no test of ${options.group} is asked for by these flags`)
   await using parts = new AsyncDisposableStack()
@@ -130,19 +130,16 @@ function ownAddress(): string {
 }
 
 /** Prints the table of this run. What is known of the whole group is written as files: a list may be asked in slices. */
-function report(
-  { group, isReference, junit }: Options,
-  outcomes: readonly Outcome[],
-  names: readonly string[],
-): number {
+function report(options: Options, outcomes: readonly Outcome[], names: readonly string[]): number {
+  const { group, junit } = options
   const rows = rowsOf(group, outcomes)
   console.log(`\n${tableOf(rows)}\n\n${summaryOf(group, rows)}`)
-  const kept = resultsOf(group, isReference)
+  const kept = resultsOf(options)
   const all = rowsOf(
     group,
     names.flatMap((name) => kept.get(name) ?? []),
   )
-  const file = fileOf(group, isReference)
+  const file = fileOf(options)
   writeFileSync(`${file}.md`, markdownOf(group, all))
   writeFileSync(`${file}.xml`, junitOf(group, all))
   if (junit !== undefined) writeFileSync(junit, junitOf(group, rows))
@@ -151,16 +148,19 @@ function report(
 }
 
 function rowsOf(group: Group, outcomes: readonly Outcome[]): Row[] {
-  const reference = resultsOf(group, true)
+  const reference = resultsOf({ group, isReference: true, manager: 'real' })
   return outcomes
     .map((outcome) => ({ outcome, reference: reference.get(outcome.name) }))
     .toSorted((a, b) => (a.outcome.name < b.outcome.name ? -1 : 1))
 }
 
-const fileOf = (group: Group, isReference: boolean): string =>
-  join(cache, `${group}-${isReference ? 'reference' : 'keelson'}`)
+type Server = Pick<Options, 'group' | 'isReference' | 'manager'>
 
-const resultsOf = (group: Group, isReference: boolean): Results => new Results(`${fileOf(group, isReference)}.json`)
+/** What a server does depends on which controllers are beside it. */
+const fileOf = ({ group, isReference, manager }: Server): string =>
+  join(cache, `${group}-${isReference ? 'reference' : `keelson-${manager}`}`)
+
+const resultsOf = (server: Server): Results => new Results(`${fileOf(server)}.json`)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const argv = process.argv.slice(2)

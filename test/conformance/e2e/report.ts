@@ -23,19 +23,34 @@ export function summaryOf(group: string, rows: readonly Row[]): string {
   return `${group}: ${rows.length} tests, ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped${times}`
 }
 
+/** What failed comes first, then all by the SIG that owns them. */
 export function markdownOf(group: string, rows: readonly Row[]): string {
-  const lines = rows.map(
-    ({ outcome, reference }) =>
-      `| ${cell(outcome.name)} | ${outcome.result} | ${outcome.seconds.toFixed(1)} | ${besideOf(reference)} | ${cell(outcome.said)} |`,
-  )
+  const failed = rows.filter(({ outcome }) => outcome.result === 'failed')
+  const bySig = Map.groupBy(rows, ({ outcome }) => sigOf(outcome.name))
   return [
     `# ${summaryOf(group, rows)}`,
     '',
-    '| test | result | seconds | reference | said |',
-    '|---|---|---|---|---|',
-    ...lines,
+    'Seconds are those of the test alone, on a machine that may have been busy.',
     '',
+    ...(failed.length === 0 ? [] : ['## Failed', '', ...failed.flatMap(failureOf), '']),
+    ...[...bySig].flatMap(([sig, own]) => [`## ${sig}`, '', ...markdownTable(own), '']),
   ].join('\n')
+}
+
+/** Names begin with it: [sig-auth] Certificates … */
+const sigOf = (name: string): string => /^\[(sig-[a-z-]+)\]/.exec(name)?.[1] ?? 'others'
+
+const failureOf = ({ outcome, reference }: Row): string[] => [
+  `- ${outcome.name} (reference: ${besideOf(reference)})`,
+  `  ${outcome.said}`,
+]
+
+function markdownTable(rows: readonly Row[]): string[] {
+  const lines = rows.map(
+    ({ outcome: { name, result, seconds }, reference }) =>
+      `| ${cell(name.replace(/^\[sig-[a-z-]+\] /, ''))} | ${result} | ${seconds.toFixed(1)} | ${besideOf(reference)} |`,
+  )
+  return ['| test | result | seconds | reference |', '|---|---|---:|---:|', ...lines]
 }
 
 export function junitOf(group: string, rows: readonly Row[]): string {
