@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
+import type { Json } from '../../src/api/object.ts'
 import { ADMIN_TOKEN } from '../harness/api-server.ts'
 
 /** An answer that takes longer is taken for lost. */
@@ -9,8 +10,9 @@ const ANSWER_MS_MAX = 30_000
 
 export type Metadata = { readonly name: string; readonly resourceVersion: string }
 export type SoakObject = { readonly metadata: Metadata; readonly data?: { readonly value?: string } }
-export type Answer = { readonly status: number; readonly body: unknown }
+export type Answer = { readonly status: number; readonly body: Json }
 
+type Sent = { readonly body?: unknown; readonly type?: string }
 type Opened = { readonly stream: ClientHttp2Stream; readonly text: Readable; readonly status: number }
 
 export class SoakClient implements Disposable {
@@ -24,18 +26,18 @@ export class SoakClient implements Disposable {
   }
 
   /** Fails when there is no answer; then nobody knows what became of the request. */
-  async call(method: string, path: string, body?: unknown): Promise<Answer> {
-    const { text, status } = await this.#open(method, path, body)
+  async call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
+    const { text, status } = await this.#open(method, path, { body, type })
     let whole = ''
     for await (const part of text) whole += part
     // A stream that ended without an error may still have been cut short by a dying connection.
-    const answer: unknown = JSON.parse(whole)
+    const answer: Json = JSON.parse(whole)
     return { status, body: answer }
   }
 
   /** The documents of a watch as they come. Fails when the watch does; ends when the server ends it. */
-  async *lines(path: string): AsyncGenerator<unknown, void, void> {
-    const { stream, text, status } = await this.#open('GET', path, undefined)
+  async *lines(path: string): AsyncGenerator<Json, void, void> {
+    const { stream, text, status } = await this.#open('GET', path)
     try {
       if (status !== 200) throw new Error(`GET ${path}: ${status}`)
       let rest = ''
@@ -53,12 +55,11 @@ export class SoakClient implements Disposable {
     this.#session?.destroy()
   }
 
-  async #open(method: string, path: string, body: unknown): Promise<Opened> {
+  async #open(method: string, path: string, { body, type }: Sent = {}): Promise<Opened> {
     const headers = { ':method': method, ':path': path, authorization: `Bearer ${this.#token}` }
-    const stream = this.#connected().request(
-      body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-      { endStream: body === undefined },
-    )
+    const stream = this.#connected().request(body === undefined ? headers : { ...headers, 'content-type': type }, {
+      endStream: body === undefined,
+    })
     stream.on('error', () => undefined)
     // From the start: Node takes a stream that is over before anybody reads it for one that was cut off.
     const text = new PassThrough({ encoding: 'utf8' })

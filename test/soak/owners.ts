@@ -1,106 +1,80 @@
 /**
- * Random owners while the controllers are killed: nothing is deleted that a live owner still owns, no garbage is left, and work goes on soon after
- * a replica that runs the controllers was killed.
+ * Random owners while the controllers are killed: nothing is deleted that a live owner still owns, no garbage is left, what a namespace gets is
+ * made once, and work goes on soon after a replica that runs the controllers was killed.
  *
  *   node test/soak/owners.ts [--minutes 10] [--seed 1]
  *
  * Two replicas run controllers, and one of them is killed and started again every 20 s; etcd is stopped for two seconds now and then. A third one, without controllers, serves the
- * clients and tells what happens to objects.
+ * clients and tells what happens to objects. Every wait has a limit, so that a run ends within its minutes and four more, whatever the load of the machine.
  */
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Http2Client } from '../../bench/server/http2-client.ts'
-import type { ApiServerProcess } from '../harness/api-server.ts'
-import { startEtcd } from '../harness/etcd.ts'
+import { type Fields, fieldsOf, textOf } from '../../src/api/object.ts'
+import { ADMIN_TOKEN, type ApiServerProcess } from '../harness/api-server.ts'
+import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { SoakClient } from './client.ts'
+import { followEvents } from './followed-events.ts'
+import { OwnerJudge } from './owner-judge.ts'
+import { configMaps, OwnerLoad } from './owner-load.ts'
 
 const KILL_EVERY_MS = 20_000
 /** Work has to go on by then. */
 const TAKE_OVER_MS_MAX = 15_000
+/** How long it is waited for, to be told how late it was. */
+const WAIT_MS_MAX = 3 * TAKE_OVER_MS_MAX
 const QUIET_MS_MAX = 60_000
-const OBJECTS = 60
+const PAUSE_ETCD_MS = 2_000
 const AT_ONCE = 8
-const path = '/api/v1/namespaces/default/configmaps'
+const POLL_MS = 20
 
-type Reference = {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  readonly uid: string
-  readonly blockOwnerDeletion: boolean
-}
-type Meta = {
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly deletionTimestamp?: string
-  readonly finalizers?: readonly string[]
-  readonly ownerReferences?: readonly Reference[]
-}
-type WatchEvent = { readonly type: string; readonly object: { readonly metadata: Meta } }
+const namespaces = '/api/v1/namespaces'
+const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
-/** What happened to objects, in the order of revisions, and what of it was wrong. */
-class Judge {
-  readonly live = new Map<string, Meta>()
-  /** The uids of objects that the test itself deleted, and the names of those that it may have deleted. */
-  readonly asked = new Set<string>()
-  readonly askedNames = new Set<string>()
-  /** Who was deleted, and what was wrong with that unless the test did it. */
-  readonly #deleted: { readonly meta: Meta; readonly fault: string | undefined }[] = []
-  /** The uids of those that were deleted in the foreground. */
-  readonly #waited = new Set<string>()
-  #rest = ''
+/** What the watches tell, each by a client of its own. */
+class Observer {
+  readonly judge = new OwnerJudge()
+  readonly faults: string[] = []
+  readonly leaders = new Leaders()
+  /** The names of namespaces whose default ServiceAccount was made, as often as it was. */
+  readonly accounts: string[] = []
+  /** The names of namespaces that are gone. */
+  readonly ended = new Set<string>()
+  readonly #signal: AbortSignal
 
-  take(piece: Buffer): void {
-    const lines = (this.#rest + piece.toString()).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#judge(JSON.parse(line))
+  constructor(clients: () => SoakClient, signal: AbortSignal) {
+    this.#signal = signal
+    this.#follow(clients(), configMaps, (event) => this.judge.see(event))
+    this.#follow(clients(), lease, ({ object }) => this.leaders.see(object))
+    this.#follow(clients(), '/api/v1/serviceaccounts', ({ type, object }) => {
+      const { name, namespace } = fieldsOf(object['metadata'])
+      if (type === 'ADDED' && name === 'default') this.accounts.push(textOf(namespace))
+    })
+    this.#follow(clients(), namespaces, ({ type, object }) => {
+      if (type === 'DELETED') this.ended.add(textOf(fieldsOf(object['metadata'])['name']))
+    })
   }
 
-  #judge({ type, object: { metadata } }: WatchEvent): void {
-    const { uid } = metadata
-    // What happens to an object that is being deleted already does not matter any more.
-    const isDecided = this.live.get(uid)?.deletionTimestamp !== undefined
-    const isDeleted = type === 'DELETED' || metadata.deletionTimestamp !== undefined
-    if (isDeleted && !isDecided) this.#deleted.push({ meta: metadata, fault: this.#faultOf(metadata) })
-    if (isWaiting(metadata)) this.#waited.add(uid)
-    if (type === 'DELETED') this.live.delete(uid)
-    else this.live.set(uid, metadata)
-  }
-
-  #faultOf({ name, resourceVersion, ownerReferences = [] }: Meta): string | undefined {
-    if (ownerReferences.length === 0) return `${name} was deleted without an owner`
-    for (const reference of ownerReferences) {
-      const owner = this.live.get(reference.uid)
-      // One that waited for its dependents when that was decided may be deleted otherwise now.
-      if (owner === undefined || owner.name !== reference.name || this.#waited.has(owner.uid)) continue
-      return `${name} was deleted at ${resourceVersion}, but its owner ${owner.name} was there`
-    }
-    return undefined
-  }
-
-  /** An answer may come after the event: who deleted an object is known at the end. */
-  #byCollector(): { readonly fault: string | undefined }[] {
-    return this.#deleted.filter(({ meta: { uid, name } }) => !this.asked.has(uid) && !this.askedNames.has(name))
-  }
-
-  get collected(): number {
-    return this.#byCollector().length
-  }
-
-  faults(): string[] {
-    return this.#byCollector().flatMap(({ fault }) => fault ?? [])
-  }
-
-  garbage(): string[] {
-    const isGarbage = ({ ownerReferences = [] }: Meta): boolean =>
-      ownerReferences.length > 0 && ownerReferences.every(({ uid, name }) => this.live.get(uid)?.name !== name)
-    return [...this.live.values()].filter(isGarbage).map(({ name }) => name)
+  #follow(client: SoakClient, path: string, onEvent: Parameters<typeof followEvents>[2]['onEvent']): void {
+    followEvents(client, path, { signal: this.#signal, onEvent }).catch((error: unknown) =>
+      this.faults.push(String(error)),
+    )
   }
 }
 
-const isWaiting = ({ deletionTimestamp, finalizers = [] }: Meta): boolean =>
-  deletionTimestamp !== undefined && finalizers.includes('foregroundDeletion')
+/** Who holds the Lease of the controllers, and since when. */
+class Leaders {
+  #holder = ''
+  takenMs = 0
+
+  see(object: Fields): void {
+    if (fieldsOf(object['metadata'])['name'] !== 'keelson-controllers') return
+    const holder = textOf(fieldsOf(object['spec'])['holderIdentity'])
+    if (holder !== '' && holder !== this.#holder) this.takenMs = performance.now()
+    this.#holder = holder
+  }
+}
 
 function randomOf(seed: number): () => number {
   let state = seed
@@ -110,90 +84,88 @@ function randomOf(seed: number): () => number {
   }
 }
 
-class Load {
-  readonly #client: Http2Client
-  readonly #judge: Judge
-  readonly #random: () => number
-  operations = 0
-
-  constructor(client: Http2Client, judge: Judge, random: () => number) {
-    this.#client = client
-    this.#judge = judge
-    this.#random = random
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.operations++
-      // What fails because etcd stands still, or because somebody else was first, is part of it.
-      await this.#once().catch(() => undefined)
-    }
-  }
-
-  #pick(): Meta | undefined {
-    const all = [...this.#judge.live.values()].filter(({ name }) => name.startsWith('o'))
-    return all[Math.floor(this.#random() * all.length)]
-  }
-
-  #owners(): Reference[] {
-    const count = Math.floor(this.#random() * 3)
-    return Array.from({ length: count }, () => this.#pick())
-      .filter((owner) => owner !== undefined)
-      .filter((owner, at, all) => all.indexOf(owner) === at)
-      .map(({ name, uid }) => ({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        name,
-        uid,
-        blockOwnerDeletion: this.#random() < 0.5,
-      }))
-  }
-
-  async #once(): Promise<void> {
-    const dice = this.#random()
-    const object = this.#pick()
-    if (object === undefined || (dice < 0.5 && this.#judge.live.size < OBJECTS)) {
-      const metadata = { name: `o${Math.floor(this.#random() * 4 * OBJECTS)}`, ownerReferences: this.#owners() }
-      await this.#send('POST', path, { metadata })
-    } else if (dice < 0.75) {
-      const body = { metadata: { uid: object.uid, ownerReferences: this.#owners() } }
-      await this.#send('PATCH', `${path}/${object.name}`, body, 'application/merge-patch+json')
-    } else {
-      const policy = ['Background', 'Foreground', 'Orphan'][Math.floor(this.#random() * 3)]
-      await this.#delete(object.name, policy ?? '')
-    }
-  }
-
-  /** Another object may have the name by then: the answer says which one was deleted. */
-  async #delete(name: string, policy: string): Promise<void> {
-    try {
-      const answer = await this.#client.ask({ method: 'DELETE', path: `${path}/${name}?propagationPolicy=${policy}` })
-      const { details, metadata } = JSON.parse(answer.toString())
-      this.#judge.asked.add(details?.uid ?? metadata?.uid)
-    } catch (error) {
-      if (!/: 404 /.test(String(error))) this.#judge.askedNames.add(name)
-      throw error
-    }
-  }
-
-  async #send(method: string, to: string, body: object, type = 'application/json'): Promise<void> {
-    await this.#client.ask({ method, path: to, headers: { 'content-type': type }, body: JSON.stringify(body) })
-  }
+/** Whether it came true in time. */
+async function comes(holds: () => boolean, ms: number): Promise<boolean> {
+  const endMs = performance.now() + ms
+  while (!holds() && performance.now() < endMs) await sleep(POLL_MS)
+  return holds()
 }
 
-const clientOf = (server: ApiServerProcess): Http2Client =>
-  new Http2Client({ name: 'keelson', server: server.url, token: server.token })
+/** Tried until the server answers so: etcd may stand still. Undefined: not in time. */
+async function create(client: SoakClient, path: string, body: object): Promise<string | undefined> {
+  const endMs = performance.now() + WAIT_MS_MAX
+  while (performance.now() < endMs) {
+    const answer = await client.call('POST', path, body).catch(() => undefined)
+    if (answer?.status === 201) return textOf(fieldsOf(fieldsOf(answer.body)['metadata'])['uid'])
+    await sleep(POLL_MS)
+  }
+  return undefined
+}
 
-/** How long it takes until an object with an absent owner is gone. */
-async function msUntilCollected(client: Http2Client, judge: Judge, name: string): Promise<number> {
-  const began = performance.now()
+/** Whether an object with an absent owner is collected, and a namespace gets its account. */
+async function isWorkDone(client: SoakClient, { judge, accounts }: Observer, id: number): Promise<boolean> {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'never' }
-  const body = JSON.stringify({ metadata: { name, ownerReferences: [owner] } })
-  await client.ask({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body })
-  const isThere = (): boolean => [...judge.live.values()].some((one) => one.name === name)
-  while (!isThere() && performance.now() - began < 1_000) await sleep(10)
-  while (isThere() && performance.now() - began < 3 * TAKE_OVER_MS_MAX) await sleep(20)
-  return performance.now() - began
+  const metadata = { name: `canary${id}`, ownerReferences: [owner] }
+  const [canary] = await Promise.all([
+    create(client, configMaps, { metadata }),
+    create(client, namespaces, { metadata: { name: namespaceOf(id) } }),
+  ])
+  if (canary === undefined) return false
+  return comes(() => judge.gone.has(canary) && accounts.includes(namespaceOf(id)), WAIT_MS_MAX)
+}
+
+const namespaceOf = (id: number): string => `work-${id}`
+
+type Kills = { count: number; longestMs: number; leaders: number; readonly faults: string[] }
+
+/** Kills one, and waits until the other one works. */
+async function kill(victim: ApiServerProcess, client: SoakClient, observer: Observer, kills: Kills): Promise<void> {
+  const id = ++kills.count
+  const killedMs = performance.now()
+  const restarted = victim.restart('SIGKILL').then(
+    () => undefined,
+    (error: unknown) => kills.faults.push(`a replica did not come back: ${String(error)}`),
+  )
+  const isDone = await isWorkDone(client, observer, id)
+  const ms = Math.round(performance.now() - killedMs)
+  const taken = observer.leaders.takenMs
+  if (taken > killedMs) kills.leaders++
+  const by = taken > killedMs ? `the Lease was taken after ${Math.round(taken - killedMs)} ms` : 'it did not lead'
+  const load = loadavg()[0]?.toFixed(1)
+  console.log(`kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (load ${load})`)
+  kills.longestMs = Math.max(kills.longestMs, ms)
+  if (!isDone || ms > TAKE_OVER_MS_MAX) kills.faults.push(`kill ${id}: work did not go on for ${ms} ms; ${by}`)
+  await client.call('DELETE', `${namespaces}/${namespaceOf(id)}`).catch(() => undefined)
+  await restarted
+  await sleep(Math.max(0, KILL_EVERY_MS - (performance.now() - killedMs)))
+}
+
+async function pauseEtcd(etcd: EtcdProcess): Promise<void> {
+  etcd.pause()
+  await sleep(PAUSE_ETCD_MS)
+  etcd.resume()
+}
+
+/** What is wrong when all is quiet. */
+async function settle(
+  client: SoakClient,
+  { judge, accounts, ended, faults }: Observer,
+  kills: Kills,
+): Promise<string[]> {
+  const ids = Array.from({ length: kills.count }, (_, at) => at + 1)
+  // A delete that etcd's pause met may have been lost.
+  const left = ids.map(namespaceOf).filter((name) => !ended.has(name))
+  for (const name of left) await client.call('DELETE', `${namespaces}/${name}`).catch(() => undefined)
+  await comes(() => judge.garbage().length === 0 && left.every((name) => ended.has(name)), QUIET_MS_MAX)
+  const twice = ids.map(namespaceOf).filter((name) => accounts.indexOf(name) !== accounts.lastIndexOf(name))
+  return [
+    ...faults,
+    ...kills.faults,
+    ...judge.garbage().map((name) => `${name} is garbage and stays`),
+    ...left.filter((name) => !ended.has(name)).map((name) => `the namespace ${name} is deleted and stays`),
+    ...twice.map((name) => `the default ServiceAccount of ${name} was made twice`),
+    ...judge.faults(),
+  ]
 }
 
 async function main(): Promise<number> {
@@ -203,48 +175,38 @@ async function main(): Promise<number> {
   const random = randomOf(Number(values.seed))
   await using etcd = await startEtcd()
   const start = (...args: string[]): Promise<ApiServerProcess> => startKeelson({ etcdUrl: etcd.clientUrl, args })
-  await using observer = await start()
+  await using observed = await start()
   await using one = await start('--controllers=*')
   await using two = await start('--controllers=*')
-  using client = clientOf(observer)
-  using watching = clientOf(observer)
-  const judge = new Judge()
-  await watching.watch({ path: `${path}?watch=true` }, (piece) => judge.take(piece))
+  using stack = new DisposableStack()
+  const clients = (): SoakClient => stack.use(new SoakClient(observed.url, ADMIN_TOKEN))
   const stopping = new AbortController()
-  const loads = Array.from({ length: AT_ONCE }, () => new Load(client, judge, random))
-  const running = loads.map((load) => load.run(stopping.signal))
+  stack.defer(() => stopping.abort())
+  const observer = new Observer(clients, stopping.signal)
+  const quiet = new AbortController()
+  const loads = Array.from({ length: AT_ONCE }, () => new OwnerLoad(clients(), observer.judge, random))
+  const running = loads.map((load) => load.run(quiet.signal))
+  const kills: Kills = { count: 0, longestMs: 0, leaders: 0, faults: [] }
+  const client = clients()
   const endMs = performance.now() + 60_000 * Number(values.minutes)
-  const faults: string[] = []
-  let longestMs = 0
-  let kills = 0
   while (performance.now() < endMs) {
-    const victim = kills % 2 === 0 ? one : two
-    kills++
-    const restarted = victim.restart('SIGKILL')
-    const ms = await msUntilCollected(client, judge, `canary${kills}`)
-    longestMs = Math.max(longestMs, ms)
-    console.log(`kill ${kills}: work went on after ${Math.round(ms)} ms`)
-    if (ms > TAKE_OVER_MS_MAX) faults.push(`after kill ${kills} work went on only after ${Math.round(ms)} ms`)
-    await restarted
-    await sleep(Math.max(0, KILL_EVERY_MS - ms))
-    if (kills % 3 === 0) {
-      etcd.pause()
-      await sleep(2_000)
-      etcd.resume()
-    }
+    await kill(kills.count % 2 === 0 ? one : two, client, observer, kills)
+    if (kills.count % 3 === 0) await pauseEtcd(etcd)
   }
-  stopping.abort()
+  quiet.abort()
   await Promise.all(running)
-  const quietMs = performance.now() + QUIET_MS_MAX
-  while (judge.garbage().length > 0 && performance.now() < quietMs) await sleep(200)
-  for (const name of judge.garbage()) faults.push(`${name} is garbage and stays`)
-  faults.push(...judge.faults())
+  const faults = await settle(client, observer, kills)
   for (const fault of faults) console.log(`FAULT ${fault}`)
+  if (faults.length > 0)
+    for (const { log } of [one, two]) console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
   const operations = loads.reduce((sum, load) => sum + load.operations, 0)
+  const { count, leaders, longestMs } = kills
   console.log(
-    `seed ${values.seed}: ${operations} operations, ${judge.collected} collected, ${kills} kills, work went on after ${Math.round(longestMs)} ms at the latest, ${faults.length} faults`,
+    `seed ${values.seed}: ${operations} operations, ${observer.judge.collected} collected, ${count} kills (${leaders} of the leader), work went on after ${longestMs} ms at the latest, ${faults.length} faults`,
   )
   return faults.length === 0 ? 0 : 1
 }
+
+const isComplaint = (line: string): boolean => line !== '' && !line.includes('"level":"info"')
 
 process.exitCode = await main()
