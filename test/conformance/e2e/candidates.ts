@@ -45,7 +45,7 @@ const asked: readonly Asked[] = [
   {
     files:
       /^common\/node\/(configmap|ephemeral_containers|lease|node_lease|pods|podtemplates|runtimeclass|secrets|pod_admission)\.go/,
-    but: /consumable|websockets|back-?off|environment variables|will start|unconfigured/i,
+    but: /consumable|websockets|back-?off|environment variables|will start|unconfigured|reject pod|infrequently/i,
   },
   {
     files:
@@ -60,10 +60,11 @@ const asked: readonly Asked[] = [
   },
   {
     files: /^node\/(events|node_lifecycle|pod_admission|pod_gc|pods|runtimeclass|taints)\.go/,
-    but: /init container|extra sandbox|success for a pending|evicted pods should be terminal/,
+    but: /init container|extra sandbox|success for a pending|evicted pods should be terminal|reject pod|Delete Grace Period|1000 pods/,
   },
   { files: /^node\/kubelet\.go/, but: /get --raw|host cleanup/ },
-  { files: /^scheduling\/(?!ubernetes_lite)/ },
+  // The one that is left out waits for five minutes.
+  { files: /^scheduling\/(?!ubernetes_lite)/, but: /exists conflict/ },
   {
     files:
       /^storage\/(csi_inline|csi_node|csistoragecapacity|ephemeral_volume|pv_protection|pvc_protection|pvc_storageclass|storageclass|volume_attachment|volumeattributesclass|volume_metrics)\.go/,
