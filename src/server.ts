@@ -189,7 +189,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       parseToken,
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
-      readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
+      readComponents: () => checkComponents(etcdServers(config), etcdFault()),
       createDocuments: (registry, explainAccess) =>
         createDocuments({
           registry,
@@ -469,13 +469,17 @@ async function startSigner(
   return signer
 }
 
-async function startCache(cache: Cache, { etcd }: Config): Promise<void> {
+/** None if objects are kept in this process. */
+const etcdServers = ({ etcd: { store } }: Config): readonly string[] => (store.kind === 'etcd' ? store.servers : [])
+
+async function startCache(cache: Cache, config: Config): Promise<void> {
   try {
     await cache.start()
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    if (etcd.dataDir !== null) throw new Error(`the store in ${etcd.dataDir} cannot be read (${why})`, { cause })
-    const servers = etcd.servers.join(', ')
+    const { store } = config.etcd
+    if (store.kind === 'sqlite') throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
+    const servers = etcdServers(config).join(', ')
     throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
   }
 }

@@ -39,11 +39,9 @@ test('flags become one frozen configuration', () => {
   const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
   assert.deepEqual(config, {
     etcd: {
-      servers: ['http://127.0.0.1:2379'],
-      dataDir: null,
+      store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
       prefix: '/registry',
       media: 'json',
-      tls: null,
       compactionMs: 300_000,
     },
     bindAddress: '127.0.0.1',
@@ -102,6 +100,29 @@ test('flags become one frozen configuration', () => {
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
+})
+
+test('where objects are kept', () => {
+  const storeOf = (...args: readonly string[]): unknown => {
+    const checked = checkArgs(args)
+    return checked.kind === 'config'
+      ? checked.config.etcd.store
+      : checked.faults.filter((one) => /store|etcd|data/.test(one))
+  }
+  const servers = ['http://127.0.0.1:2379']
+  assert.deepEqual(storeOf(etcd), { kind: 'etcd', servers, tls: null })
+  assert.deepEqual(storeOf(etcd, '--store=etcd'), { kind: 'etcd', servers, tls: null })
+  assert.deepEqual(storeOf('--data-dir=/x'), { kind: 'sqlite', folder: '/x' })
+  assert.deepEqual(storeOf('--store=memory'), { kind: 'memory' })
+  assert.deepEqual(storeOf('--store=memory', etcd), ['--etcd-servers is not for --store=memory: leave one of them out'])
+  assert.deepEqual(storeOf('--store=memory', '--data-dir=/x'), [
+    '--data-dir is not for --store=memory: leave one of them out',
+  ])
+  assert.deepEqual(storeOf('--store=sqlite'), ['--store=sqlite needs a folder to keep everything in: --data-dir'])
+  assert.deepEqual(storeOf(etcd, '--store=disk'), ['--store "disk" invalid, allowed values: etcd, sqlite, memory'])
+  assert.deepEqual(storeOf(etcd, '--data-dir=/x'), [
+    '--data-dir is for a server without etcd: leave it or --etcd-servers out',
+  ])
 })
 
 test('all faults are told together', () => {
@@ -246,9 +267,9 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  // --help and --version are not in the table; --data-dir is ours; those of controllers are, too, after kube-controller-manager.
+  // --help and --version are not in the table; --data-dir and --store are ours; those of controllers are, too, after kube-controller-manager.
   const ownFlags =
-    ['data-dir', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
+    ['data-dir', 'store', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
     Object.keys(signingFlags).length
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })

@@ -26,17 +26,25 @@ import type { StorageMedia } from '../schema/object-schema.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { Values } from './values.ts'
 
+/** Where objects are kept. */
+export type StoreConfig =
+  | {
+      readonly kind: 'etcd'
+      readonly servers: readonly string[]
+      /** Paths; null: no CA or client certificate is configured for etcd. */
+      readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
+    }
+  /** A SQLite file in this folder. */
+  | { readonly kind: 'sqlite'; readonly folder: string }
+  /** Gone when the process ends. */
+  | { readonly kind: 'memory' }
+
 export type Config = {
   readonly etcd: {
-    /** Empty: a store of this process is used instead. */
-    readonly servers: readonly string[]
-    /** The folder of the store of this process; null: etcd is used. */
-    readonly dataDir: string | null
+    readonly store: StoreConfig
     readonly prefix: string
     /** The serialization of built-in objects in etcd. */
     readonly media: StorageMedia
-    /** Paths; null: no CA or client certificate is configured for etcd. */
-    readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
     /** 0: this server does not compact etcd. */
     readonly compactionMs: number
   }
@@ -186,22 +194,7 @@ const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
 ])
 
 function readEtcd(values: Values): Config['etcd'] {
-  const servers = values.slice('etcd-servers')
-  const dataDir = values.string('data-dir')
-  if (servers.length === 0 && dataDir === '') {
-    values.fault(
-      '--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
-    )
-  }
-  if (servers.length > 0 && dataDir !== '') {
-    values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
-  }
-  for (const server of servers) {
-    if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
-      values.fault(`--etcd-servers: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
-    }
-  }
-  const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
+  const store = readStore(values)
   const backend = values.string('storage-backend')
   if (backend !== '' && backend !== 'etcd3') {
     values.fault("--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'")
@@ -213,15 +206,49 @@ function readEtcd(values: Values): Config['etcd'] {
     values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
   }
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
-  const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   return {
-    servers,
-    dataDir: dataDir === '' ? null : dataDir,
+    store,
     prefix: values.string('etcd-prefix'),
     media: media ?? 'json',
-    tls: Object.keys(paths).length === 0 ? null : paths,
     compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
   }
+}
+
+const storeKinds = ['etcd', 'sqlite', 'memory'] as const
+const isStoreKind = (name: string): name is StoreConfig['kind'] => storeKinds.some((kind) => kind === name)
+
+/** --store need not be given where --etcd-servers or --data-dir says it. */
+function readStore(values: Values): StoreConfig {
+  const servers = values.slice('etcd-servers')
+  const folder = values.string('data-dir')
+  const given = values.string('store')
+  const kind = isStoreKind(given) ? given : folder !== '' && servers.length === 0 ? 'sqlite' : 'etcd'
+  if (given !== '' && kind !== given) {
+    values.fault(`--store ${JSON.stringify(given)} invalid, allowed values: ${storeKinds.join(', ')}`)
+  }
+  if (kind === 'etcd' && servers.length === 0) {
+    values.fault(
+      '--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
+    )
+  }
+  if (kind !== 'etcd' && servers.length > 0)
+    values.fault(`--etcd-servers is not for --store=${kind}: leave one of them out`)
+  if (kind === 'etcd' && folder !== '') {
+    values.fault('--data-dir is for a server without etcd: leave it or --etcd-servers out')
+  }
+  if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
+  if (kind === 'sqlite' && folder === '')
+    values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
+  for (const server of servers) {
+    if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
+      values.fault(`--etcd-servers: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
+    }
+  }
+  const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
+  const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
+  if (kind === 'memory') return { kind }
+  if (kind === 'sqlite') return { kind, folder }
+  return { kind, servers, tls: Object.keys(paths).length === 0 ? null : paths }
 }
 
 function readPort(values: Values): number {

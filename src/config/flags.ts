@@ -23,6 +23,11 @@ const flagTable = {
     type: 'string',
     help: 'Keep everything in this folder instead of etcd: one process, one machine; for development, tests and small installations.',
   },
+  store: {
+    section: etcd,
+    type: 'string',
+    help: 'Where objects are kept: etcd (--etcd-servers), sqlite (--data-dir), or memory, where they end with the process. By default what the other two flags say.',
+  },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
@@ -472,6 +477,7 @@ export function helpText(gates: readonly string[]): string {
   const text = [...sections].map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`).join('')
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
+       keelson serve --store=memory [flags]
 
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.

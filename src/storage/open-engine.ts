@@ -1,19 +1,24 @@
-/** The engine that the configuration names: etcd, or a SQLite file in a folder of this process. */
+/** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
 import { EtcdClient } from '../etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { systemTimers } from '../lib/timers.ts'
+import { systemTimers, type Time } from '../lib/timers.ts'
 import { Compactor } from './compactor.ts'
 import type { Engine } from './engine.ts'
 import { EtcdEngine } from './etcd-engine.ts'
 import { checkVersions } from './etcd-versions.ts'
-import { IntervalCompactor } from './sqlite/interval-compactor.ts'
+import { IntervalCompactor } from './interval-compactor.ts'
+import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
 
-export type EngineConfig = {
+type EtcdConfig = {
+  readonly kind: 'etcd'
   readonly servers: readonly string[]
-  readonly dataDir: string | null
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
+}
+
+export type EngineConfig = {
+  readonly store: EtcdConfig | { readonly kind: 'sqlite'; readonly folder: string } | { readonly kind: 'memory' }
   readonly compactionMs: number
 }
 
@@ -25,38 +30,45 @@ export type OpenedEngine = {
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
+type Parts = { readonly clock: Clock; readonly log: Log }
+
 /** Fails with what to do about it. */
-export async function openEngine(
-  config: EngineConfig,
-  parts: { readonly clock: Clock; readonly log: Log },
-): Promise<OpenedEngine> {
-  const { dataDir, compactionMs } = config
+export async function openEngine({ store, compactionMs }: EngineConfig, parts: Parts): Promise<OpenedEngine> {
   const { clock, log } = parts
-  if (dataDir !== null) {
-    const time = { ...systemTimers, ...clock }
-    const engine = await openFolder(dataDir, time)
+  if (store.kind === 'etcd') return openEtcd(store, compactionMs, parts)
+  const time = { ...systemTimers, ...clock }
+  const common = { time, log, intervalMs: compactionMs }
+  if (store.kind === 'memory') {
+    const engine = new MemoryEngine({ time })
+    const compacted = { latest: () => engine.latest(), compact: async (revision: number) => engine.compact(revision) }
     return {
       engine,
-      startCompaction: () => new IntervalCompactor({ engine, time, log, intervalMs: compactionMs }),
-      readSize: () => engine.size(),
+      startCompaction: () => new IntervalCompactor({ ...common, engine: compacted }),
+      readSize: async () => 0,
     }
   }
-  const etcd = { endpoints: config.servers, tls: config.tls ?? undefined, clock, log }
-  await checkVersions(etcd, log)
+  const engine = await openFolder(store.folder, time)
+  return {
+    engine,
+    startCompaction: () => new IntervalCompactor({ ...common, engine }),
+    readSize: () => engine.size(),
+  }
+}
+
+async function openEtcd({ servers, tls }: EtcdConfig, compactionMs: number, parts: Parts): Promise<OpenedEngine> {
+  const etcd = { endpoints: servers, tls: tls ?? undefined, ...parts }
+  await checkVersions(etcd, parts.log)
   const client = new EtcdClient(etcd)
   return {
     engine: new EtcdEngine(client),
-    startCompaction: () => new Compactor({ client, log, intervalMs: compactionMs }),
+    startCompaction: () => new Compactor({ client, log: parts.log, intervalMs: compactionMs }),
     readSize: async (signal) => (await client.maintenance.status({ signal })).dbSizeBytes,
   }
 }
 
-async function openFolder(
-  folder: string,
-  time: Parameters<typeof SqliteEngine.open>[0]['time'],
-): Promise<SqliteEngine> {
+async function openFolder(folder: string, time: Time): Promise<SqliteEngine> {
   try {
-    return await SqliteEngine.open({ folder, ...(time && { time }) })
+    return await SqliteEngine.open({ folder, time })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`--data-dir: ${folder} cannot be used (${why})`, { cause })

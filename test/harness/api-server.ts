@@ -138,8 +138,7 @@ export async function startApiServer(
   const [port = 0] = wantedPort === undefined ? await freePorts(1) : [wantedPort]
   const [program, ...before] = command
   const usual = [
-    // KEELSON_STORE=sqlite: the suites on the store of the process. What they look up in etcd themselves is not there then.
-    process.env['KEELSON_STORE'] === 'sqlite' ? `--data-dir=${join(dir, 'store')}` : `--etcd-servers=${etcdUrl}`,
+    storeFlag(dir, etcdUrl),
     `--secure-port=${port}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
@@ -171,6 +170,13 @@ export async function startApiServer(
     throw error
   }
   return server
+}
+
+/** KEELSON_STORE=sqlite or memory: the suites on a store of the process. What they look up in etcd themselves is not there then. */
+function storeFlag(dir: string, etcdUrl: string): string {
+  const store = process.env['KEELSON_STORE'] ?? 'etcd'
+  if (store === 'sqlite') return `--data-dir=${join(dir, 'store')}`
+  return store === 'memory' ? '--store=memory' : `--etcd-servers=${etcdUrl}`
 }
 
 async function writeCredentials(dir: string): Promise<void> {

@@ -1,8 +1,8 @@
 /** Compacts the history of a store that only this process writes: it is kept for one to two intervals, as with etcd. */
-import type { Log } from '../../lib/log.ts'
-import type { Time, Timer } from '../../lib/timers.ts'
-import type { Revision } from '../engine.ts'
-import { isCode } from '../errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Time, Timer } from '../lib/timers.ts'
+import type { Revision } from './engine.ts'
+import { isCode } from './errors.ts'
 
 export type IntervalCompactorOptions = {
   readonly engine: { latest(): Promise<Revision>; compact(revision: Revision): Promise<void> }
