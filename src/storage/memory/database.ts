@@ -4,22 +4,23 @@
  * asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
+import { assert } from '../../lib/assert.ts'
 import { Deque } from '../../lib/deque.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
 import type { Commit, CommitsQuery } from '../local-feed.ts'
-import { KeyHistory, type KeyVersion } from './key-history.ts'
+import { KeyHistory } from './key-history.ts'
 
 // The package is CommonJS: its class is at `default.default`.
 const BTree = BTreeModule.default
 
-/** A copy of the whole database, as a backup. */
+/** The whole database, as a backup. What it holds is shared with the database, which copies what it changes from then on. */
 export type Snapshot = {
   readonly revision: Revision
   readonly compacted: Revision
-  readonly histories: readonly { readonly key: Key; readonly versions: readonly KeyVersion[] }[]
+  readonly histories: Histories
   readonly commits: readonly Commit[]
   readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly keys: readonly Key[] }[]
 }
@@ -36,6 +37,8 @@ export class MemoryDatabase {
   readonly #time: SlicesTime
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
+  /** Of the histories that no snapshot shares; another one after each snapshot. */
+  #owner: object = {}
   /** The commits since the last compaction, for feeds that start in the past. */
   #commits = new Deque<Commit>()
   #revision: Revision = 1
@@ -113,14 +116,9 @@ export class MemoryDatabase {
     }
     const { lease } = write
     if (lease !== undefined && lease !== 0n && !this.#leases.has(lease)) throw leaseNotFound()
-    this.#attach(key, lease)
-    const revision = this.#revision + 1
-    const createRevision = current?.createRevision ?? revision
     // The caller may reuse its buffer.
-    const version = { revision, createRevision, value: Buffer.from(write.put) }
-    this.#historyOf(key).add(version)
-    this.#commit([{ key, type: 'put', ...version }])
-    return { won: true, revision }
+    this.#put(key, Buffer.from(write.put), { current, lease })
+    return { won: true, revision: this.#revision }
   }
 
   grant(id: bigint, ttlSeconds: number): void {
@@ -167,19 +165,28 @@ export class MemoryDatabase {
   }
 
   snapshot(): Snapshot {
-    const histories = [...this.#histories.values()].map(({ key, versions }) => ({ key, versions: [...versions] }))
     const query = { after: this.#compacted, most: Number.POSITIVE_INFINITY, previous: false }
     const commits = this.commitsAfter(query) ?? []
+    return { ...this.#share(), compacted: this.#compacted, commits }
+  }
+
+  /** As `snapshot`, without the past: takes the same time however many objects there are. */
+  currentSnapshot(): Snapshot {
+    return { ...this.#share(), compacted: this.#revision, commits: [] }
+  }
+
+  #share(): Pick<Snapshot, 'revision' | 'histories' | 'leases'> {
+    this.#owner = {}
     const leases = [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({ id, ttlSeconds, keys: [...keys] }))
-    return { revision: this.#revision, compacted: this.#compacted, histories, commits, leases }
+    return { revision: this.#revision, histories: this.#histories.clone(), leases }
   }
 
   /** Becomes the database of the snapshot: revisions after it are assigned again, to other changes. */
   restore(snapshot: Snapshot): void {
     this.#revision = snapshot.revision
     this.#compacted = snapshot.compacted
-    this.#histories = new BTree<Key, KeyHistory>(undefined, byBytes)
-    for (const { key, versions } of snapshot.histories) this.#histories.set(key, new KeyHistory(key, versions))
+    this.#owner = {}
+    this.#histories = snapshot.histories.clone()
     this.#commits = new Deque()
     for (const commit of snapshot.commits) this.#commits.push(commit)
     this.#leases.clear()
@@ -187,6 +194,37 @@ export class MemoryDatabase {
     for (const { id, ttlSeconds, keys } of snapshot.leases) {
       this.#leases.set(id, { ttlSeconds, keys: new Set(keys) })
       for (const key of keys) this.#leaseOf.set(key, id)
+    }
+  }
+
+  /**
+   * Writes until everything is as in the snapshot, but for keys that `isKept` names. Revisions go on, each change has one of its own, and
+   * feeds see the changes like any others: who follows the database needs not know of it.
+   */
+  rewind({ histories, revision, leases }: Snapshot, isKept: (key: Key) => boolean): void {
+    const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
+    const wanted = histories.entries()
+    const present = this.#histories.clone().entries()
+    let [one, other] = [wanted.next(), present.next()]
+    while (!one.done || !other.done) {
+      const order = one.done ? 1 : other.done ? -1 : byBytes(one.value[0], other.value[0])
+      const [key, history] = (order <= 0 ? one.value : other.value) ?? []
+      assert(key !== undefined && history !== undefined, 'one of them has not ended')
+      const isSame = order === 0 && one.value?.[1] === other.value?.[1]
+      if (!isSame && !isKept(key)) {
+        this.#rewindKey(key, order <= 0 ? one.value?.[1].at(revision) : undefined, leaseOf.get(key))
+      }
+      if (order <= 0) one = wanted.next()
+      if (order >= 0) other = present.next()
+    }
+  }
+
+  #rewindKey(key: Key, wanted: Versioned | undefined, lease: bigint | undefined): void {
+    const current = this.get(key)
+    if (wanted === undefined) {
+      if (current !== undefined) this.#delete([key])
+    } else if (current === undefined || !current.value.equals(wanted.value)) {
+      this.#put(key, wanted.value, { current, lease })
     }
   }
 
@@ -202,6 +240,18 @@ export class MemoryDatabase {
     if (revision > this.#revision) throw tooNew()
     if (revision < this.#compacted) throw compacted()
     return revision
+  }
+
+  #put(
+    key: Key,
+    value: Buffer,
+    { current, lease }: { current: Versioned | undefined; lease: bigint | undefined },
+  ): void {
+    this.#attach(key, lease)
+    const revision = this.#revision + 1
+    const version = { revision, createRevision: current?.createRevision ?? revision, value }
+    this.#historyOf(key).add(version)
+    this.#commit([{ key, type: 'put', ...version }])
   }
 
   #delete(keys: readonly Key[]): void {
@@ -231,8 +281,8 @@ export class MemoryDatabase {
 
   #historyOf(key: Key): KeyHistory {
     const known = this.#histories.get(key)
-    if (known !== undefined) return known
-    const history = new KeyHistory(key)
+    if (known?.owner === this.#owner) return known
+    const history = new KeyHistory(key, this.#owner, known?.versions)
     this.#histories.set(key, history)
     return history
   }
@@ -261,14 +311,18 @@ export class MemoryDatabase {
   /** Returns the key to go on from; undefined at the end. */
   #sweepSlice(from: Key, floor: Revision, slices: Slices): Key | undefined {
     const empty: Key[] = []
+    const copied: KeyHistory[] = []
     let last: Key | undefined
     for (const [key, history] of this.#histories.entries(from)) {
-      if (history.compact(floor)) empty.push(key)
+      const left = history.compacted(floor, this.#owner)
+      if (left === undefined) empty.push(key)
+      else if (left !== history) copied.push(left)
       if (!slices.isOver) continue
       last = key
       break
     }
     for (const key of empty) this.#histories.delete(key)
+    for (const history of copied) this.#histories.set(history.key, history)
     return last === undefined ? undefined : keyAfter(last)
   }
 }

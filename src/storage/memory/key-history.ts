@@ -10,10 +10,13 @@ export type KeyVersion = {
 
 export class KeyHistory {
   readonly key: Key
+  /** Who may change it; all others copy it. */
+  readonly owner: object
   #versions: KeyVersion[] = []
 
-  constructor(key: Key, versions: readonly KeyVersion[] = []) {
+  constructor(key: Key, owner: object, versions: readonly KeyVersion[] = []) {
     this.key = key
+    this.owner = owner
     this.#versions = [...versions]
   }
 
@@ -34,17 +37,22 @@ export class KeyHistory {
   }
 
   /**
-   * Drops versions that no read at this revision or later needs. A deletion at exactly this revision stays, so that a watch that
-   * has got everything before it can still get that event (etcd since 3.5.19). True if no version is left.
+   * Without the versions that no read at this revision or later needs: itself, or a copy if others share it. A deletion at exactly this
+   * revision stays, so that a watch that has got everything before it can still get that event (etcd since 3.5.19). Undefined if no
+   * version is left.
    */
-  compact(revision: Revision): boolean {
+  compacted(revision: Revision, owner: object): KeyHistory | undefined {
     const last = this.#after(revision) - 1
     const version = this.#versions[last]
-    if (version === undefined) return this.#versions.length === 0
+    if (version === undefined) return this.#versions.length === 0 ? undefined : this
     const isKept = version.value !== undefined || version.revision === revision
     const dropped = isKept ? last : last + 1
-    if (dropped > 0) this.#versions = this.#versions.slice(dropped)
-    return this.#versions.length === 0
+    if (dropped === this.#versions.length) return undefined
+    if (dropped === 0) return this
+    const left = this.#versions.slice(dropped)
+    if (owner !== this.owner) return new KeyHistory(this.key, owner, left)
+    this.#versions = left
+    return this
   }
 
   /** How many versions are of this revision or an earlier one. */

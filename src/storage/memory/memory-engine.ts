@@ -1,6 +1,7 @@
 /**
  * An in-memory engine with etcd's rules: both pass test/contract. It is for tests and simulations, which give it a clock of their
- * own. Besides the Engine interface it has what an operator does to etcd: compaction, pause, backup, restore.
+ * own. Besides the Engine interface it has what an operator does to etcd: compaction, pause, backup, restore; and what only memory can do:
+ * `fork` and `rewind`, whose cost does not depend on how many objects there are, but on how many are changed.
  */
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
 import type {
@@ -12,6 +13,7 @@ import type {
   FeedSink,
   FeedStream,
   Found,
+  Key,
   Outcome,
   RangeQuery,
   Revision,
@@ -25,6 +27,14 @@ export type MemoryEngineOptions = {
   readonly time?: Time
   /** Called for each revision, before its writer gets the answer: for a history that no compaction shortens. */
   readonly onCommit?: (commit: Commit) => void
+}
+
+/** What an engine holds at one moment. Sharing it costs nothing: both sides copy what they change. */
+export type EngineState = {
+  readonly snapshot: Snapshot
+  /** How long each lease still lives. */
+  readonly leftMs: ReadonlyMap<bigint, number>
+  readonly lastLease: bigint
 }
 
 export class MemoryEngine implements Engine {
@@ -81,7 +91,7 @@ export class MemoryEngine implements Engine {
     return await this.#call(options, false, () => {
       const id = ++this.#lastLease
       this.#database.grant(id, seconds)
-      this.#startLease(id, seconds)
+      this.#startLease(id, seconds * 1000)
       return id
     })
   }
@@ -113,13 +123,49 @@ export class MemoryEngine implements Engine {
     return this.#database.snapshot()
   }
 
+  /** The state of now, for `start` of other engines and for `rewind`. */
+  state(): EngineState {
+    const now = this.#time.monotonicMs()
+    const leftMs = new Map([...this.#deadlines].map(([id, deadline]) => [id, deadline - now]))
+    return { snapshot: this.#database.currentSnapshot(), leftMs, lastLease: this.#lastLease }
+  }
+
+  /** An engine that begins with the state of another, at the same revision, and goes its own way. */
+  static from({ snapshot, leftMs, lastLease }: EngineState, options: MemoryEngineOptions = {}): MemoryEngine {
+    const engine = new MemoryEngine(options)
+    engine.#database.restore(snapshot)
+    engine.#lastLease = lastLease
+    for (const [id, ms] of leftMs) engine.#startLease(id, ms)
+    return engine
+  }
+
+  /** Writes until everything is as in that state again, but for keys that `isKept` names. */
+  rewind({ snapshot, leftMs }: EngineState, isKept: (key: Key) => boolean): void {
+    for (const [id, ms] of leftMs) {
+      if (this.#deadlines.has(id)) continue
+      this.#database.grant(id, ms / 1000)
+      this.#startLease(id, ms)
+    }
+    this.#database.rewind(snapshot, isKept)
+  }
+
+  /** One value, without a turn of the event loop. */
+  peek(key: Key): Buffer | undefined {
+    return this.#database.get(key)?.value
+  }
+
+  /** The clock was moved: leases end now that would have ended meanwhile. */
+  endDueLeases(): void {
+    this.#endLeases()
+  }
+
   /** Becomes another database, like an etcd that is restored from a backup: feeds end, calls under way fail. */
   restore(snapshot: Snapshot): void {
     this.#life++
     for (const feed of this.#feeds) feed.end(new StorageError('unavailable', 'the database was restored'))
     this.#database.restore(snapshot)
     this.#deadlines.clear()
-    for (const { id, ttlSeconds } of this.#database.leases()) this.#startLease(id, ttlSeconds)
+    for (const { id, ttlSeconds } of this.#database.leases()) this.#startLease(id, ttlSeconds * 1000)
   }
 
   /** Counts of what the database holds, for tests. */
@@ -181,8 +227,8 @@ export class MemoryEngine implements Engine {
     for (const feed of this.#feeds) feed.commit(commit)
   }
 
-  #startLease(id: bigint, ttlSeconds: number): void {
-    this.#deadlines.set(id, this.#time.monotonicMs() + ttlSeconds * 1000)
+  #startLease(id: bigint, ms: number): void {
+    this.#deadlines.set(id, this.#time.monotonicMs() + ms)
     this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => this.#endLeases())
   }
 

@@ -86,7 +86,7 @@ export class SimDefinitions {
 
   restored({ histories }: Snapshot): void {
     this.#stored.clear()
-    for (const { key, versions } of histories) {
+    for (const { key, versions } of histories.values()) {
       const last = versions.at(-1)
       if (last?.value === undefined || !(key.startsWith(folder) || key.startsWith(`${root}${group}/`))) continue
       this.#stored.set(key, readJson(last.value, last.revision))

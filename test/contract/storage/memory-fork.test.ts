@@ -1,0 +1,132 @@
+/** What only the engine in memory can do: forks that share what they do not change, and a way back to an earlier state. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Key, Revision } from '../../../src/storage/engine.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
+import { until } from '../../harness/until.ts'
+
+const put = async (engine: MemoryEngine, key: Key, text: string): Promise<Revision> => {
+  const { values } = await engine.range({ from: key, to: `${key}\0` })
+  const expected = values[0]?.revision ?? 0
+  const outcome = await engine.change({ key, expected, write: { put: Buffer.from(text) } })
+  assert.ok(outcome.won)
+  return outcome.revision
+}
+
+const remove = async (engine: MemoryEngine, key: Key): Promise<void> => {
+  const { values } = await engine.range({ from: key, to: `${key}\0` })
+  const outcome = await engine.change({ key, expected: values[0]?.revision ?? 0, write: 'delete' })
+  assert.ok(outcome.won)
+}
+
+async function all(engine: MemoryEngine, revision?: Revision): Promise<Record<Key, string>> {
+  const { values } = await engine.range({ ...rangeOf('/x/'), ...(revision === undefined ? {} : { revision }) })
+  return Object.fromEntries(values.map(({ key, value }) => [key, value.toString()]))
+}
+
+const never = (): boolean => false
+
+test('both sides of a fork go on, and neither sees the other', async () => {
+  await using engine = new MemoryEngine()
+  await put(engine, '/x/a', '1')
+  await put(engine, '/x/b', '1')
+  const at = await put(engine, '/x/b', '2')
+  await using fork = MemoryEngine.from(engine.state())
+  assert.equal(await fork.latest(), at)
+  await put(fork, '/x/a', 'fork')
+  await put(engine, '/x/b', 'origin')
+  await remove(fork, '/x/b')
+  await put(engine, '/x/c', 'origin')
+  assert.deepEqual(await all(fork), { '/x/a': 'fork' })
+  assert.deepEqual(await all(engine), { '/x/a': '1', '/x/b': 'origin', '/x/c': 'origin' })
+  assert.deepEqual(await all(fork, at), { '/x/a': '1', '/x/b': '2' })
+  await assert.rejects(all(fork, at - 1), { code: 'compacted' })
+  // The origin still has its past.
+  assert.deepEqual(await all(engine, at - 1), { '/x/a': '1', '/x/b': '1' })
+})
+
+test('a compaction of one side takes nothing from the other', async () => {
+  await using engine = new MemoryEngine()
+  for (const text of ['1', '2', '3']) await put(engine, '/x/a', text)
+  await put(engine, '/x/gone', '1')
+  const state = engine.state()
+  await using fork = MemoryEngine.from(state)
+  const at = await engine.latest()
+  await put(engine, '/x/a', '4')
+  await remove(engine, '/x/gone')
+  await put(engine, '/x/b', '1')
+  engine.compact(await engine.latest())
+  await until(() => engine.stats().keys === 2, 'the deletion is swept')
+  assert.deepEqual(await all(fork), { '/x/a': '3', '/x/gone': '1' })
+  assert.deepEqual(await all(fork, at), { '/x/a': '3', '/x/gone': '1' })
+  await using second = MemoryEngine.from(state)
+  assert.deepEqual(await all(second), { '/x/a': '3', '/x/gone': '1' })
+})
+
+test('a rewind is told to feeds like any writes, and revisions go on', async () => {
+  await using engine = new MemoryEngine()
+  for (const key of ['/x/changed', '/x/deleted', '/x/same', '/y/kept']) await put(engine, key, '1')
+  const state = engine.state()
+  await put(engine, '/x/changed', '2')
+  await remove(engine, '/x/deleted')
+  await put(engine, '/x/new', '1')
+  await put(engine, '/x/passing', '1')
+  await remove(engine, '/x/passing')
+  // Written again, with the same value.
+  await put(engine, '/x/same', '1')
+  await put(engine, '/y/kept', '2')
+  const before = await engine.latest()
+  const events: string[] = []
+  const ended = Promise.withResolvers<void>()
+  const feed = engine.openFeed([{ ...rangeOf('/'), after: before }], {
+    onEvents: (_, some) => events.push(...some.map(({ type, key, value }) => `${type} ${key} ${value.toString()}`)),
+    onProgress: () => undefined,
+    onCompacted: () => undefined,
+    onEnd: () => ended.resolve(),
+  })
+  engine.rewind(state, (key) => key === '/y/kept')
+  await until(() => events.length >= 3, 'the events')
+  feed.close()
+  await ended.promise
+  assert.deepEqual(events, ['put /x/changed 1', 'put /x/deleted 1', 'delete /x/new '])
+  assert.deepEqual(await all(engine), { '/x/changed': '1', '/x/deleted': '1', '/x/same': '1' })
+  assert.equal(await engine.latest(), before + 3)
+  const revisionsBefore = await engine.latest()
+  engine.rewind(state, (key) => key === '/y/kept')
+  assert.equal(await engine.latest(), revisionsBefore, 'nothing is left to do')
+  engine.rewind(state, never)
+  assert.equal(engine.peek('/y/kept')?.toString(), '1')
+})
+
+test('leases go on in a fork, and come back with a rewind', async () => {
+  let nowMs = 0
+  const time = {
+    wallMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    after: () => ({ close: () => undefined }),
+    every: () => ({ close: () => undefined }),
+    soon: (run: () => void) => void setImmediate(run),
+  }
+  await using engine = new MemoryEngine({ time })
+  const lease = await engine.grantLease(100)
+  await engine.change({ key: '/x/a', expected: 0, write: { put: Buffer.from('1'), lease } })
+  nowMs = 60_000
+  const state = engine.state()
+  await using fork = MemoryEngine.from(state, { time })
+  nowMs = 99_000
+  for (const one of [engine, fork]) one.endDueLeases()
+  assert.deepEqual([await all(engine), await all(fork)], [{ '/x/a': '1' }, { '/x/a': '1' }])
+  nowMs = 101_000
+  for (const one of [engine, fork]) one.endDueLeases()
+  assert.deepEqual([await all(engine), await all(fork)], [{}, {}])
+  assert.notEqual(await fork.grantLease(10), lease)
+  engine.rewind(state, never)
+  assert.deepEqual(await all(engine), { '/x/a': '1' })
+  nowMs += 39_000
+  engine.endDueLeases()
+  assert.deepEqual(await all(engine), { '/x/a': '1' })
+  nowMs += 2_000
+  engine.endDueLeases()
+  assert.deepEqual(await all(engine), {})
+})
