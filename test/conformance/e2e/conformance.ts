@@ -72,8 +72,8 @@ function startServer({ isReference, manager }: Options, etcdUrl: string): Promis
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
-    // The Endpoints of default/kubernetes may not have a loopback address.
-    args: ['--bind-address=0.0.0.0', `--advertise-address=${ownAddress()}`, ...controllers],
+    // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its certificate is for both then.
+    args: [`--advertise-address=${ownAddress()}`, ...controllers],
     omit: ['endpoint-reconciler-type', 'disable-admission-plugins'],
     prepare: writeAuthority,
   }
