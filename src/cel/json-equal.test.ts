@@ -6,6 +6,7 @@ import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
 import { typeOfSchema } from './schema-type.ts'
+import { dyn } from './types.ts'
 import { CelError } from './values.ts'
 
 const string: Fields = { type: 'string' }
@@ -95,4 +96,41 @@ const sets = (...lists: readonly string[][]): Json => ({ sets: lists })
 test('a set may have lists', () => {
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['a'])), true)
   assert.equal(areEqual(sets(['a'], ['b']), sets(['b'], ['c'])), false)
+})
+
+const untyped: readonly (readonly [Json, Json, unknown])[] = [
+  [{ a: { b: ['x', 1, 1.5, true, null] } }, { a: { b: ['x', 1, 1.5, true, null] } }, true],
+  [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
+  [{ a: 1 }, { a: 1n }, true],
+  [{ a: 9_007_199_254_740_993n }, { a: 9_007_199_254_740_992 }, false],
+  [{ a: 1.5 }, { a: 1 }, false],
+  [{ a: 1 }, { a: '1' }, false],
+  [{ a: null }, { a: false }, false],
+  [{ a: null }, {}, false],
+  [{ a: 'x' }, { b: 'x' }, false],
+  [{ a: 'x' }, { a: ['x'] }, false],
+  [{ a: null }, { a: [] }, false],
+  [{ a: ['x'] }, { a: null }, false],
+  [{ a: ['x', 'y'] }, { a: ['y', 'x'] }, false],
+  [{ a: ['x'] }, { a: 'x' }, 'no such overload'],
+  [{ a: {} }, { a: [] }, 'no such overload'],
+  [{ a: 1, b: {} }, { a: 2, b: [] }, false],
+]
+
+/** As `object == oldObject` of a policy, whose types are not known. */
+function areEqualUntyped(one: Json, other: Json): unknown {
+  const compiled = compile('self == other', withVariables(kubernetesEnvironment('1.33'), { self: dyn, other: dyn }))
+  assert('program' in compiled)
+  const result = compiled.program.evaluate({ self: valueOf(one, dyn), other: valueOf(other, dyn) }, 1_000_000_000)
+  return 'value' in result ? result.value : result.error
+}
+
+for (const [at, [one, other, expected]] of untyped.entries()) {
+  test(`without a type ${at}: ${String(expected)}`, () => assert.equal(areEqualUntyped(one, other), expected))
+}
+
+const large = (): Json => ({ spec: { items: Array.from({ length: 700_000 }, () => 1) } })
+
+test('a large object without a type is compared as it is, within the limit of one call', () => {
+  assert.equal(areEqualUntyped(large(), large()), true)
 })

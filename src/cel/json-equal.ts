@@ -1,11 +1,11 @@
 /**
- * Equality of two JSON values of one declared type: a whole object may be compared with its old version, without making CEL values of its
+ * Equality of two JSON values of one declared type, or of none: a whole object may be compared with its old version, without making CEL values of its
  * hundred thousand parts.
  */
 import { type Fields, isFields, isNumber, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
 import type { Meter } from './functions.ts'
-import type { StructType, Type } from './types.ts'
+import { dyn, type StructType, type Type } from './types.ts'
 
 type Metered = Pick<Meter, 'work'>
 
@@ -22,6 +22,7 @@ export function isEqualJson(one: Json, other: Json, type: Type, meter: Metered):
   if (kind === 'bool') return typeof one === 'boolean' && typeof other === 'boolean' ? one === other : undefined
   if (kind === 'int') return isInteger(one) && isInteger(other) ? isSameInteger(one, other) : undefined
   if (kind === 'double') return isNumber(one) && isNumber(other) ? Number(one) === Number(other) : undefined
+  if (kind === 'dyn') return type.isIntOrString === true ? isSameIntOrString(one, other) : isSameDyn(one, other, meter)
   if (kind === 'list') {
     const isOrdered = type.keys === undefined && Array.isArray(one) && Array.isArray(other)
     return isOrdered ? isSameList(one, other, type.element, meter) : undefined
@@ -36,6 +37,24 @@ const isInteger = (json: Json): json is number | bigint =>
 
 const isSameInteger = (one: number | bigint, other: number | bigint): boolean =>
   typeof one === typeof other ? one === other : BigInt(one) === BigInt(other)
+
+/** Anything else is an error, where it is used. */
+const isIntOrString = (json: Json): json is string | number | bigint =>
+  typeof json === 'string' || typeof json === 'bigint' || Number.isSafeInteger(json)
+
+function isSameIntOrString(one: Json, other: Json): boolean | undefined {
+  if (!isIntOrString(one) || !isIntOrString(other)) return undefined
+  if (typeof one === 'string' || typeof other === 'string') return one === other
+  return isSameInteger(one, other)
+}
+
+/** Without a type a value has that of its JSON. A list or a map that is compared with something else is an error, and left to the caller. */
+function isSameDyn(one: Json, other: Json, meter: Metered): boolean | undefined {
+  if (isInteger(one) && isInteger(other)) return isSameInteger(one, other)
+  if (typeof one !== 'object' || one === null || other === null) return one === other
+  if (Array.isArray(one)) return Array.isArray(other) ? isSameList(one, other, dyn, meter) : undefined
+  return isFields(one) && isFields(other) ? isSameMap(one, other, dyn, meter) : undefined
+}
 
 function isSameList(one: readonly Json[], other: readonly Json[], type: Type, meter: Metered): boolean | undefined {
   if (one.length !== other.length) return false
