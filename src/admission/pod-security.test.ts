@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects } from '../../test/harness/admission.ts'
+import { turnsDuring } from '../../test/harness/turns.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { defaultGates } from '../api/gates.ts'
 import { defaultPodSecurity, type PodSecurityConfiguration } from '../config/files/pod-security.ts'
@@ -300,6 +301,69 @@ test('of very many pods some are looked at, those of different controllers first
     'new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods',
     'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
     'p3000: host namespaces',
+  ])
+})
+
+/** Pods whose decoding takes time, of this thread or of the given clock. */
+class SlowPods extends MemoryObjects {
+  decoded = 0
+
+  constructor(count: number, decoding: () => void) {
+    super()
+    for (let at = 0; at < count; at++) {
+      this.put('pods', 'n', anObject('Pod', `p${at}`, { spec: { containers: [], hostPID: true } }))
+    }
+    const { list } = this
+    const slow = (object: KubeObject): KubeObject => {
+      this.decoded++
+      decoding()
+      return object
+    }
+    Object.assign(this, {
+      list: async (...asked: Parameters<typeof list>) => (await list(...asked)).map(slow),
+      select: async (...asked: Parameters<typeof list>) => (await list(...asked)).map((pod) => () => slow(pod)),
+    })
+  }
+}
+
+const tightened = () =>
+  attributes({
+    plural: 'namespaces',
+    operation: 'UPDATE',
+    object: namespace({ enforce: 'baseline' }),
+    oldObject: namespace({}),
+  })
+
+test('the pods of a namespace are decoded in slices', async () => {
+  const objects = new SlowPods(100, () => {
+    const since = process.threadCpuUsage()
+    for (;;) {
+      const { user, system } = process.threadCpuUsage(since)
+      if (user + system > 500) return
+    }
+  })
+  const turns = await turnsDuring(async () => void (await admit(pluginOf(objects), tightened())))
+  assert.ok(objects.decoded > 0)
+  assert.ok(turns > objects.decoded / 10, `${turns} turns for ${objects.decoded} pods`)
+})
+
+test('the time for the check begins before the pods are read', async () => {
+  let nowMs = 0
+  const objects = new SlowPods(1_000, () => (nowMs += 100))
+  const write = tightened()
+  const plugin = createPodSecurity({
+    objects,
+    configuration: defaultPodSecurity,
+    gates: defaultGates,
+    metrics: new PodSecurityMetrics(new Metrics()),
+    clock: { monotonicMs: () => nowMs },
+  })
+  await admit(plugin, write)
+  assert.equal(objects.decoded, 6, 'half of a second is for reading')
+  assert.deepEqual(write.context.warnings, [
+    'new PodSecurity enforce level only checked against the first 6 of 1000 existing pods',
+    'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
+    'p0 (and 5 other pods): host namespaces',
   ])
 })
 

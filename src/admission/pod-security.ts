@@ -35,7 +35,7 @@ const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> =
 ])
 
 export type PodSecurityParts = {
-  readonly objects: Pick<Objects, 'get' | 'list'>
+  readonly objects: Pick<Objects, 'get' | 'select'>
   readonly configuration: PodSecurityConfiguration
   readonly gates: Gates
   readonly metrics: PodSecurityMetrics

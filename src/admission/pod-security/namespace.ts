@@ -28,7 +28,7 @@ const PODS_MAX = 3000
 const CHECK_MS_MAX = 1_000
 
 type Options = {
-  readonly objects: Pick<Objects, 'list'>
+  readonly objects: Pick<Objects, 'select'>
   readonly configuration: PodSecurityConfiguration
   readonly gates: Gates
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -54,13 +54,14 @@ export async function checkNamespace(
     return
   }
   if (before === undefined) return
-  const all = await objects.list(pods, name, 'any')
-  const found = all.filter(
-    ({ spec }) => !exemptions.runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName'])),
-  )
   // As upstream: the check must not use up the time of the request.
   const timeMs = Math.min(CHECK_MS_MAX, Math.max(0, context.deadlineMs - clock.monotonicMs()) / 2)
-  const told = await warnings(name, byPriority(found), { level: policy.enforce, gates, timeMs, clock })
+  const deadlineMs = clock.monotonicMs() + timeMs
+  const all = await objects.select(pods, name, [])
+  const isExempt = ({ spec }: KubeObject): boolean =>
+    exemptions.runtimeClasses.includes(textOf(fieldsOf(spec)['runtimeClassName']))
+  const found = await byPriority(all, { isExempt, clock, deadlineMs: deadlineMs - timeMs / 2 })
+  const told = await warnings(name, found, { level: policy.enforce, gates, deadlineMs, clock })
   for (const warning of told) context.warn(warning)
 }
 
@@ -95,21 +96,20 @@ const isEquivalent = (one: LevelVersion, other: LevelVersion): boolean =>
 type Checking = {
   readonly level: LevelVersion
   readonly gates: Gates
-  readonly timeMs: number
+  readonly deadlineMs: number
   readonly clock: Options['clock']
 }
 
 /** Pods with the same violations are reported together. Runs in slices: there may be thousands of pods. */
 async function warnings(
   namespace: string,
-  found: readonly KubeObject[],
-  { level, gates, timeMs, clock }: Checking,
+  { first, count }: Found,
+  { level, gates, deadlineMs, clock }: Checking,
 ): Promise<string[]> {
   const slices = new Slices()
-  const deadlineMs = clock.monotonicMs() + timeMs
   const namesByReasons = new Map<string, string[]>()
   let checked = 0
-  for (const { metadata, spec } of found.slice(0, PODS_MAX)) {
+  for (const { metadata, spec } of first) {
     if (slices.isOver) await slices.turn()
     const reasons = violations(viewPod(metadata, spec, gates), level).map(({ reason }) => reason)
     const key = reasons.join(', ')
@@ -119,8 +119,8 @@ async function warnings(
   }
   const lines = [...namesByReasons].map(([reasons, names]) => `${shown(names.toSorted())}: ${reasons}`)
   return [
-    ...(checked < found.length
-      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${found.length} existing pods`]
+    ...(checked < count
+      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${count} existing pods`]
       : []),
     ...(lines.length > 0
       ? [`existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`]
@@ -129,19 +129,46 @@ async function warnings(
   ]
 }
 
-/** One pod of each controller comes first, since the others are most likely like it. */
-function byPriority(found: readonly KubeObject[]): readonly KubeObject[] {
+/** `first`: those to be evaluated, in their order. `count`: all that are not exempt, or were not read in time. */
+type Found = { readonly first: readonly KubeObject[]; readonly count: number }
+
+type Reading = {
+  readonly isExempt: (pod: KubeObject) => boolean
+  readonly clock: Options['clock']
+  readonly deadlineMs: number
+}
+
+/**
+ * One pod of each controller comes first, since the others are most likely like it. Each pod is decoded for that: in slices, and no more of
+ * them are kept than will be evaluated.
+ */
+async function byPriority(
+  all: readonly (() => KubeObject)[],
+  { isExempt, clock, deadlineMs }: Reading,
+): Promise<Found> {
+  const slices = new Slices()
+  const [distinct, repeated]: [KubeObject[], KubeObject[]] = [[], []]
   const seen = new Set<string>()
-  const isRepeated = ({ metadata }: KubeObject): boolean => {
-    const controller = itemsOf(metadata['ownerReferences']).find((owner) => owner['controller'] === true)
-    if (controller === undefined) return false
-    const uid = textOf(controller['uid'])
-    if (seen.has(uid)) return true
-    seen.add(uid)
-    return false
+  let count = all.length
+  for (const decoded of all) {
+    if (slices.isOver) await slices.turn()
+    const pod = decoded()
+    if (isExempt(pod)) count--
+    else {
+      const uid = controllerOf(pod)
+      const kept = uid !== undefined && seen.has(uid) ? repeated : distinct
+      if (uid !== undefined) seen.add(uid)
+      if (kept.length < PODS_MAX) kept.push(pod)
+    }
+    if (clock.monotonicMs() > deadlineMs) break
   }
-  const repeated = new Set(found.filter(isRepeated))
-  return [...found.filter((pod) => !repeated.has(pod)), ...repeated]
+  return { first: [...distinct, ...repeated].slice(0, PODS_MAX), count }
+}
+
+/** The uid of its controller; undefined: it has none. */
+function controllerOf({ metadata }: KubeObject): string | undefined {
+  const controller = itemsOf(metadata['ownerReferences']).find((owner) => owner['controller'] === true)
+  return controller && textOf(controller['uid'])
 }
 
 function shown([first = '', ...others]: readonly string[]): string {
