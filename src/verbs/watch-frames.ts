@@ -49,6 +49,8 @@ export class WatchFrames implements FrameSource {
     framing.memory?.begin()
     const events = this.#watcher.take()
     if (events.length === 0) {
+      // Nothing may come for hours, and nobody reads the frames of the batch before it any more.
+      if (this.#watcher.state !== 'replaying') framing.memory?.release()
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
