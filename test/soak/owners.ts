@@ -7,6 +7,7 @@
  * Two replicas run controllers, and one of them is killed and started again every 20 s; etcd is stopped for two seconds now and then. A third one, without controllers, serves the
  * clients and tells what happens to objects. Every wait has a limit, so that a run ends within its minutes and four more, whatever the load of the machine.
  */
+import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -118,10 +119,18 @@ const namespaceOf = (id: number): string => `work-${id}`
 
 type Kills = { count: number; longestMs: number; leaders: number; readonly faults: string[] }
 
+/** How long the main thread of a process has waited for a processor, as Linux counts it: on a busy machine that is most of a take-over. */
+const waitedMs = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NANOSECONDS_PER_MS
+const NANOSECONDS_PER_MS = 1e6
+
+type Replicas = { readonly victim: ApiServerProcess; readonly other: ApiServerProcess }
+
 /** Kills one, and waits until the other one works. */
-async function kill(victim: ApiServerProcess, client: SoakClient, observer: Observer, kills: Kills): Promise<void> {
+async function kill({ victim, other }: Replicas, client: SoakClient, observer: Observer, kills: Kills): Promise<void> {
   const id = ++kills.count
   const killedMs = performance.now()
+  const before = waitedMs(other.pid)
   const restarted = victim.restart('SIGKILL').then(
     () => undefined,
     (error: unknown) => kills.faults.push(`a replica did not come back: ${String(error)}`),
@@ -131,10 +140,11 @@ async function kill(victim: ApiServerProcess, client: SoakClient, observer: Obse
   const taken = observer.leaders.takenMs
   if (taken > killedMs) kills.leaders++
   const by = taken > killedMs ? `the Lease was taken after ${Math.round(taken - killedMs)} ms` : 'it did not lead'
-  const load = loadavg()[0]?.toFixed(1)
-  console.log(`kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (load ${load})`)
+  const busy = `load ${loadavg()[0]?.toFixed(1)}, the other one waited ${Math.round(waitedMs(other.pid) - before)} ms for a processor`
+  console.log(`kill ${id}: ${by}, work went on ${isDone ? 'after' : 'not within'} ${ms} ms (${busy})`)
   kills.longestMs = Math.max(kills.longestMs, ms)
-  if (!isDone || ms > TAKE_OVER_MS_MAX) kills.faults.push(`kill ${id}: work did not go on for ${ms} ms; ${by}`)
+  if (!isDone || ms > TAKE_OVER_MS_MAX)
+    kills.faults.push(`kill ${id}: work did not go on for ${ms} ms; ${by} (${busy})`)
   await client.call('DELETE', `${namespaces}/${namespaceOf(id)}`).catch(() => undefined)
   await restarted
   await sleep(Math.max(0, KILL_EVERY_MS - (performance.now() - killedMs)))
@@ -190,7 +200,8 @@ async function main(): Promise<number> {
   const client = clients()
   const endMs = performance.now() + 60_000 * Number(values.minutes)
   while (performance.now() < endMs) {
-    await kill(kills.count % 2 === 0 ? one : two, client, observer, kills)
+    const isFirst = kills.count % 2 === 0
+    await kill({ victim: isFirst ? one : two, other: isFirst ? two : one }, client, observer, kills)
     if (kills.count % 3 === 0) await pauseEtcd(etcd)
   }
   quiet.abort()
