@@ -55,6 +55,7 @@ import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle } from './handle.ts'
+import type { IssuanceMetrics } from './issuance-metrics.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
 import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
@@ -106,6 +107,7 @@ export type ControlPlaneParts = {
   readonly admissionMetrics: AdmissionMetrics
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
+  readonly issuanceMetrics: IssuanceMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
   readonly signer: ExternalSigner | undefined
@@ -286,6 +288,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       : undefined,
     confirmGrantOf: (resource) =>
       isOfRoles(resource) ? createConfirmGrant(roles, resource.plural, authorize) : undefined,
+    onUpdatedOf: ({ group, plural }) =>
+      group === 'certificates.k8s.io' && plural === 'certificatesigningrequests'
+        ? (request, previous) => parts.issuanceMetrics.count(request, previous)
+        : undefined,
     allocator: allocation.allocator,
     yaml,
     patterns,

@@ -50,6 +50,7 @@ export type ResourceAccessParts = {
   readonly authorizeCreate: WriteAccess['authorizeCreate']
   readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
   readonly confirmGrantOf: (resource: Resource) => WriteAccess['confirmGrant']
+  readonly onUpdatedOf: (resource: Resource) => WriteAccess['onUpdated']
   /** Allocates addresses and node ports of Services. */
   readonly allocator: Allocator
   readonly yaml: YamlConverter
@@ -172,7 +173,8 @@ export class ResourceAccess {
 
   #make(resource: Resource): Access {
     const { config, registry, cache, storeOf, metrics, yaml, patterns, clock } = this.#parts
-    const { admission, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, allocator, ids, random } = this.#parts
+    const { admission, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, onUpdatedOf } = this.#parts
+    const { allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
@@ -204,6 +206,7 @@ export class ResourceAccess {
       authorizeCreate,
       authorizeUnsafeDelete,
       confirmGrant: confirmGrantOf(resource),
+      onUpdated: onUpdatedOf(resource),
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       answerPattern: (question) => patterns.answer(question),

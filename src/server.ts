@@ -53,6 +53,7 @@ import { formatDuration } from './lib/duration.ts'
 import type { Log } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
+import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
@@ -180,6 +181,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
       hookMetrics: new HookMetrics(metrics),
+      issuanceMetrics: new IssuanceMetrics(metrics),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),

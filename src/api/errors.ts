@@ -456,6 +456,11 @@ export function pageNotFound(): TextError {
   return new TextError(404, '404 page not found\n')
 }
 
+/** A page for people, which has one media type. */
+export function notPlainText(): TextError {
+  return new TextError(406, 'media type not acceptable, must be: text/plain\n')
+}
+
 /** A health check failed. */
 export function unhealthy(text: string): TextError {
   return new TextError(500, text)

@@ -14,6 +14,7 @@ import type { Issuer } from './issuer.ts'
 import { OpenApi } from './openapi/answer.ts'
 import { printDocument } from './print.ts'
 import { rootIndex } from './root.ts'
+import { statusPage, statusPath } from './status-page.ts'
 import { versionDocument } from './version.ts'
 
 export type DocumentParts = {
@@ -61,9 +62,11 @@ export function createDocuments(parts: DocumentParts): Documents {
       case '.well-known':
       case 'openid':
         return issuer(request, withoutSlash(path), parts)
+      case 'statusz':
+        return status(request, parts)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
-        return indented({ paths: rootIndex(parts.registry, parts.checks, parts.issuer === null ? [] : issuerPaths) })
+        return indented({ paths: rootIndex(parts.registry, parts.checks, otherPaths(parts)) })
     }
   }
 }
@@ -150,6 +153,17 @@ function issuer(request: ApiRequest, path: string, { issuer: documents }: Docume
   const body = Buffer.from(JSON.stringify(isKeys ? documents.keys() : documents.configuration()))
   const cacheControl = `public, max-age=${documents.cacheSeconds()}`
   return { status: 200, headers: { 'content-type': type, 'cache-control': cacheControl }, body }
+}
+
+/** Paths that not every server has. */
+const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
+  ...(documents === null ? [] : issuerPaths),
+  ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
+]
+
+function status(request: ApiRequest, { gates, clock }: DocumentParts): ApiResponse {
+  if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
+  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs() })
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'

@@ -55,6 +55,8 @@ export type WriteAccess = ReadAccess & {
   readonly answerPattern: NonNullable<ValidateTools['answer']>
   /** The current labels of a namespace. */
   readonly namespaceLabels: (namespace: string) => Promise<Labels>
+  /** Called after an update was stored, with the object and what it was before. Undefined where nobody asks. */
+  readonly onUpdated: ((object: KubeObject, previous: KubeObject) => void) | undefined
   /** Undefined if objects of the resource need nothing from a pool (addresses, node ports). */
   readonly allocator: Allocator | undefined
   /** The same resource in another version of its group; undefined when there is none. */

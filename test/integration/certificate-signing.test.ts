@@ -76,8 +76,10 @@ async function approve(
   name: string,
   usages: readonly string[],
   keys = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  more: object = {},
 ) {
   const spec = {
+    ...more,
     request: requestOf(keys.publicKey, keys.privateKey),
     usages,
     signerName: 'kubernetes.io/kube-apiserver-client',
@@ -120,6 +122,22 @@ test('an approved request becomes a certificate with which its owner is known', 
   assert.equal(certificate.validToDate.getTime() - certificate.validFromDate.getTime(), 125 * 60_000)
   const who = await whoIs(certificatePem, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
   assert.deepEqual([who.username, who.groups], ['jane', ['dev', 'system:authenticated']])
+})
+
+test('issued certificates count by the duration that was requested', async () => {
+  // Signed for two hours at most: the second is not what was asked for.
+  for (const [name, expirationSeconds] of [
+    ['hour', 3600],
+    ['day', 86_400],
+  ] as const) {
+    await approve(name, ['client auth'], undefined, { expirationSeconds })
+    await until('it is signed', async () => (await read(`${csrs}/${name}`)).status.certificate)
+  }
+  const { text } = await client.call({ path: '/metrics' })
+  assert.deepEqual(text.match(/^apiserver_certificates_registry_.*$/gm), [
+    'apiserver_certificates_registry_csr_honored_duration_total{signerName="kubernetes.io/kube-apiserver-client"} 1',
+    'apiserver_certificates_registry_csr_requested_duration_total{signerName="kubernetes.io/kube-apiserver-client"} 2',
+  ])
 })
 
 test('a request that its signer does not sign fails', async () => {

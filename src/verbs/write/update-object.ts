@@ -68,6 +68,9 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
     return { isNew: true, ...renamed }
   }
   assert(decided !== undefined, 'a write was decided')
+  const { outcome, previous } = committed
+  if (outcome === 'put' && previous !== undefined && !options.isDryRun)
+    access.onUpdated?.(decided.object, previous.object)
   const updated = await updatedOf(write, key, { decided, committed })
   await allocation?.keep()
   return updated

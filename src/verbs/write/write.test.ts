@@ -90,6 +90,7 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
       throw forbidden(resource, 'l', 'no')
     },
     confirmGrant: undefined,
+    onUpdated: undefined,
     convertYaml: refused,
     allocator: undefined,
     inVersion: () => resource,
