@@ -15,11 +15,6 @@ export class IssuanceMetrics {
   readonly #honored: Counter
 
   constructor(metrics: Metrics) {
-    const about = (what: string, help: string) => ({
-      name: `apiserver_certificates_registry_csr_${what}_duration_total`,
-      help: `${help}, by signer; those outside of kubernetes.io count as other.`,
-      labels: ['signerName'],
-    })
     this.#requested = metrics.counter(about('requested', 'Certificates issued for requests with a duration'))
     this.#honored = metrics.counter(about('honored', 'Certificates issued for the duration that was requested'))
   }
@@ -35,6 +30,12 @@ export class IssuanceMetrics {
     if (isHonored(expirationSeconds, validSeconds(issued))) this.#honored.with(label).add()
   }
 }
+
+const about = (what: string, help: string) => ({
+  name: `apiserver_certificates_registry_csr_${what}_duration_total`,
+  help: `${help}, by signer; those outside of kubernetes.io count as other.`,
+  labels: ['signerName'],
+})
 
 const certificateOf = ({ status }: KubeObject): string => textOf(fieldsOf(status)['certificate'])
 

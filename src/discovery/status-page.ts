@@ -21,9 +21,10 @@ export function statusPage({ headers }: Pick<ApiRequest, 'headers'>, times: Time
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }
 
+const twoDigits = (value: number): string => `${value}`.padStart(2, '0')
+
 function linesOf({ upSeconds, nowMs }: Times): string[] {
   const up = Math.floor(upSeconds)
-  const twoDigits = (value: number): string => `${value}`.padStart(2, '0')
   const { major, minor, gitVersion } = kubernetesVersion
   return [
     `Started: ${new Date(nowMs - up * 1_000).toUTCString()}`,
