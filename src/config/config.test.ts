@@ -102,13 +102,15 @@ test('flags become one frozen configuration', () => {
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
 })
 
+/** Where objects are kept, or what is wrong with the flags about that. */
+const storeOf = (...args: readonly string[]): unknown => {
+  const checked = checkArgs(args)
+  return checked.kind === 'config'
+    ? checked.config.etcd.store
+    : checked.faults.filter((one) => /store|etcd|data/.test(one))
+}
+
 test('where objects are kept', () => {
-  const storeOf = (...args: readonly string[]): unknown => {
-    const checked = checkArgs(args)
-    return checked.kind === 'config'
-      ? checked.config.etcd.store
-      : checked.faults.filter((one) => /store|etcd|data/.test(one))
-  }
   const servers = ['http://127.0.0.1:2379']
   assert.deepEqual(storeOf(etcd), { kind: 'etcd', servers, tls: null })
   assert.deepEqual(storeOf(etcd, '--store=etcd'), { kind: 'etcd', servers, tls: null })

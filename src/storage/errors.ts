@@ -8,6 +8,7 @@ export type StorageErrorCode =
   | 'unavailable' // the database cannot be reached, or did not answer in time
   | 'busy' // too much of this kind is under way: worth another try in a moment
   | 'no-space' // the database refuses writes: its quota is used up
+  | 'unwritable' // the database refuses writes: its disk fails, or is read-only
   | 'too-large' // the database refuses a value of this size, or its answer exceeds our limit
   | 'corrupt' // a stored value cannot be read
   | 'cancelled' // the caller aborted the call

@@ -6,12 +6,19 @@
 import { Deque } from '../lib/deque.ts'
 import { goOn } from '../lib/go-on.ts'
 import type { Timers } from '../lib/timers.ts'
-import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision } from './engine.ts'
+import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Key, Revision } from './engine.ts'
 
 /** All changes of one revision, in the order of keys. */
 export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
 
-export type CommitsQuery = { readonly after: Revision; readonly most: number; readonly previous: boolean }
+export type CommitsQuery = {
+  readonly after: Revision
+  readonly most: number
+  readonly previous: boolean
+  /** Events of other keys may be left out. */
+  readonly from: Key
+  readonly to: Key
+}
 
 export type FeedSource = {
   /** What has been committed, and told to feeds. */
@@ -112,9 +119,12 @@ export class LocalFeed implements FeedStream {
   #replay(index: number, range: RangeState): void {
     const { source, previous = false } = this.#parts
     range.state = 'asking'
-    const replayed = goOn(source.commitsAfter({ after: range.told, most: REPLAYED_AT_ONCE, previous }), (commits) => {
-      if (!this.#isEnded) this.#take(index, range, commits)
-    })
+    const replayed = goOn(
+      source.commitsAfter({ after: range.told, most: REPLAYED_AT_ONCE, previous, from: range.from, to: range.to }),
+      (commits) => {
+        if (!this.#isEnded) this.#take(index, range, commits)
+      },
+    )
     if (replayed instanceof Promise) replayed.catch((error: Error) => this.end(error))
   }
 

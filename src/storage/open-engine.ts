@@ -47,7 +47,7 @@ export async function openEngine({ store, compactionMs }: EngineConfig, parts: P
       readSize: async () => 0,
     }
   }
-  const engine = await openFolder(store.folder, time)
+  const engine = await openFolder(store.folder, time, log)
   return {
     engine,
     startCompaction: () => new IntervalCompactor({ ...common, engine }),
@@ -66,9 +66,9 @@ async function openEtcd({ servers, tls }: EtcdConfig, compactionMs: number, part
   }
 }
 
-async function openFolder(folder: string, time: Time): Promise<SqliteEngine> {
+async function openFolder(folder: string, time: Time, log: Log): Promise<SqliteEngine> {
   try {
-    return await SqliteEngine.open({ folder, time })
+    return await SqliteEngine.open({ folder, time, log })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`--data-dir: ${folder} cannot be used (${why})`, { cause })

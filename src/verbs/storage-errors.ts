@@ -79,7 +79,8 @@ export function fromStorage(
     case 'busy':
       return tooManyRequests(error.message, RETRY_AFTER_SECONDS)
     case 'no-space':
-      return unclassified('etcdserver: mvcc: database space exceeded', error)
+    case 'unwritable':
+      return unclassified(error.message, error)
     case 'too-large':
       return unclassified('etcdserver: request is too large', error)
     case 'corrupt':

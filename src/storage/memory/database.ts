@@ -151,7 +151,7 @@ export class MemoryDatabase {
    * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
    * compacted to.
    */
-  commitsAfter({ after: revision, most, previous }: CommitsQuery): readonly Commit[] | undefined {
+  commitsAfter({ after: revision, most, previous }: Omit<CommitsQuery, 'from' | 'to'>): readonly Commit[] | undefined {
     if (revision < this.#compacted) return undefined
     const commits: Commit[] = []
     const first = (this.#commits.at(0)?.revision ?? this.#revision + 1) - 1

@@ -1,93 +1,74 @@
 /**
- * etcd's rules for versioned keys in a SQLite file. Calls are synchronous and belong on a thread of their own (`sqlite-worker.ts`).
- *
- * `versions` has every version since the last compaction in the order of revisions; each knows the one before it, so that neither old
- * reads nor compaction need an index by key. `current` has for each key that exists its latest version.
+ * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and belong on a thread of their own
+ * (`sqlite-worker.ts`).
  */
-import { randomBytes } from 'node:crypto'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import type { Key, Revision } from '../engine.ts'
-import { StorageError } from '../errors.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
-import { fromBytes, toBytes } from '../keys.ts'
-import type { ChangeCall, CommitsCall, RangeCall } from './messages.ts'
+import { toBytes } from '../keys.ts'
+import type { ChangeCall, CommitsCall } from './messages.ts'
+import { PageCounts, type RangeAsked, type RangeSource, readRange, SLICE_ROWS } from './range-reading.ts'
+import { bytesOf, keyOf, type SqlRow, type StoredEvent, type StoredVersion, versionOf } from './stored.ts'
+import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
-/** Raised when the tables change in a way that older code cannot read. */
-const FORMAT = 1
-/** An object of 1 or 2 KB fits with others on a page. */
-const PAGE_BYTES = 8192
-/** Pages kept in memory: 16 MB for each connection. */
-const CACHE_KIB = 16_384
-/** An identifier is the revision and, below it, the number of the key in that revision: a lease may delete a million keys at once. */
-const KEY_BITS = 20
-export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
-/** How many revisions one slice of a compaction takes: some milliseconds. */
-const SWEPT_AT_ONCE = 500
-/** How many bytes of events are read at once for a feed that catches up. */
-const COMMITS_BYTES_MAX = 4 * 1024 * 1024
-/** Counts of lists that are being paged through. */
-const COUNTS_MAX = 64
-
-const first = `(?1 << ${KEY_BITS})`
-const revisionOf = (id: string): string => `(${id} >> ${KEY_BITS})`
-
-const tables = `
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-  CREATE TABLE versions (id INTEGER PRIMARY KEY, key BLOB NOT NULL, created INTEGER NOT NULL, previous INTEGER, value BLOB);
-  CREATE TABLE current (key BLOB PRIMARY KEY, id INTEGER NOT NULL, created INTEGER NOT NULL, lease INTEGER) WITHOUT ROWID;
-  CREATE INDEX current_lease ON current (lease) WHERE lease IS NOT NULL;
-  CREATE TABLE leases (id INTEGER PRIMARY KEY AUTOINCREMENT, seconds INTEGER NOT NULL);
-`
-
-export type StoredVersion = {
-  readonly key: Key
-  readonly revision: Revision
-  readonly created: Revision
-  readonly value: Uint8Array
-}
-
-/** `value` undefined: a deletion. */
-export type StoredEvent = {
-  readonly key: Key
-  readonly revision: Revision
-  readonly created: Revision
-  readonly value: Uint8Array | undefined
-  readonly previous?: StoredVersion | undefined
-}
+/** How many revisions the first slice of a compaction takes; the following ones as many as take about SWEEP_MS. */
+const SWEPT_FIRST = 100
+const SWEPT_MAX = 10_000
+const SWEEP_MS = 3
+/** How many bytes of events, and how many rows, are read at once for a feed that catches up. */
+const COMMITS_BYTES_MAX = 1024 * 1024
+const COMMITS_ROWS_MAX = 5_000
+/** How long SQLite waits for the locks of others, such as a backup that begins. */
+const LOCKED_MS_MAX = 5_000
 
 export type Changed =
   | { readonly won: true; readonly revision: Revision; readonly created: Revision }
   | { readonly won: false; readonly revision: Revision; readonly current: StoredVersion | undefined }
 
-export type Ranged = { readonly revision: Revision; readonly rows: readonly StoredVersion[]; readonly count: number }
+export type StoredLease = { readonly id: bigint; readonly ttlSeconds: number; readonly expiresMs: number }
 
 export type DatabaseOptions = {
   readonly file: string
   /** False: what was acknowledged may be lost when the machine fails, not when the process does. */
   readonly isDurable: boolean
+  /** How many rows of a range are read in one piece; tests read few. */
+  readonly sliceRows?: number
 }
 
-const nothing = new Uint8Array(0)
+/** The commit itself failed: until a later one succeeds nobody knows whether it is in the log. */
+export class CommitError extends Error {}
 
 export class SqliteDatabase implements Disposable {
   readonly #db: DatabaseSync
-  readonly #sql: ReturnType<typeof prepare>
+  readonly #sql: Statements
   readonly databaseId: string
   #revision: Revision
   #compacted: Revision
   #swept: Revision
-  /** How many keys are left behind the page that was read last, by revision and end of the list. */
-  readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()
+  #sweptAtOnce = SWEPT_FIRST
+  readonly #source: RangeSource
+  /** Revisions at which lists are being read: a sweep leaves what they need. */
+  readonly #reading: Revision[] = []
 
-  constructor({ file, isDurable }: DatabaseOptions) {
-    this.#db = new DatabaseSync(file)
+  constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
+    this.#db = new DatabaseSync(file, { timeout: LOCKED_MS_MAX })
     try {
       this.databaseId = setUp(this.#db, isDurable)
-      this.#sql = prepare(this.#db)
+      const sql = prepare(this.#db)
+      this.#sql = sql
       this.#compacted = this.#meta('compacted')
       this.#swept = this.#meta('swept')
-      const newest = this.#sql.newest.get()?.['revision']
+      const newest = sql.newest.get()?.['revision']
       this.#revision = Math.max(1, this.#compacted, typeof newest === 'number' ? newest : 0)
+      const revision = (): Revision => this.#revision
+      this.#source = {
+        sql,
+        sliceRows,
+        counts: new PageCounts(),
+        get revision() {
+          return revision()
+        },
+      }
     } catch (error) {
       this.#db.close()
       throw error
@@ -102,23 +83,33 @@ export class SqliteDatabase implements Disposable {
     return this.#compacted
   }
 
-  leases(): { readonly id: bigint; readonly ttlSeconds: number }[] {
-    return this.#sql.leases.all().map(({ id, seconds }) => ({ id: BigInt(Number(id)), ttlSeconds: Number(seconds) }))
+  leases(): StoredLease[] {
+    return this.#sql.leases.all().map(({ id, seconds, expires_ms }) => {
+      return { id: BigInt(Number(id)), ttlSeconds: Number(seconds), expiresMs: Number(expires_ms) }
+    })
   }
 
-  /** All that `act` writes is durable when this returns, or none of it. */
+  /** All that `act` writes is durable when this returns, or none of it, or it fails with a CommitError. */
   commit<T>(act: () => T): T {
     const before = this.#revision
     this.#sql.begin.run()
     try {
       const result = act()
-      this.#sql.commit.run()
+      this.#commit()
       return result
     } catch (error) {
       this.#revision = before
-      if (this.#db.isTransaction) this.#sql.rollback.run()
+      this.#rollBack()
       throw error
     }
+  }
+
+  /**
+   * A commit of its own, after one that failed. Its place in SQLite's log is that of the failed one: when it is there, the other is not,
+   * and will not come back when the file is opened again.
+   */
+  overwriteFailedCommit(): void {
+    this.commit(() => this.#sql.setMeta.run('failures', this.#meta('failures') + 1))
   }
 
   /** Within `commit`. */
@@ -133,9 +124,8 @@ export class SqliteDatabase implements Disposable {
     const found = this.#sql.find.get(bytes)
     const [current, created] = found === undefined ? [0, 0] : [Number(found['revision']), Number(found['created'])]
     if (current !== expected) {
-      const value = found === undefined ? undefined : this.#sql.read.get(bytes)?.['value']
-      const lost = found && { key, revision: current, created, value: bytesOf(value) }
-      return { won: false, revision: this.#revision, current: lost }
+      const lost = found && this.#sql.read.get(bytes)
+      return { won: false, revision: this.#revision, current: lost && versionOf(lost) }
     }
     if (put === undefined) {
       if (found !== undefined) this.#delete([bytes])
@@ -151,50 +141,62 @@ export class SqliteDatabase implements Disposable {
   }
 
   /** Within `commit`. */
-  grant(ttlSeconds: number): bigint {
-    return BigInt(this.#sql.grant.run(ttlSeconds).lastInsertRowid)
+  grant(ttlSeconds: number, expiresMs: number): bigint {
+    return BigInt(this.#sql.grant.run(ttlSeconds, expiresMs).lastInsertRowid)
   }
 
-  /** Within `commit`. Returns the keys that went with the lease, all in one revision. */
-  revoke(lease: bigint): Key[] {
+  /** Within `commit`. Returns the keys that went with the lease, by revision: one, unless they are more than a revision can hold. */
+  revoke(lease: bigint): { readonly revision: Revision; readonly keys: readonly Key[] }[] {
     if (this.#sql.revoke.run(lease).changes === 0) throw leaseNotFound()
-    const keys = this.#sql.leased.all(lease).map(({ key }) => bytesOf(key))
-    if (keys.length > 0) this.#delete(keys)
-    return keys.map(toKey)
+    const deletions: { readonly revision: Revision; readonly keys: readonly Key[] }[] = []
+    for (;;) {
+      const rows = this.#sql.leased.all(lease, KEYS_OF_REVISION_MAX)
+      if (rows.length === 0) return deletions
+      this.#delete(rows.map(({ key }) => bytesOf(key)))
+      deletions.push({ revision: this.#revision, keys: rows.map(keyOf) })
+    }
   }
 
-  range({ from, to, revision, limit, values }: Omit<RangeCall, 'op' | 'id'>): Ranged {
+  /** Yields rows slice by slice, all of one revision, which writes between two slices do not change. */
+  *range(
+    asked: RangeAsked,
+    revision: Revision,
+  ): Generator<readonly StoredVersion[], { revision: Revision; count: number }, void> {
     const at = this.#readable(revision)
-    const [start, end] = [toBytes(from), toBytes(to)]
-    if (values === 'count') return { revision: at, rows: [], count: this.#count({ from, to, at }) }
-    const most = limit === 0 ? -1 : limit
-    const rows =
-      at === this.#revision ? this.#latest(start, end, most, values) : this.#past(start, end, { at, most, values })
-    const isWhole = limit === 0 || rows.length < limit
-    return { revision: at, rows, count: isWhole ? rows.length : this.#countPage(rows, { from, to, at }) }
+    this.#reading.push(at)
+    try {
+      return { revision: at, count: yield* readRange(this.#source, asked, at) }
+    } finally {
+      this.#reading.splice(this.#reading.indexOf(at), 1)
+    }
   }
 
-  /** Whole revisions after `after`, at least one if there is one; undefined if that revision is compacted. */
+  /**
+   * Whole revisions after `after` with their events in the range; at least one revision if there is one; undefined if that revision is
+   * compacted.
+   */
   commitsAfter({
     after,
     most,
     previous,
+    from,
+    to,
   }: Omit<CommitsCall, 'op' | 'id'>): { rows: StoredEvent[]; upTo: Revision } | undefined {
     if (after < this.#compacted) return undefined
     const rows: StoredEvent[] = []
-    let bytes = 0
-    let last = after
-    for (const row of this.#sql.after.iterate(after + 1)) {
+    let [bytes, looked, last] = [0, 0, after]
+    for (const row of this.#sql.after.iterate(after + 1, toBytes(from), toBytes(to))) {
       const revision = Number(row['revision'])
       if (revision !== last) {
-        if (rows.length > 0 && (revision - after > most || bytes > COMMITS_BYTES_MAX)) return { rows, upTo: last }
+        const isEnough = rows.length >= most || looked >= COMMITS_ROWS_MAX || bytes > COMMITS_BYTES_MAX
+        if (last > after && isEnough) return { rows, upTo: last }
         last = revision
       }
-      const value = row['value'] === null ? undefined : bytesOf(row['value'])
-      const [key, created] = [bytesOf(row['key']), Number(row['created'])]
-      const before = previous ? this.#previousOf(row) : undefined
-      rows.push({ key: toKey(key), revision, created: value === undefined ? 0 : created, value, previous: before })
-      bytes += (value?.length ?? 0) + (before?.value.length ?? 0) + key.length
+      looked++
+      if (row['is_inside'] !== 1) continue
+      const event = this.#eventOf(row, previous)
+      rows.push(event)
+      bytes += (event.value?.length ?? 0) + (event.previous?.value.length ?? 0) + event.key.length
     }
     return { rows, upTo: Math.max(after, this.#revision) }
   }
@@ -207,23 +209,45 @@ export class SqliteDatabase implements Disposable {
     this.#compacted = revision
   }
 
+  /** Whether there is something to free that no list needs. */
   get isSweepDue(): boolean {
-    return this.#swept < this.#compacted
+    return this.#swept < this.#sweepEnd()
   }
 
   /** One slice of what is left to free. */
   sweep(): void {
-    const upTo = Math.min(this.#compacted, this.#swept + SWEPT_AT_ONCE)
+    const startMs = performance.now()
+    const upTo = Math.min(this.#sweepEnd(), this.#swept + this.#sweptAtOnce)
     this.commit(() => {
       this.#sql.sweepReplaced.run(this.#swept + 1, upTo + 1)
       this.#sql.sweepDeletions.run(this.#swept + 1, upTo + 1)
       this.#sql.setMeta.run('swept', upTo)
     })
     this.#swept = upTo
+    const tookMs = performance.now() - startMs
+    this.#sweptAtOnce =
+      tookMs > SWEEP_MS ? Math.ceil(this.#sweptAtOnce / 2) : Math.min(this.#sweptAtOnce * 2, SWEPT_MAX)
   }
 
   [Symbol.dispose](): void {
     this.#db.close()
+  }
+
+  #commit(): void {
+    try {
+      this.#sql.commit.run()
+    } catch (cause) {
+      throw new CommitError(cause instanceof Error ? cause.message : String(cause), { cause })
+    }
+  }
+
+  /** SQLite ends the transaction even where this fails. */
+  #rollBack(): void {
+    try {
+      if (this.#db.isTransaction) this.#sql.rollback.run()
+    } catch {
+      // What made the transaction fail is told; this is the same disk.
+    }
   }
 
   #delete(keys: readonly Uint8Array[]): void {
@@ -234,58 +258,18 @@ export class SqliteDatabase implements Disposable {
     }
   }
 
-  #latest(start: Uint8Array, end: Uint8Array, most: number, values: 'all' | 'none'): StoredVersion[] {
-    const { list, listKeys } = this.#sql
-    return (values === 'all' ? list : listKeys).all(start, end, most).map(versionOf)
+  #sweepEnd(): Revision {
+    return Math.min(this.#compacted, ...this.#reading)
   }
 
-  /** What was changed since is taken as it was before the first of these changes; everything else is as it is now. */
-  #past(
-    start: Uint8Array,
-    end: Uint8Array,
-    { at, most, values }: { readonly at: Revision; readonly most: number; readonly values: 'all' | 'none' },
-  ): StoredVersion[] {
-    const changed = this.#sql.before.all(at + 1, start, end).map(versionOf)
-    const { pastKeys, read } = this.#sql
-    const rows: StoredVersion[] = []
-    let next = 0
-    const isFull = (): boolean => most >= 0 && rows.length >= most
-    for (const row of pastKeys.iterate(at + 1, start, end)) {
-      const version = versionOf(row)
-      for (let one = changed[next]; one !== undefined && one.key < version.key && !isFull(); one = changed[++next])
-        rows.push(one)
-      if (isFull()) break
-      const value = values === 'all' ? bytesOf(read.get(toBytes(version.key))?.['value']) : nothing
-      rows.push({ ...version, value })
-    }
-    for (let one = changed[next]; one !== undefined && !isFull(); one = changed[++next]) rows.push(one)
-    return values === 'all' ? rows : rows.map((row) => ({ ...row, value: nothing }))
+  #eventOf(row: SqlRow, previous: boolean): StoredEvent {
+    const value = row['value'] === null ? undefined : bytesOf(row['value'])
+    const created = value === undefined ? 0 : Number(row['created'])
+    const event = { key: keyOf(row), revision: Number(row['revision']), created, value }
+    return previous ? { ...event, previous: this.#previousOf(row) } : event
   }
 
-  /** The pages of one list are counted once. */
-  #countPage(
-    rows: readonly StoredVersion[],
-    range: { readonly from: Key; readonly to: Key; readonly at: Revision },
-  ): number {
-    const last = rows.at(-1)
-    const count = this.#count(range)
-    if (last !== undefined) {
-      if (this.#left.size >= COUNTS_MAX) this.#left.clear()
-      this.#left.set(`${range.at} ${range.to}`, { next: `${last.key}\0`, count: count - rows.length })
-    }
-    return count
-  }
-
-  #count({ from, to, at }: { readonly from: Key; readonly to: Key; readonly at: Revision }): number {
-    const known = this.#left.get(`${at} ${to}`)
-    if (known?.next === from) return known.count
-    const [start, end] = [toBytes(from), toBytes(to)]
-    const { count, countSince, countBefore } = this.#sql
-    if (at === this.#revision) return Number(count.get(start, end)?.['n'])
-    return Number(countSince.get(at + 1, start, end)?.['n']) + Number(countBefore.get(at + 1, start, end)?.['n'])
-  }
-
-  #previousOf(row: Record<string, unknown>): StoredVersion | undefined {
+  #previousOf(row: SqlRow): StoredVersion | undefined {
     if (row['replaces'] === 0) return undefined
     const found = this.#sql.version.get(Number(row['revision']), Number(row['number']))
     return found === undefined || found['value'] === null ? undefined : versionOf(found)
@@ -301,81 +285,4 @@ export class SqliteDatabase implements Disposable {
   #meta(name: string): number {
     return Number(this.#sql.meta.get(name)?.['value'] ?? 0)
   }
-}
-
-function setUp(db: DatabaseSync, isDurable: boolean): string {
-  db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA trusted_schema = OFF`)
-  const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (format > FORMAT)
-    throw new Error(`it was written by a newer Keelson (format ${format}): use that one, or export it there`)
-  if (format < FORMAT) {
-    db.exec(`BEGIN IMMEDIATE; ${tables}; PRAGMA user_version = ${FORMAT}`)
-    db.prepare('INSERT INTO meta VALUES (?, ?)').run('database', randomBytes(8).toString('hex'))
-    db.exec('COMMIT')
-  }
-  return String(db.prepare("SELECT value FROM meta WHERE name = 'database'").get()?.['value'])
-}
-
-function prepare(db: DatabaseSync) {
-  const sql = (text: string): StatementSync => db.prepare(text)
-  const columns = `key, ${revisionOf('id')} AS revision, created`
-  const joined = `c.key AS key, ${revisionOf('c.id')} AS revision, c.created AS created, v.value AS value`
-  // What the first change after a revision replaced.
-  const replaced = `FROM versions f JOIN versions p ON p.id = f.previous
-    WHERE f.id >= ${first} AND f.key >= ?2 AND f.key < ?3 AND p.id < ${first} AND p.value IS NOT NULL`
-  return {
-    begin: sql('BEGIN IMMEDIATE'),
-    commit: sql('COMMIT'),
-    rollback: sql('ROLLBACK'),
-    meta: sql('SELECT value FROM meta WHERE name = ?'),
-    setMeta: sql('INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'),
-    newest: sql(`SELECT ${revisionOf('max(id)')} AS revision FROM versions`),
-    find: sql(`SELECT ${revisionOf('id')} AS revision, created FROM current WHERE key = ?`),
-    read: sql('SELECT v.value AS value FROM current c JOIN versions v ON v.id = c.id WHERE c.key = ?'),
-    add: sql(`INSERT INTO versions (id, key, created, previous, value)
-      VALUES (${first} | ?2, ?3, ?4, (SELECT id FROM current WHERE key = ?3), ?5)`),
-    point: sql(`INSERT INTO current (key, id, created, lease) VALUES (?2, ${first}, ?3, ?4)
-      ON CONFLICT (key) DO UPDATE SET id = excluded.id, created = excluded.created, lease = excluded.lease`),
-    remove: sql('DELETE FROM current WHERE key = ?'),
-    list: sql(`SELECT ${joined} FROM current c JOIN versions v ON v.id = c.id
-      WHERE c.key >= ? AND c.key < ? ORDER BY c.key LIMIT ?`),
-    listKeys: sql(`SELECT ${columns} FROM current WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`),
-    count: sql('SELECT count(*) AS n FROM current WHERE key >= ? AND key < ?'),
-    pastKeys: sql(`SELECT ${columns} FROM current WHERE id < ${first} AND key >= ?2 AND key < ?3 ORDER BY key`),
-    before: sql(
-      `SELECT p.key AS key, ${revisionOf('p.id')} AS revision, p.created AS created, p.value AS value ${replaced} ORDER BY p.key`,
-    ),
-    countSince: sql(`SELECT count(*) AS n FROM current WHERE id < ${first} AND key >= ?2 AND key < ?3`),
-    countBefore: sql(`SELECT count(*) AS n ${replaced}`),
-    after: sql(`SELECT ${columns}, id & ${KEYS_OF_REVISION_MAX - 1} AS number, previous IS NOT NULL AS replaces, value
-      FROM versions WHERE id >= ${first} ORDER BY id`),
-    version: sql(`SELECT p.key AS key, ${revisionOf('p.id')} AS revision, p.created AS created, p.value AS value
-      FROM versions f JOIN versions p ON p.id = f.previous WHERE f.id = ${first} | ?2`),
-    sweepReplaced: sql(`DELETE FROM versions WHERE id IN
-      (SELECT previous FROM versions WHERE id >= ${first} AND id < (?2 << ${KEY_BITS}) AND previous IS NOT NULL)`),
-    sweepDeletions: sql(`DELETE FROM versions WHERE id >= ${first} AND id < (?2 << ${KEY_BITS}) AND value IS NULL`),
-    leases: sql('SELECT id, seconds FROM leases'),
-    lease: sql('SELECT 1 FROM leases WHERE id = ?'),
-    grant: sql('INSERT INTO leases (seconds) VALUES (?)'),
-    revoke: sql('DELETE FROM leases WHERE id = ?'),
-    leased: sql('SELECT key FROM current WHERE lease = ? ORDER BY key'),
-  }
-}
-
-function versionOf(row: Record<string, unknown>): StoredVersion {
-  const { key, revision, created, value } = row
-  return {
-    key: toKey(bytesOf(key)),
-    revision: Number(revision),
-    created: Number(created),
-    value: value === undefined ? nothing : bytesOf(value),
-  }
-}
-
-const toKey = (bytes: Uint8Array): Key => fromBytes(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
-
-function bytesOf(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return value
-  throw new StorageError('corrupt', 'the database has something else where bytes are expected')
 }

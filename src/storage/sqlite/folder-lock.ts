@@ -1,10 +1,13 @@
 /** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
+/** SQLite's result code. */
+const BUSY = 5
 
 /** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
 export function lockFolder(folder: string): Disposable {
@@ -13,15 +16,27 @@ export function lockFolder(folder: string): Disposable {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {
     lock.close()
+    if (!isBusy(cause)) throw cause
     throw new Error(`${folder} is in use by ${ownerOf(folder)}: stop it, or choose another --data-dir`, { cause })
   }
-  writeFileSync(join(folder, ownerFile), `${process.pid}\n`)
-  return { [Symbol.dispose]: () => lock.close() }
+  noteOwner(folder)
+  return { [Symbol.dispose]: () => lock.isOpen && lock.close() }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === BUSY
+
+function noteOwner(folder: string): void {
+  try {
+    writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`)
+  } catch {
+    // A full disk, for example: what is stored can be served all the same. The name is for a message.
+  }
 }
 
 function ownerOf(folder: string): string {
   try {
-    return `process ${readFileSync(join(folder, ownerFile), 'utf8').trim()}`
+    return readFileSync(join(folder, ownerFile), 'utf8').trim()
   } catch {
     return 'another process'
   }

@@ -31,15 +31,29 @@ export type CommitsCall = {
   readonly after: Revision
   readonly most: number
   readonly previous: boolean
+  /** Only events of these keys. */
+  readonly from: string
+  readonly to: string
 }
 
-export type GrantCall = { readonly op: 'grant'; readonly id: number; readonly ttlSeconds: number }
+export type GrantCall = {
+  readonly op: 'grant'
+  readonly id: number
+  readonly ttlSeconds: number
+  /** By the wall clock: a lease ends while no process has the folder, too. */
+  readonly expiresMs: number
+}
 export type RevokeCall = { readonly op: 'revoke'; readonly id: number; readonly lease: bigint }
 export type CompactCall = { readonly op: 'compact'; readonly id: number; readonly revision: Revision }
 
 export type Call = ChangeCall | RangeCall | CommitsCall | GrantCall | RevokeCall | CompactCall
 
-export type Calls = { readonly calls: readonly Call[]; readonly bytes: Uint8Array }
+export type Calls = {
+  readonly calls: readonly Call[]
+  readonly bytes: Uint8Array
+  /** Ranges that nobody waits for any more. */
+  readonly cancelled: readonly number[]
+}
 
 export type Row = {
   readonly key: string
@@ -57,9 +71,14 @@ export type EventRow = {
   readonly previous?: Row | undefined
 }
 
+/** Keys that were deleted in one revision. */
+export type Deletions = { readonly revision: Revision; readonly keys: readonly string[] }
+
 export type Answer =
   | { readonly op: 'won'; readonly id: number; readonly revision: Revision; readonly created: Revision }
   | { readonly op: 'lost'; readonly id: number; readonly revision: Revision; readonly current: Row | undefined }
+  /** Rows of a range that is not at its end yet. */
+  | { readonly op: 'rows'; readonly id: number; readonly rows: readonly Row[] }
   | {
       readonly op: 'range'
       readonly id: number
@@ -75,7 +94,7 @@ export type Answer =
       readonly compacted: Revision
     }
   | { readonly op: 'granted'; readonly id: number; readonly lease: bigint }
-  | { readonly op: 'revoked'; readonly id: number; readonly revision: Revision; readonly keys: readonly string[] }
+  | { readonly op: 'revoked'; readonly id: number; readonly deletions: readonly Deletions[] }
   | { readonly op: 'compacted'; readonly id: number; readonly compacted: Revision }
   | {
       readonly op: 'failed'
@@ -92,10 +111,13 @@ export type Opened = {
   readonly databaseId: string
   readonly revision: Revision
   readonly compacted: Revision
-  readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number }[]
+  readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly expiresMs: number }[]
 }
 
-export type FromThread = Answers | Opened | { readonly kind: 'refused'; readonly message: string }
+/** Writes fail, for this reason; undefined: they succeed again. */
+export type Health = { readonly kind: 'health'; readonly fault: string | undefined }
+
+export type FromThread = Answers | Opened | Health | { readonly kind: 'refused'; readonly message: string }
 
 /** To the thread: it finishes what it has begun, closes the file, and ends. */
 export type End = { readonly end: true }

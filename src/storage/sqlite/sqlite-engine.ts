@@ -1,11 +1,12 @@
 /**
  * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests and small installations. The file
- * belongs to a thread (`sqlite-worker.ts`); here calls are collected for it, and feeds are told what it has committed.
+ * belongs to a thread (`database-thread.ts`); here calls are collected for it, and feeds are told what it has committed.
  */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { extname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { dirname, join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
 import type {
   CallOptions,
@@ -22,10 +23,21 @@ import type {
   Revision,
   Versioned,
 } from '../engine.ts'
-import { StorageError } from '../errors.ts'
+import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
-import type { Answer, Answers, Call, Calls, End, EventRow, FromThread, Opened, Place, Row } from './messages.ts'
+import { commitsOf, deletionOf, outcomeOf, versionedOf } from './answers.ts'
+import { lockFolder } from './folder-lock.ts'
+import type { Answer, Answers, Call, Calls, End, FromThread, Opened } from './messages.ts'
+import { type StartedThread, startThread } from './start-thread.ts'
+
+/** One message to the thread has about so many bytes: copying them takes a millisecond. */
+const MESSAGE_BYTES = 4 * 1024 * 1024
+/** Of values that the thread has not answered for: a disk that hangs for long must not fill the memory. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
+const WAITING_CALLS_MAX = 50_000
+/** How long after the end of the thread another one is started. */
+const REOPEN_MS = 1_000
 
 export type SqliteOptions = {
   /** Made if it is not there. */
@@ -33,6 +45,7 @@ export type SqliteOptions = {
   /** False: a failure of the machine, not of the process, may take the last writes. */
   readonly isDurable?: boolean
   readonly time?: Time
+  readonly log?: Log
 }
 
 /** Without the number, which is given when the call is sent. */
@@ -42,71 +55,66 @@ type Waiting = {
   readonly call: NewCall
   /** What is to be stored, if anything. */
   readonly put: Buffer | undefined
+  /** The slices of a range that have come. */
+  readonly rows: Versioned[]
   readonly settle: (answer: Answer, bytes: Buffer) => void
   readonly fail: (error: StorageError) => void
+  /** Given when it is sent. */
+  id: number | undefined
+}
+
+type Parts = {
+  readonly folder: string
+  readonly isDurable: boolean
+  readonly time: Time
+  readonly log: Log
+  readonly lock: Disposable
 }
 
 export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
-  readonly #worker: Worker
-  readonly #file: string
+  readonly #parts: Parts
   readonly #time: Time
-  readonly #ended: Promise<void>
   readonly #feeds = new Set<LocalFeed>()
   readonly #deadlines = new Map<bigint, number>()
   #leaseTicker: Timer | undefined
+  #worker: Worker | undefined
+  #exited: Promise<void> = Promise.resolve()
+  #reopening: Timer | undefined
   /** Calls that are sent together at the end of this turn. */
   #outgoing: Waiting[] = []
+  /** Ranges whose callers have gone. */
+  #cancelled: number[] = []
+  #isSendDue = false
   readonly #waiting = new Map<number, Waiting>()
+  #waitingBytes = 0
   #calls = 0
   #revision: Revision
   #compacted: Revision
+  /** Why calls fail. */
   #closed: StorageError | undefined
+  #isDisposed = false
   /** What feeds read; the same for all. */
   readonly #source: FeedSource
 
   /** Fails with what to do if the folder cannot be used. */
-  static async open({ folder, isDurable = true, time = systemTime }: SqliteOptions): Promise<SqliteEngine> {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Secrets are in it; SQLite gives its other files the same mode.
-    closeSync(openSync(fileIn(folder), 'a', 0o600))
-    const file = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url)
-    const workerData = { folder, file: fileIn(folder), isDurable }
-    const worker = new Worker(file, { workerData })
-    const { promise, resolve, reject } = Promise.withResolvers<Opened>()
-    worker.once('error', reject)
-    worker.once('message', (message: FromThread) => {
-      if (message.kind === 'opened') resolve(message)
-      else
-        reject(new Error(message.kind === 'refused' ? message.message : 'the thread of the store said something else'))
-    })
-    return new SqliteEngine(worker, await promise, { folder, time })
+  static async open(options: SqliteOptions): Promise<SqliteEngine> {
+    const { folder, isDurable = true, time = systemTime, log = () => undefined } = options
+    makeFolder(folder)
+    using stack = new DisposableStack()
+    const lock = stack.use(lockFolder(folder))
+    makeFile(fileIn(folder))
+    const started = await startThread({ file: fileIn(folder), isDurable })
+    stack.move()
+    return new SqliteEngine(started, { folder, isDurable, time, log, lock })
   }
 
-  private constructor(
-    worker: Worker,
-    { databaseId, revision, compacted, leases }: Opened,
-    { folder, time }: { readonly folder: string; readonly time: Time },
-  ) {
-    this.#file = fileIn(folder)
-    this.databaseId = databaseId
-    this.#worker = worker
-    this.#revision = revision
-    this.#compacted = compacted
-    this.#time = time
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#ended = promise
-    worker.removeAllListeners('error')
-    worker.on('message', (message: FromThread) => {
-      if (message.kind === 'answers') this.#take(message)
-    })
-    worker.on('error', (cause) =>
-      this.#close(new StorageError('unavailable', `the store failed: ${cause.message}`, { cause })),
-    )
-    worker.once('exit', () => {
-      this.#close(new StorageError('unavailable', 'the store has ended'))
-      resolve()
-    })
+  private constructor(started: StartedThread, parts: Parts) {
+    this.databaseId = started.opened.databaseId
+    this.#parts = parts
+    this.#time = parts.time
+    this.#revision = started.opened.revision
+    this.#compacted = started.opened.compacted
     const [readRevision, readCompacted] = [() => this.#revision, () => this.#compacted]
     this.#source = {
       get revision() {
@@ -117,17 +125,18 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       },
       commitsAfter: (query) => this.#commitsAfter(query),
     }
-    for (const { id, ttlSeconds } of leases) this.#startLease(id, ttlSeconds)
+    this.#use(started)
   }
 
   async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
     if (query.from === '') throw keyMissing()
     const { from, to, revision = 0, limit = 0, countOnly, keysOnly } = query
     const values = countOnly === true ? 'count' : keysOnly === true ? 'none' : 'all'
-    return await this.#call<Found>({ op: 'range', from, to, revision, limit, values }, options, (answer, bytes) => {
+    const rows: Versioned[] = []
+    const call = { op: 'range', from, to, revision, limit, values } as const
+    return await this.#call<Found>(call, options, { rows }, (answer) => {
       if (answer.op !== 'range') return undefined
       const more = limit > 0 && countOnly !== true && answer.count > limit
-      const rows = answer.rows.map((row) => versionedOf(row, bytes))
       return { revision: query.revision ?? answer.revision, values: rows, more, count: answer.count }
     })
   }
@@ -138,7 +147,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     // The caller may reuse its buffer; feeds are told this one.
     const put = isPut ? Buffer.from(write.put) : undefined
     const call = { op: 'change', key, expected, ...(lease !== undefined && { lease }) } as const
-    return this.#call(call, options, outcomeOf, put)
+    return this.#call(call, options, { put }, outcomeOf)
   }
 
   /** What was acknowledged to anybody was acknowledged here. */
@@ -166,65 +175,120 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
     const seconds = grantedSeconds(ttlSeconds)
-    const lease = await this.#call({ op: 'grant', ttlSeconds: seconds }, options, (answer) =>
+    const expiresMs = this.#time.wallMs() + seconds * 1000
+    return await this.#call({ op: 'grant', ttlSeconds: seconds, expiresMs }, options, {}, (answer) =>
       answer.op === 'granted' ? answer.lease : undefined,
     )
-    this.#startLease(lease, seconds)
-    return lease
   }
 
   /** Ends a lease now and deletes its keys. */
   async revokeLease(lease: bigint): Promise<void> {
-    this.#deadlines.delete(lease)
-    await this.#call({ op: 'revoke', lease }, {}, (answer) => (answer.op === 'revoked' ? answer : undefined))
+    await this.#call({ op: 'revoke', lease }, {}, {}, (answer) => (answer.op === 'revoked' ? answer : undefined))
   }
 
   /** Fails like etcd when the revision is compacted already or has not happened yet. */
   async compact(revision: Revision, options: CallOptions = {}): Promise<void> {
-    await this.#call({ op: 'compact', revision }, options, (answer) => (answer.op === 'compacted' ? answer : undefined))
+    const call = { op: 'compact', revision } as const
+    await this.#call(call, options, {}, (answer) => (answer.op === 'compacted' ? answer : undefined))
   }
 
   /** Bytes on the disk, without what the last commits wait in. */
   async size(): Promise<number> {
-    return (await stat(this.#file)).size
+    return (await stat(fileIn(this.#parts.folder))).size
   }
 
   /** Resolves when everything acknowledged stands in a closed file. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed === undefined) {
-      this.#send()
+    if (!this.#isDisposed) {
+      this.#isDisposed = true
+      this.#reopening?.close()
+      this.#leaseTicker?.close()
+      while (this.#outgoing.length > 0 && this.#worker !== undefined) this.#send()
       const end: End = { end: true }
-      this.#worker.postMessage(end, [])
-      this.#close(new StorageError('unavailable', 'the store is closed'))
+      this.#worker?.postMessage(end, [])
+      this.#lose(new StorageError('unavailable', 'the store is closed'))
     }
-    await this.#ended
+    await this.#exited
+    this.#parts.lock[Symbol.dispose]()
   }
 
-  #close(error: StorageError): void {
+  #use({ worker, opened }: StartedThread): void {
+    this.#worker = worker
+    this.#closed = undefined
+    this.#revision = opened.revision
+    this.#compacted = opened.compacted
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#exited = promise
+    let cause: unknown
+    worker.on('message', (message: FromThread) => this.#hear(message))
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.once('exit', () => {
+      resolve()
+      this.#onExit(cause)
+    })
+    this.#deadlines.clear()
+    this.#startLeases(opened.leases)
+  }
+
+  /** An error that nobody foresaw, or memory that was not there, ends the thread: another one reads from the file what is true. */
+  #onExit(cause: unknown): void {
+    this.#worker = undefined
+    if (this.#isDisposed) return
+    const why = cause instanceof Error ? cause.message : 'no reason given'
+    this.#parts.log('error', 'the thread of the store ended and is started again', { error: why })
+    this.#lose(new StorageError('unavailable', `the thread of the store ended (${why})`, { cause }))
+    this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
+  }
+
+  async #reopen(): Promise<void> {
+    const { folder, isDurable, log } = this.#parts
+    try {
+      const started = await startThread({ file: fileIn(folder), isDurable })
+      if (this.#isDisposed) {
+        const end: End = { end: true }
+        started.worker.postMessage(end, [])
+      } else this.#use(started)
+    } catch (error) {
+      log('error', 'the store cannot be opened again', { error: String(error) })
+      if (!this.#isDisposed) this.#reopening = this.#time.after(REOPEN_MS, () => void this.#reopen())
+    }
+  }
+
+  /** What was sent may have been written; what was not, was not. */
+  #lose(error: StorageError): void {
     this.#closed ??= error
-    this.#leaseTicker?.close()
     for (const feed of this.#feeds) feed.end(error)
     const waiting = [...this.#waiting.values(), ...this.#outgoing]
     this.#waiting.clear()
+    this.#waitingBytes = 0
     this.#outgoing = []
-    for (const { call, fail } of waiting) {
-      fail(new StorageError('unavailable', error.message, { cause: error, ambiguous: isWrite(call) }))
+    this.#cancelled = []
+    for (const { call, id, fail } of waiting) {
+      const ambiguous = isWrite(call) && id !== undefined
+      fail(new StorageError('unavailable', error.message, { cause: error, ambiguous }))
     }
   }
 
   #call<T>(
     call: NewCall,
     { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
+    { put, rows = [] }: { readonly put?: Buffer | undefined; readonly rows?: Versioned[] },
     read: (answer: Answer, bytes: Buffer) => T | undefined,
-    put?: Buffer,
   ): Promise<T> {
     if (signal?.aborted === true) return Promise.reject(cancelled(signal, false))
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
+    const bytes = put?.length ?? 0
+    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX || this.#waiting.size > WAITING_CALLS_MAX) {
+      return Promise.reject(new StorageError('busy', 'the disk of the store does not keep up'))
+    }
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const onAbort = (): void => fail(cancelled(signal, isWrite(call)))
+    const isAmbiguous = (): boolean => isWrite(call) && waiting.id !== undefined
+    const onAbort = (): void => give(cancelled(signal, isAmbiguous()))
     const timer = this.#time.after(timeoutMs, () => {
       const message = `the store has not answered within ${timeoutMs} ms: is its disk slow or gone?`
-      fail(new StorageError('unavailable', message, { ambiguous: isWrite(call) }))
+      give(new StorageError('unavailable', message, { ambiguous: isAmbiguous() }))
     })
     const leave = (): void => {
       timer.close()
@@ -234,33 +298,59 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       leave()
       reject(error)
     }
-    const settle = (answer: Answer, bytes: Buffer): void => {
-      if (answer.op === 'failed') {
-        const { code, message, ambiguous } = answer
-        fail(new StorageError(code, message, { ambiguous }))
-        return
-      }
+    /** The caller does not wait any more. */
+    const give = (error: StorageError): void => {
+      fail(error)
+      this.#giveUp(waiting)
+    }
+    const settle = (answer: Answer, answered: Buffer): void => {
+      if (answer.op === 'failed') return fail(failureIn(answer))
       leave()
-      const result = read(answer, bytes)
+      const result = read(answer, answered)
       if (result === undefined) reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
       else resolve(result)
     }
+    const waiting: Waiting = { call, put, rows, settle, fail, id: undefined }
     signal?.addEventListener('abort', onAbort, { once: true })
-    if (this.#outgoing.length === 0) this.#time.soon(() => this.#send())
-    this.#outgoing.push({ call, put, settle, fail })
+    this.#waitingBytes += bytes
+    this.#outgoing.push(waiting)
+    this.#sendSoon()
     return promise
   }
 
-  /** One message for all calls of a turn. */
+  /** What was not sent is not sent; a range that is being read is left. A write that was sent is waited for: feeds are told of it. */
+  #giveUp(waiting: Waiting): void {
+    const { id, call, put } = waiting
+    if (id === undefined) {
+      this.#outgoing = this.#outgoing.filter((one) => one !== waiting)
+      this.#waitingBytes -= put?.length ?? 0
+    } else if (call.op === 'range' && this.#waiting.delete(id)) {
+      this.#cancelled.push(id)
+      this.#sendSoon()
+    }
+  }
+
+  #sendSoon(): void {
+    if (this.#isSendDue) return
+    this.#isSendDue = true
+    this.#time.soon(() => {
+      this.#isSendDue = false
+      this.#send()
+      if (this.#outgoing.length > 0) this.#sendSoon()
+    })
+  }
+
+  /** One message for the calls of a turn, but for those that would make it too long. */
   #send(): void {
-    const outgoing = this.#outgoing
-    if (outgoing.length === 0 || this.#closed !== undefined) return
-    this.#outgoing = []
-    const puts = outgoing.flatMap(({ put }) => (put === undefined ? [] : [put]))
-    const bytes = Buffer.allocUnsafeSlow(puts.reduce((length, put) => length + put.length, 0))
+    if (this.#worker === undefined || (this.#outgoing.length === 0 && this.#cancelled.length === 0)) return
+    let length = 0
+    const fits = this.#outgoing.findIndex(({ put }) => (length += put?.length ?? 0) > MESSAGE_BYTES)
+    const outgoing = this.#outgoing.splice(0, fits === -1 ? this.#outgoing.length : fits + 1)
+    const bytes = Buffer.allocUnsafeSlow(outgoing.reduce((sum, { put }) => sum + (put?.length ?? 0), 0))
     let at = 0
     const calls = outgoing.map((waiting): Call => {
       const id = ++this.#calls
+      waiting.id = id
       this.#waiting.set(id, waiting)
       const { call, put } = waiting
       if (call.op !== 'change' || put === undefined) return { ...call, id }
@@ -268,15 +358,30 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       at += put.copy(bytes, at)
       return { ...call, id, put: { start, end: at } }
     })
-    this.#worker.postMessage({ calls, bytes } satisfies Calls, [bytes.buffer])
+    const message: Calls = { calls, bytes, cancelled: this.#cancelled }
+    this.#cancelled = []
+    this.#worker.postMessage(message, [bytes.buffer])
+  }
+
+  #hear(message: FromThread): void {
+    if (message.kind === 'answers') this.#take(message)
+    if (message.kind !== 'health') return
+    const { fault } = message
+    if (fault === undefined) this.#parts.log('info', 'the store can be written again')
+    else this.#parts.log('error', 'the store cannot be written; reads go on', { error: fault })
   }
 
   #take({ answers, bytes: array }: Answers): void {
     const bytes = Buffer.from(array.buffer, array.byteOffset, array.length)
     for (const answer of answers) {
       const waiting = this.#waiting.get(answer.id)
-      this.#waiting.delete(answer.id)
       if (waiting === undefined) continue
+      if (answer.op === 'rows' || answer.op === 'range') {
+        for (const row of answer.rows) waiting.rows.push(versionedOf(row, bytes))
+        if (answer.op === 'rows') continue
+      }
+      this.#waiting.delete(answer.id)
+      this.#waitingBytes -= waiting.put?.length ?? 0
       this.#note(answer, waiting)
       waiting.settle(answer, bytes)
     }
@@ -285,11 +390,15 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   /** Feeds are told before the writer, whose next read may wait for them. */
   #note(answer: Answer, { call, put }: Waiting): void {
     if (answer.op === 'compacted') this.#compacted = answer.compacted
-    if (answer.op === 'revoked' && answer.keys.length > 0) {
-      this.#commit(
-        answer.revision,
-        answer.keys.map((key) => deletionOf(key, answer.revision)),
-      )
+    if (answer.op === 'granted' && call.op === 'grant') this.#startLeases([{ ...call, id: answer.lease }])
+    if (answer.op === 'revoked') {
+      if (call.op === 'revoke') this.#deadlines.delete(call.lease)
+      for (const { revision, keys } of answer.deletions) {
+        this.#commit(
+          revision,
+          keys.map((key) => deletionOf(key, revision)),
+        )
+      }
     }
     // A deletion of nothing is won without a new revision.
     if (answer.op !== 'won' || call.op !== 'change' || answer.revision <= this.#revision) return
@@ -305,76 +414,65 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     for (const feed of this.#feeds) feed.commit({ revision, events })
   }
 
-  #commitsAfter({ after, most, previous }: CommitsQuery): Promise<readonly Commit[] | undefined> {
-    return this.#call({ op: 'commits', after, most, previous }, {}, commitsOf).then(({ commits }) => commits)
+  #commitsAfter({ after, most, previous, from, to }: CommitsQuery): Promise<readonly Commit[] | undefined> {
+    const call = { op: 'commits', after, most, previous, from, to } as const
+    return this.#call(call, {}, {}, commitsOf).then(({ commits }) => commits)
   }
 
-  #startLease(id: bigint, ttlSeconds: number): void {
-    this.#deadlines.set(id, this.#time.monotonicMs() + ttlSeconds * 1000)
-    this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => this.#endLeases())
+  /** A wall clock that was set back does not make a lease longer than it was granted for. */
+  #startLeases(leases: Opened['leases']): void {
+    const [wallMs, nowMs] = [this.#time.wallMs(), this.#time.monotonicMs()]
+    for (const { id, ttlSeconds, expiresMs } of leases) {
+      const leftMs = expiresMs === 0 ? ttlSeconds * 1000 : Math.min(expiresMs - wallMs, ttlSeconds * 1000)
+      this.#deadlines.set(id, nowMs + Math.max(0, leftMs))
+    }
+    if (this.#deadlines.size > 0) this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => this.#endLeases())
   }
 
   #endLeases(): void {
     const now = this.#time.monotonicMs()
+    if (this.#closed !== undefined) return
     for (const [id, deadline] of this.#deadlines) {
       if (deadline > now) continue
-      // Tried again with the next look, if it fails.
-      this.revokeLease(id).catch(() => this.#closed === undefined && this.#deadlines.set(id, now))
+      this.#deadlines.delete(id)
+      // One that is not there has ended. After any other failure it is tried again with the next look.
+      this.revokeLease(id).catch((error: unknown) => {
+        if (!isCode(error, 'missing') && !this.#isDisposed) this.#deadlines.set(id, now)
+      })
     }
   }
 }
 
-function outcomeOf(answer: Answer, bytes: Buffer): Outcome | undefined {
-  if (answer.op === 'won') return { won: true, revision: answer.revision }
-  if (answer.op !== 'lost') return undefined
-  return { won: false, revision: answer.revision, current: answer.current && versionedOf(answer.current, bytes) }
-}
-
-/** Undefined commits: they are compacted. */
-function commitsOf(answer: Answer, bytes: Buffer): { readonly commits: readonly Commit[] | undefined } | undefined {
-  if (answer.op !== 'commits') return undefined
-  return { commits: answer.rows && commitsIn(answer.rows, answer.upTo, bytes) }
-}
-
 const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
+
+/** A folder that is new is durable only when its parent says so. */
+function makeFolder(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (made === undefined) return
+  const parent = openSync(dirname(made), 'r')
+  try {
+    fsyncSync(parent)
+  } finally {
+    closeSync(parent)
+  }
+}
+
+/**
+ * Secrets are in it; SQLite gives its other files the same mode. A file that is there is not opened: closing it would take the locks of
+ * this process from it.
+ */
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
 
 const isWrite = ({ op }: NewCall): boolean => op === 'change' || op === 'grant' || op === 'revoke'
 
-const nothing = Buffer.alloc(0)
-
-const deletionOf = (key: string, revision: Revision): FeedEvent => ({
-  key,
-  type: 'delete',
-  revision,
-  createRevision: 0,
-  value: nothing,
-})
-
-const viewOf = ({ start, end }: Place, bytes: Buffer): Buffer => bytes.subarray(start, end)
-
-const versionedOf = ({ key, revision, created, value }: Row, bytes: Buffer): Versioned => ({
-  key,
-  revision,
-  createRevision: created,
-  value: viewOf(value, bytes),
-})
-
-/** An empty commit at the end says how far the answer goes, if its last revisions have no events left. */
-function commitsIn(rows: readonly EventRow[], upTo: Revision, bytes: Buffer): readonly Commit[] {
-  const commits: { readonly revision: Revision; readonly events: FeedEvent[] }[] = []
-  for (const row of rows) {
-    if (commits.at(-1)?.revision !== row.revision) commits.push({ revision: row.revision, events: [] })
-    commits.at(-1)?.events.push(eventOf(row, bytes))
-  }
-  if ((commits.at(-1)?.revision ?? 0) < upTo) commits.push({ revision: upTo, events: [] })
-  return commits
-}
-
-function eventOf({ key, revision, created, value, previous }: EventRow, bytes: Buffer): FeedEvent {
-  const before = previous && { previous: versionedOf(previous, bytes) }
-  if (value === undefined) return { ...deletionOf(key, revision), ...before }
-  return { key, type: 'put', revision, createRevision: created, value: viewOf(value, bytes), ...before }
-}
+const failureIn = ({ code, message, ambiguous }: Answer & { readonly op: 'failed' }): StorageError =>
+  new StorageError(code, message, { ambiguous })
 
 const cancelled = (signal: AbortSignal | undefined, ambiguous: boolean): StorageError =>
   new StorageError('cancelled', 'the caller has gone', { cause: signal?.reason, ambiguous })

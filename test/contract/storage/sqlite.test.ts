@@ -1,7 +1,7 @@
 /** The contract on the engine on SQLite, and what only a file can show: it is there again, and it belongs to one. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { rangeOf } from '../../../src/storage/keys.ts'
@@ -64,7 +64,10 @@ test('a folder belongs to one process', async () => {
   const folder = newPath()
   await using engine = await SqliteEngine.open({ folder })
   await assert.rejects(SqliteEngine.open({ folder }), (error: Error) => {
-    assert.equal(error.message, `${folder} is in use by process ${process.pid}: stop it, or choose another --data-dir`)
+    assert.equal(
+      error.message,
+      `${folder} is in use by process ${process.pid} on ${hostname()}: stop it, or choose another --data-dir`,
+    )
     return true
   })
   await engine.latest()

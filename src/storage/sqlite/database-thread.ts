@@ -1,0 +1,241 @@
+/**
+ * What the thread of the SQLite file does, and in which order. What came while the last commit was written to the disk becomes the
+ * next one: a commit costs the same whether it holds one change or a thousand. Long reads and compaction go on in slices between two
+ * messages, so that no writer waits for their end.
+ */
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { StorageError } from '../errors.ts'
+import { CommitError, type SqliteDatabase } from './database.ts'
+import type {
+  Answer,
+  Call,
+  Calls,
+  ChangeCall,
+  End,
+  FromThread,
+  GrantCall,
+  RangeCall,
+  RevokeCall,
+  Row,
+} from './messages.ts'
+import { PackedValues } from './packed-values.ts'
+import { failureOf, isFull } from './sqlite-errors.ts'
+
+/** How long writes are refused at once after one failed: a full disk would be asked thousands of times a second. */
+const REFUSED_MS = 200
+
+/** How long a range is read before messages are looked for; one step may take some milliseconds more. */
+const SLICE_MS = 2
+
+type WriteCall = ChangeCall | GrantCall | RevokeCall
+type Sent = { readonly call: Call; readonly bytes: Uint8Array }
+/** A range that is not at its end. */
+type Reading = { readonly id: number; readonly steps: ReturnType<SqliteDatabase['range']> }
+
+const isWrite = (call: Call): call is WriteCall => call.op === 'change' || call.op === 'grant' || call.op === 'revoke'
+
+export class DatabaseThread {
+  readonly #database: SqliteDatabase
+  readonly #port: MessagePort
+  /** In the order of their turns. */
+  #readings: Reading[] = []
+  #isTurnDue = false
+  #isEnding = false
+  #isSweepBroken = false
+  /** Why writes fail, and when the next one is tried. */
+  #fault: { readonly error: unknown; readonly retryMs: number } | undefined
+
+  constructor(database: SqliteDatabase, port: MessagePort) {
+    this.#database = database
+    this.#port = port
+  }
+
+  /** Takes all that has come. */
+  take(message: Calls | End): void {
+    const messages = [message]
+    for (let more = receiveMessageOnPort(this.#port); more !== undefined; more = receiveMessageOnPort(this.#port)) {
+      messages.push(more.message)
+    }
+    const calls = messages.filter((one) => 'calls' in one)
+    this.#cancel(new Set(calls.flatMap(({ cancelled }) => cancelled)))
+    const sent = calls.flatMap(({ calls: all, bytes }) => all.map((call): Sent => ({ call, bytes })))
+    const values = new PackedValues()
+    this.#post([...this.#write(sent, values), ...this.#read(sent, values)], values)
+    if (messages.some((one) => 'end' in one)) this.#end()
+    else this.#goOn()
+  }
+
+  #post(answers: readonly Answer[], values: PackedValues): void {
+    if (answers.length === 0) return
+    const bytes = values.bytes()
+    this.#port.postMessage({ kind: 'answers', answers, bytes } satisfies FromThread, [bytes.buffer])
+  }
+
+  #write(sent: readonly Sent[], values: PackedValues): Answer[] {
+    const writes = sent.flatMap(({ call, bytes }) => (isWrite(call) ? [{ call, bytes }] : []))
+    if (writes.length === 0) return []
+    if (this.#fault !== undefined && performance.now() < this.#fault.retryMs) {
+      const { error } = this.#fault
+      return writes.map(({ call: { id } }) => failed(id, error, false))
+    }
+    try {
+      const answers = this.#database.commit(() => writes.map(({ call, bytes }) => this.#writeOne(call, bytes, values)))
+      this.#heal()
+      return answers
+    } catch (error) {
+      const isAmbiguous = error instanceof CommitError && !isFull(error) && !this.#overwrites()
+      this.#fail(error)
+      return writes.map(({ call: { id } }) => failed(id, error, isAmbiguous))
+    }
+  }
+
+  #writeOne(call: WriteCall, bytes: Uint8Array, values: PackedValues): Answer {
+    const { id } = call
+    try {
+      if (call.op === 'grant') {
+        return { op: 'granted', id, lease: this.#database.grant(call.ttlSeconds, call.expiresMs) }
+      }
+      if (call.op === 'revoke') return { op: 'revoked', id, deletions: this.#database.revoke(call.lease) }
+      const put = call.put && bytes.subarray(call.put.start, call.put.end)
+      const { key, expected, lease } = call
+      const changed = this.#database.change({
+        key,
+        expected,
+        ...(put && { put }),
+        ...(lease !== undefined && { lease }),
+      })
+      if (changed.won) return { op: 'won', id, revision: changed.revision, created: changed.created }
+      const { revision, current } = changed
+      return { op: 'lost', id, revision, current: current && values.rowOf(current) }
+    } catch (error) {
+      // A refusal is the answer to one call; an error of SQLite is one to all of the commit.
+      if (error instanceof StorageError) return failed(id, error, false)
+      throw error
+    }
+  }
+
+  /** Whether what failed is certainly not there. */
+  #overwrites(): boolean {
+    try {
+      this.#database.overwriteFailedCommit()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#fault === undefined) {
+      const { message } = failureOf(error)
+      this.#port.postMessage({ kind: 'health', fault: message } satisfies FromThread, [])
+    }
+    this.#fault = { error, retryMs: performance.now() + REFUSED_MS }
+  }
+
+  #heal(): void {
+    if (this.#fault === undefined) return
+    this.#fault = undefined
+    this.#isSweepBroken = false
+    this.#port.postMessage({ kind: 'health', fault: undefined } satisfies FromThread, [])
+  }
+
+  #read(sent: readonly Sent[], values: PackedValues): Answer[] {
+    return sent.flatMap(({ call }) => (isWrite(call) ? [] : [this.#readOne(call, values)]))
+  }
+
+  #readOne(call: Exclude<Call, WriteCall>, values: PackedValues): Answer {
+    const { id } = call
+    try {
+      if (call.op === 'range') return this.#begin(call, values)
+      if (call.op === 'compact') {
+        this.#database.compact(call.revision)
+        this.#isSweepBroken = false
+        return { op: 'compacted', id, compacted: this.#database.compacted }
+      }
+      const found = this.#database.commitsAfter(call)
+      const { compacted } = this.#database
+      const rows = found?.rows.map((row) => values.eventRowOf(row))
+      return { op: 'commits', id, rows, upTo: found?.upTo ?? call.after, compacted }
+    } catch (error) {
+      return failed(id, error, false)
+    }
+  }
+
+  #begin({ id, from, to, limit, values: wanted, revision }: RangeCall, values: PackedValues): Answer {
+    const steps = this.#database.range({ from, to, limit, values: wanted }, revision)
+    return this.#slice({ id, steps }, values)
+  }
+
+  /** Steps are taken until time is up: most ranges are told whole. */
+  #slice(reading: Reading, values: PackedValues): Answer {
+    const { id, steps } = reading
+    const endMs = performance.now() + SLICE_MS
+    const rows: Row[] = []
+    do {
+      const step = steps.next()
+      if (step.done === true) return { op: 'range', id, ...step.value, rows }
+      for (const row of step.value) rows.push(values.rowOf(row))
+    } while (performance.now() < endMs)
+    this.#readings.push(reading)
+    return { op: 'rows', id, rows }
+  }
+
+  #cancel(ids: ReadonlySet<number>): void {
+    if (ids.size === 0) return
+    for (const { id, steps } of this.#readings) if (ids.has(id)) steps.return({ revision: 0, count: 0 })
+    this.#readings = this.#readings.filter(({ id }) => !ids.has(id))
+  }
+
+  /** Messages that come meanwhile are taken before the next turn. */
+  #goOn(): void {
+    if (this.#isTurnDue || this.#isEnding) return
+    if (this.#readings.length === 0 && !this.#isSweepable) return
+    this.#isTurnDue = true
+    setImmediate(() => this.#turn())
+  }
+
+  #turn(): void {
+    this.#isTurnDue = false
+    if (this.#isEnding) return
+    const reading = this.#readings.shift()
+    if (reading !== undefined) {
+      const values = new PackedValues()
+      this.#post([this.#sliceOrFail(reading, values)], values)
+    }
+    if (this.#isSweepable) this.#sweep()
+    this.#goOn()
+  }
+
+  #sliceOrFail(reading: Reading, values: PackedValues): Answer {
+    try {
+      return this.#slice(reading, values)
+    } catch (error) {
+      return failed(reading.id, error, false)
+    }
+  }
+
+  get #isSweepable(): boolean {
+    return !this.#isSweepBroken && this.#database.isSweepDue
+  }
+
+  #sweep(): void {
+    try {
+      this.#database.sweep()
+    } catch {
+      // A full disk, for example. It is tried again when a write succeeds, and with the next compaction.
+      this.#isSweepBroken = true
+    }
+  }
+
+  #end(): void {
+    this.#isEnding = true
+    for (const { steps } of this.#readings) steps.return({ revision: 0, count: 0 })
+    this.#database[Symbol.dispose]()
+    this.#port.close()
+  }
+}
+
+function failed(id: number, error: unknown, isAmbiguous: boolean): Answer {
+  const ambiguous = isAmbiguous || (error instanceof StorageError && error.ambiguous)
+  return { op: 'failed', id, ...failureOf(error), ambiguous }
+}

@@ -1,0 +1,222 @@
+/**
+ * A range at one revision, read in slices: writers come between two slices, and what they changed is followed back to the revision of
+ * the list (`versionAt`). Who reads says which revisions he still needs, so that a sweep leaves them (`database.ts`).
+ */
+import type { Key, Revision } from '../engine.ts'
+import { StorageError } from '../errors.ts'
+import { keyAfter, toBytes } from '../keys.ts'
+import { keyOf, nothing, type SqlRow, type StoredVersion, versionOf } from './stored.ts'
+import type { Statements } from './tables.ts'
+
+/** A slice ends with this many bytes or rows, whichever comes first: some milliseconds. */
+const SLICE_BYTES = 512 * 1024
+export const SLICE_ROWS = 250
+/** Counting is the work of SQLite alone: so many keys for each row of a slice. */
+const COUNTED_PER_ROW = 80
+/** What was changed since a revision is followed back, one key after the other. */
+const COUNTED_PER_ROW_PAST = 8
+/** Of SQL. */
+const NO_LIMIT = -1
+/** Of one answer, as the etcd client has it: a caller that reads in pages makes them smaller. */
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024
+
+export type RangeAsked = {
+  readonly from: Key
+  readonly to: Key
+  /** 0: no limit. */
+  readonly limit: number
+  readonly values: 'all' | 'none' | 'count'
+}
+
+export type RangeSource = {
+  readonly sql: Statements
+  /** The latest revision, which moves between slices. */
+  readonly revision: Revision
+  /** Counts of lists that are paged through. */
+  readonly counts: PageCounts
+  /** Fewer in tests. */
+  readonly sliceRows: number
+}
+
+/** Yields the rows of each slice; the result is how many keys the whole range has. */
+export function* readRange(
+  source: RangeSource,
+  asked: RangeAsked,
+  at: Revision,
+): Generator<readonly StoredVersion[], number, void> {
+  const { to, limit, values } = asked
+  let next: Key | undefined = asked.from
+  let found = 0
+  let bytes = 0
+  while (values !== 'count' && next !== undefined && (limit === 0 || found < limit)) {
+    const slice = readSlice(source, {
+      from: next,
+      to,
+      at,
+      most: limit === 0 ? source.sliceRows : limit - found,
+      values,
+    })
+    found += slice.rows.length
+    next = slice.next
+    for (const { key, value } of slice.rows) bytes += key.length + value.length
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new StorageError('too-large', `an answer of more than ${ANSWER_BYTES_MAX} bytes is longer than allowed`)
+    }
+    yield slice.rows
+  }
+  if (next === undefined) return found
+  const known = source.counts.find(at, next, to)
+  let left = known ?? 0
+  for (let from: Key | undefined = known === undefined ? next : undefined; from !== undefined; ) {
+    const counted = countSlice(source, { from, to, at })
+    left += counted.count
+    from = counted.next
+    if (from !== undefined) yield []
+  }
+  if (values !== 'count') source.counts.keep(at, next, to, left)
+  return found + left
+}
+
+/** How many keys are left behind the page that was read last, by revision and end of the list: the pages of one list are counted once. */
+export class PageCounts {
+  readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()
+
+  find(at: Revision, from: Key, to: Key): number | undefined {
+    const known = this.#left.get(`${at} ${to}`)
+    return known?.next === from ? known.count : undefined
+  }
+
+  keep(at: Revision, next: Key, to: Key, count: number): void {
+    if (this.#left.size >= COUNTS_MAX) this.#left.clear()
+    this.#left.set(`${at} ${to}`, { next, count })
+  }
+}
+
+/** Lists that are being paged through. */
+const COUNTS_MAX = 64
+
+type Slice = { readonly rows: readonly StoredVersion[]; readonly next: Key | undefined }
+type SliceAsked = { readonly from: Key; readonly to: Key; readonly at: Revision }
+type RowsAsked = SliceAsked & { readonly most: number; readonly values: 'all' | 'none' }
+
+function readSlice(source: RangeSource, asked: RowsAsked): Slice {
+  const most = Math.min(asked.most, source.sliceRows)
+  if (asked.at !== source.revision) return pastSlice(source, { ...asked, most })
+  const { from, to, values } = asked
+  const [start, end] = [toBytes(from), toBytes(to)]
+  const { list, listKeys, read } = source.sql
+  if (values === 'none') return ended(listKeys.all(start, end, most).map(versionOf), most)
+  if (to === keyAfter(from)) return { rows: read.all(start).map(versionOf), next: undefined }
+  const rows: StoredVersion[] = []
+  let bytes = 0
+  for (const row of list.iterate(start, end)) {
+    const version = versionOf(row)
+    rows.push(version)
+    bytes += version.value.length
+    if (rows.length >= most || bytes > SLICE_BYTES) return { rows, next: keyAfter(version.key) }
+  }
+  return { rows, next: undefined }
+}
+
+function ended(rows: readonly StoredVersion[], most: number): Slice {
+  const last = rows.at(-1)
+  return { rows, next: rows.length < most || last === undefined ? undefined : keyAfter(last.key) }
+}
+
+/** Keys of a part of the range: what is there now, and what was deleted since the revision. */
+type Part = { readonly present: readonly StoredVersion[]; readonly deleted: readonly SqlRow[] }
+
+/** The part ends where either was cut off. */
+function readPart(
+  { sql }: RangeSource,
+  { from, to, at }: SliceAsked,
+  most: number,
+): Part & { readonly next: Key | undefined } {
+  const [start, end] = [toBytes(from), toBytes(to)]
+  const present = sql.listKeys.all(start, end, most).map(versionOf)
+  const deleted = sql.deletedSince.all(at + 1, start, end, most)
+  const cut = [
+    present.length < most ? undefined : present.at(-1)?.key,
+    deleted.length < most ? undefined : deleted.map(keyOf).at(-1),
+  ].filter((key) => key !== undefined)
+  if (cut.length === 0) return { present, deleted, next: undefined }
+  const next = keyAfter(cut.reduce((a, b) => (a < b ? a : b)))
+  return {
+    present: present.filter(({ key }) => key < next),
+    deleted: deleted.filter((row) => keyOf(row) < next),
+    next,
+  }
+}
+
+/** The keys of a part that existed at the revision, in order; `value` is read where the row was changed since, and left out else. */
+function* keysAt(
+  { sql }: RangeSource,
+  { present, deleted }: Part,
+  at: Revision,
+): Generator<StoredVersion & { isRead: boolean }> {
+  const back = (revision: number, number: number): StoredVersion | undefined => {
+    const row = sql.versionAt.get(revision, number, at + 1)
+    return row === undefined || row['value'] === null ? undefined : versionOf(row)
+  }
+  let next = 0
+  const gone = deleted.map((row) => ({
+    key: keyOf(row),
+    revision: Number(row['revision']),
+    number: Number(row['number']),
+  }))
+  const goneBefore = function* (key: Key | undefined): Generator<StoredVersion & { isRead: boolean }> {
+    for (let one = gone[next]; one !== undefined && (key === undefined || one.key < key); one = gone[++next]) {
+      const version = back(one.revision, one.number)
+      if (version !== undefined) yield { ...version, isRead: true }
+    }
+  }
+  for (const row of present) {
+    yield* goneBefore(row.key)
+    const one = gone[next]
+    // What was deleted and created again ended with the deletion.
+    const isAnother = one?.key === row.key
+    if (isAnother) next++
+    if (row.revision <= at) yield { ...row, isRead: false }
+    else {
+      const version = isAnother ? back(one.revision, one.number) : back(row.revision, 0)
+      if (version !== undefined) yield { ...version, isRead: true }
+    }
+  }
+  yield* goneBefore(undefined)
+}
+
+function pastSlice(source: RangeSource, asked: RowsAsked): Slice {
+  const part = readPart(source, asked, source.sliceRows)
+  const rows: StoredVersion[] = []
+  let bytes = 0
+  for (const { isRead, ...found } of keysAt(source, part, asked.at)) {
+    let version = found
+    if (asked.values === 'none') version = { ...found, value: nothing }
+    else if (!isRead) {
+      const row = source.sql.read.get(toBytes(found.key))
+      if (row !== undefined) version = versionOf(row)
+    }
+    rows.push(version)
+    bytes += version.value.length
+    if (rows.length >= asked.most || bytes > SLICE_BYTES) return { rows, next: keyAfter(version.key) }
+  }
+  return { rows, next: part.next }
+}
+
+function countSlice(
+  source: RangeSource,
+  asked: SliceAsked,
+): { readonly count: number; readonly next: Key | undefined } {
+  const { sql } = source
+  const isPast = asked.at !== source.revision
+  const most = source.sliceRows * (isPast ? COUNTED_PER_ROW_PAST : COUNTED_PER_ROW)
+  const [start, end] = [toBytes(asked.from), toBytes(asked.to)]
+  const after = sql.skip.get(start, end, most)
+  const next = after && keyOf(after)
+  if (!isPast) return { count: next === undefined ? Number(sql.count.get(start, end)?.['n']) : most, next }
+  const stop = next === undefined ? end : toBytes(next)
+  const present = sql.changedSince.all(asked.at + 1, start, stop).map(versionOf)
+  const deleted = sql.deletedSince.all(asked.at + 1, start, stop, NO_LIMIT)
+  const unchanged = Number(sql.count.get(start, stop)?.['n']) - present.length
+  return { count: unchanged + keysAt(source, { present, deleted }, asked.at).reduce((n) => n + 1, 0), next }
+}

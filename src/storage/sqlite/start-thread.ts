@@ -1,0 +1,29 @@
+/** Starts the thread of a SQLite file. */
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { DatabaseOptions } from './database.ts'
+import type { FromThread, Opened } from './messages.ts'
+
+export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
+
+/** Fails with what SQLite says if the file cannot be used; then the thread has ended. */
+export async function startThread(options: DatabaseOptions): Promise<StartedThread> {
+  const file = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url)
+  const worker = new Worker(file, { workerData: options })
+  const { promise, resolve, reject } = Promise.withResolvers<Opened>()
+  const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
+  worker.once('error', reject)
+  worker.once('exit', () => reject(new Error('the thread of the store ended before it was ready')))
+  worker.once('message', (message: FromThread) => {
+    if (message.kind === 'opened') resolve(message)
+    else reject(new Error(message.kind === 'refused' ? message.message : 'the thread of the store said something else'))
+  })
+  try {
+    const opened = await promise
+    for (const event of ['error', 'exit', 'message']) worker.removeAllListeners(event)
+    return { worker, opened }
+  } catch (error) {
+    await exited
+    throw error
+  }
+}
