@@ -1,55 +1,118 @@
 /**
- * Builds the package: the program in one file instead of hundreds, since opening and linking them was most of the time that a
- * start took (docs/decisions/0010-bundled-package.md). Packages of others stay outside. Run by `npm run build`; an argument names another folder.
+ * Builds the package: the program and the packages of others that it uses in one file instead of hundreds, since opening and linking them was most of
+ * the time that a start took (docs/decisions/0010-bundled-package.md). Run by `npm pack`, before it packs; an argument names another folder.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
-/** What the package starts with, the program, and what runs in threads of its own: these are loaded by name from the folder of whoever starts them. */
-const entryPoints = {
-  [entry]: 'packaged-main.ts',
-  program: 'main.ts',
+/** What runs in threads of its own is loaded by name from the folder of whoever starts it. */
+const workers = {
   'yaml-worker': 'codec/yaml-worker.ts',
   'decode-worker': 'config/files/decode-worker.ts',
   'pattern-worker': 'cel/pattern-worker.ts',
   'sqlite-worker': 'storage/sqlite/sqlite-worker.ts',
 }
 
+/**
+ * The program imports what a command needs when it is called. In one file that saves nothing, and each module would be a function that is called when it is first
+ * imported: a fifth of a start.
+ */
+const importAtOnce: Plugin = {
+  name: 'import at once',
+  setup: (building) => {
+    building.onLoad({ filter: /src[\\/]main\.ts$/ }, ({ path }) => {
+      const imports: string[] = []
+      const text = readFileSync(path, 'utf8').replaceAll(/await import\('(\.[^']+)'\)/g, (_, file: string) => {
+        imports.push(`import * as imported${imports.length} from '${file}'\n`)
+        return `imported${imports.length - 1}`
+      })
+      return { contents: imports.join('') + text, loader: 'ts' }
+    })
+  },
+}
+
+const options = {
+  bundle: true,
+  // V8 can be handed compiled code of scripts, not of ES modules.
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  define: {
+    'import.meta.url': 'importMetaUrl',
+    'import.meta.filename': '__filename',
+    'import.meta.dirname': '__dirname',
+  },
+  supported: { 'dynamic-import': false },
+  platform: 'node',
+  target: 'node24',
+  // Names stay, so that the stack of an error can be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 200,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  write: false,
+  plugins: [importAtOnce],
+} as const satisfies BuildOptions
+
+const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`
+
 export async function buildPackage(outdir: string): Promise<void> {
   const isOther = existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, `${entry}.cjs`))
   if (isOther) throw new Error(`${outdir} has other things in it, which a build would remove: name an empty folder`)
-  const { outputFiles } = await build({
-    entryPoints: Object.fromEntries(Object.entries(entryPoints).map(([name, file]) => [name, join(root, 'src', file)])),
+  const program = await build({
+    ...options,
+    entryPoints: { program: join(root, 'src', 'main.ts') },
     outdir,
-    bundle: true,
-    // V8 can be handed compiled code of scripts, not of ES modules.
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-    banner: { js: `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href` },
-    define: {
-      'import.meta.url': 'importMetaUrl',
-      'import.meta.filename': '__filename',
-      'import.meta.dirname': '__dirname',
-    },
-    // Packages of others are loaded by `require`, which is there at once.
-    supported: { 'dynamic-import': false },
-    platform: 'node',
-    target: 'node24',
-    packages: 'external',
-    logLevel: 'warning',
-    write: false,
+    // What `lib/code-cache.ts` runs.
+    banner: { js: `(function (require, __filename, __dirname) { ${start}` },
+    footer: { js: '})' },
   })
+  const files = new Map(program.outputFiles.map(({ path, text }) => [path, inAscii(text)]))
+  const id = createHash('sha256')
+    .update([...files.values()].join())
+    .digest('hex')
+    .slice(0, 16)
+  const others = await build({
+    ...options,
+    entryPoints: inSource({ ...workers, [entry]: 'packaged-main.ts' }),
+    outdir,
+    define: { ...options.define, PROGRAM_ID: JSON.stringify(id) },
+    banner: { js: start },
+  })
+  for (const { path, text } of others.outputFiles) files.set(path, inAscii(text))
+  files.set(join(outdir, 'licenses.txt'), licensesOf([program, others]))
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
-  for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text))
+  for (const [path, text] of files) writeFileSync(path, text)
 }
+
+const inSource = (files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(root, 'src', file)]))
 
 /** V8 holds a source with any other character in two bytes a character. Only regular expressions and comments still have some. */
 const inAscii = (text: string): string =>
   text.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Those of the packages of others whose code is in the files, as they ask for. */
+function licensesOf(results: readonly BuildResult<{ metafile: true }>[]): string {
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  const names = inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? [])
+  return [...new Set(names)].toSorted().map(licenseOf).join('\n')
+}
+
+function licenseOf(name: string): string {
+  const folder = join(root, 'node_modules', name)
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : ''
+  const file = readdirSync(folder).find((found) => /^licen[cs]e/i.test(found))
+  if (file === undefined) throw new Error(`${folder} has no license, which the package must show`)
+  return `${name} ${String(version)}\n\n${readFileSync(join(folder, file), 'utf8')}`
+}
 
 if (import.meta.main) await buildPackage(process.argv[2] ?? join(root, 'dist'))

@@ -3,4 +3,8 @@ import { join } from 'node:path'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { runWithCodeCache } from './lib/code-cache.ts'
 
-runWithCodeCache(join(import.meta.dirname, 'program.cjs'), cacheFolder(process.env))
+/** The build puts a checksum of the program in its place. */
+declare const PROGRAM_ID: string
+
+const file = join(import.meta.dirname, 'program.cjs')
+runWithCodeCache({ file, id: PROGRAM_ID }, cacheFolder(process.env))

@@ -23,8 +23,9 @@ const saved = (): string[] => readdirSync(folder())
 /** Runs a program of this content for a while; returns what it wrote. */
 function run(content: string): string {
   const file = join(dir, 'program.cjs')
-  writeFileSync(file, `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`)
-  runWithCodeCache(file, folder())
+  const text = `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`
+  writeFileSync(file, `(function (require, __filename, __dirname) {${text}\n})`)
+  runWithCodeCache({ file, id: crc32(content).toString(16) }, folder())
   mock.timers.tick(60_000)
   return readFileSync(join(dir, 'out'), 'utf8')
 }

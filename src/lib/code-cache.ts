@@ -17,17 +17,26 @@ const SAVE_AFTER_MS = 2_000
 const CHECKSUM_BYTES = 4
 const prefix = 'code-'
 
-/** `file`: a CommonJS module without dynamic imports. `folder`: where its code is kept, which only this user may write to; undefined: nowhere. */
-export function runWithCodeCache(file: string, folder: string | undefined): void {
-  const source = readFileSync(file)
-  const name = `${prefix}${process.version}-${process.arch}-${crc32(source).toString(16)}`
+export type Program = {
+  /** An expression in ASCII: a function of `require`, `__filename` and `__dirname`, without dynamic imports. */
+  readonly file: string
+  /** Another one for any other content. V8 itself compares no more than lengths. */
+  readonly id: string
+}
+
+/** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
+export function runWithCodeCache({ file, id }: Program, folder: string | undefined): void {
+  // V8 rejects code that was compiled with other flags.
+  const flags = crc32(process.execArgv.join(' ')).toString(16)
+  const name = `${prefix}${process.version}-${process.arch}-${id}-${flags}`
   const cachedData = folder === undefined ? undefined : readCode(join(folder, name))
-  const script = new Script(`(function (require, __filename, __dirname) {${source.toString()}\n})`, {
+  const script = new Script(readFileSync(file, 'latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
   })
   if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected === true)) {
-    setTimeout(() => saveCode(folder, name, script.createCachedData()), SAVE_AFTER_MS).unref()
+    const others = `${prefix}${process.version}-${process.arch}-${id}-`
+    setTimeout(() => saveCode({ folder, name, others, code: script.createCachedData() }), SAVE_AFTER_MS).unref()
   }
   script.runInThisContext()(createRequire(file), file, join(file, '..'))
 }
@@ -44,8 +53,16 @@ function readCode(path: string): Buffer | undefined {
   }
 }
 
-/** Replaces the code of other versions. */
-function saveCode(folder: string, name: string, code: Buffer): void {
+type Saved = {
+  readonly folder: string
+  readonly name: string
+  /** What names of the same program for other flags begin with. */
+  readonly others: string
+  readonly code: Buffer
+}
+
+/** Replaces the code of other programs. */
+function saveCode({ folder, name, others, code }: Saved): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
   // If it is left over, the next one to save removes it.
@@ -54,7 +71,7 @@ function saveCode(folder: string, name: string, code: Buffer): void {
     writeFileSync(partial, Buffer.concat([code, checksum]), { mode: 0o600 })
     renameSync(partial, join(folder, name))
     for (const other of readdirSync(folder)) {
-      if (other.startsWith(prefix) && other !== name) rmSync(join(folder, other), { force: true })
+      if (other.startsWith(prefix) && !other.startsWith(others)) rmSync(join(folder, other), { force: true })
     }
   } catch {
     // A full disk, or a folder that is read-only: the next start takes as long as this one.

@@ -1,5 +1,5 @@
 /** The package as a stranger would have it: built files, no sources. */
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPackage } from '../../scripts/build.ts'
 
@@ -12,6 +12,5 @@ export async function installPackage(dir: string): Promise<string> {
   await buildPackage(join(folder, 'dist'))
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return join(folder, 'bin', 'keelson')
 }

@@ -1,0 +1,139 @@
+/** The package as a stranger has it: packed by npm, installed without a network in an empty folder, on a PATH with Node alone. */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { freePorts, toolPath } from '../harness/etcd.ts'
+import {
+  findOnPath,
+  installPacked,
+  npmEnvironment,
+  type Packed,
+  packPackage,
+  pathWithNodeAlone,
+} from '../harness/packed.ts'
+import { until } from '../harness/until.ts'
+
+const PACKED_BYTES_MAX = 4 << 20
+const COMMAND_MS_MAX = 120_000
+const run = promisify(execFile)
+
+const parts = new AsyncDisposableStack()
+let packed: Packed
+let folder: string
+let env: NodeJS.ProcessEnv
+
+before(async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-stranger-'))
+  parts.defer(() => rmSync(dir, { recursive: true, force: true }))
+  env = npmEnvironment(dir, pathWithNodeAlone(dir))
+  packed = await packPackage(dir, env)
+  folder = await installPacked(packed.tarball, dir, env)
+})
+after(() => parts.disposeAsync())
+
+test('the package has what it needs and nothing else', () => {
+  assert.ok(packed.bytes < PACKED_BYTES_MAX, `${packed.bytes} bytes`)
+  const others = packed.files.filter(
+    (path) => !/^(bin|dist)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
+  )
+  assert.deepEqual(others, [])
+  assert.deepEqual(
+    packed.files.filter((path) => /test|recording|scenario|\.map$|(?<!\.d)\.ts$/.test(path)),
+    [],
+  )
+  assert.ok(packed.files.includes('dist/program.cjs'))
+  const installed = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))
+  assert.deepEqual(installed, ['keelson'])
+})
+
+test('what is not an own work has its license in the package', () => {
+  const manifest = readFileSync(join(folder, 'node_modules', 'keelson', 'dist', 'licenses.txt'), 'utf8')
+  for (const name of ['jose', 'js-yaml', 'pino', 're2js', 'sorted-btree'])
+    assert.match(manifest, new RegExp(`^${name} \\d`, 'm'))
+})
+
+test('npx keelson dev serves, for curl and kubectl', async () => {
+  const [port = 0] = await freePorts(1)
+  const began = performance.now()
+  const npx = spawn('npx', ['keelson', 'dev', `--secure-port=${port}`], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let told = ''
+  for (const stream of [npx.stdout, npx.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+  try {
+    await until(() => told.includes('kubectl get ns') || npx.exitCode !== null, 'keelson dev is ready')
+    assert.equal(npx.exitCode, null, told)
+    console.log(`npx keelson dev was ready after ${Math.round(performance.now() - began)} ms`)
+    const data = join(folder, '.keelson')
+    const certificates = [
+      '--cacert',
+      join(data, 'ca.crt'),
+      '--cert',
+      join(data, 'admin.crt'),
+      '--key',
+      join(data, 'admin.key'),
+    ]
+    const curl = findOnPath('curl')
+    if (curl !== undefined) {
+      const args = ['--silent', '--fail', ...certificates, `https://127.0.0.1:${port}/api/v1/namespaces/default`]
+      const { stdout } = await run(curl, args, { timeout: COMMAND_MS_MAX })
+      assert.match(stdout, /"kind":\s*"Namespace"/)
+    }
+    const { stdout } = await run('node', ['-e', asking, data, `${port}`], { cwd: folder, env, timeout: COMMAND_MS_MAX })
+    assert.equal(stdout, '200 v1\n')
+    const kubectl = findKubectl()
+    if (kubectl !== undefined) {
+      const flags = ['--kubeconfig', join(data, 'kubeconfig'), '--cache-dir', join(data, 'kubectl')]
+      await run(kubectl, [...flags, 'create', 'configmap', 'first', '--from-literal=a=b'], { timeout: COMMAND_MS_MAX })
+      const { stdout: value } = await run(kubectl, [...flags, 'get', 'configmap', 'first', '-o', 'jsonpath={.data.a}'])
+      assert.equal(value, 'b')
+    }
+  } finally {
+    // npx does not hand signals on to what it runs.
+    const gone = once(npx, 'close')
+    process.kill(-(npx.pid ?? 0), 'SIGTERM')
+    await gone
+  }
+})
+
+function findKubectl(): string | undefined {
+  try {
+    return toolPath('kubectl')
+  } catch {
+    // Not built here: the one of this machine, if there is one.
+    return findOnPath('kubectl')
+  }
+}
+
+/** A program that knows nothing but Node: arguments are the data folder and the port. */
+const asking = `
+const { readFileSync } = require('node:fs')
+const [folder, port] = process.argv.slice(1)
+const file = (name) => readFileSync(folder + '/' + name)
+const options = { host: '127.0.0.1', port, path: '/api', ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') }
+require('node:https').get(options, (response) => {
+  let text = ''
+  response.on('data', (chunk) => (text += chunk)).on('end', () => console.log(response.statusCode, JSON.parse(text).versions[0]))
+})
+`
+
+test('an old Node is told what to do', { skip: !existsSync('/usr/bin/node') }, async () => {
+  const { stdout: version } = await run('/usr/bin/node', ['--version'])
+  if (Number(/^v(\d+)/.exec(version)?.[1]) >= 24) return
+  const program = join(folder, 'node_modules', 'keelson', 'bin', 'keelson')
+  await assert.rejects(run('/usr/bin/node', [program, 'dev']), (error: Error & { stderr?: string }) => {
+    assert.match(
+      error.stderr ?? '',
+      /^keelson: needs Node 24 or newer, and this is v\d+\.\d+\.\d+: install it from https:/,
+    )
+    return true
+  })
+})
