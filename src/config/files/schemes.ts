@@ -190,6 +190,31 @@ export const podTolerationRestrictionScheme = schemeOf(
   tolerationRows,
 )
 
+/** What configuration files may have, for the reference page; the two plugins without kinds aside. */
+export function configurationKinds(): readonly {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly struct: Struct
+}[] {
+  const rows = [
+    ...apiserverRows,
+    ...auditRows,
+    ...kubeconfigRows,
+    ...abacRows,
+    ...podSecurityRows,
+    ...resourceQuotaRows,
+    ...webhookAdmissionRows,
+    ...eventRateLimitRows,
+    ...tolerationRows,
+  ]
+  return rows.flatMap(({ apiVersion, packageName, kinds }) =>
+    kinds.flatMap((kind) => {
+      const struct = catalogue.find(packageName, kind)
+      return struct === undefined ? [] : [{ apiVersion, kind, struct }]
+    }),
+  )
+}
+
 function schemeOf(name: string, rows: readonly Row[]): Scheme {
   return {
     name,

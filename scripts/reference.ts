@@ -1,0 +1,29 @@
+/**
+ * Writes docs/reference/ from the code: flags, commands, metrics, feature gates, admission plugins, configuration files.
+ *
+ *   node scripts/reference.ts            writes
+ *   node scripts/reference.ts --check    writes nothing; exits 1 when what is kept is not what it would write
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { commandsPage } from './reference/commands.ts'
+import { configurationPage } from './reference/configuration.ts'
+import { flagsPage } from './reference/flags.ts'
+import { gatesPage } from './reference/gates.ts'
+import { metricsPage } from './reference/metrics.ts'
+import { pluginsPage } from './reference/plugins.ts'
+
+const out = join(import.meta.dirname, '..', 'docs', 'reference')
+
+const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const pages = [commandsPage(), flagsPage(), gatesPage(), pluginsPage(), configurationPage(), await metricsPage()]
+const stale = pages.filter(({ file, text }) => {
+  const kept = join(out, file)
+  return !existsSync(kept) || readFileSync(kept, 'utf8') !== text
+})
+if (options.check) {
+  for (const { file } of stale) console.error(`docs/reference/${file} is not what node scripts/reference.ts writes`)
+  if (stale.length > 0) process.exitCode = 1
+} else for (const { file, text } of stale) writeFileSync(join(out, file), text)
+console.log(`reference: ${stale.length} pages ${options.check ? 'differ' : 'written'}`)

@@ -1,0 +1,107 @@
+/**
+ * docs/reference/metrics.md: what /metrics may have. A server is started with what makes parts register theirs; the rest is registered
+ * directly. A file that registers metrics and was not seen to is an error, so that none is left out.
+ */
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SignerMetrics } from '../../src/authentication/signer/signer-metrics.ts'
+import { checkArgs } from '../../src/config/config.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { type MetricOptions, Metrics } from '../../src/lib/metrics.ts'
+import { addReloadMetrics } from '../../src/reload-metrics.ts'
+import { realSurroundings, startServer } from '../../src/server.ts'
+import { freePorts } from '../../test/harness/etcd.ts'
+import { code, type Page, page, table } from './markdown.ts'
+
+type Registered = MetricOptions & { readonly type: string }
+
+const src = join(import.meta.dirname, '..', '..', 'src')
+
+export async function metricsPage(): Promise<Page> {
+  const all = await register()
+  const byName = new Map(all.map((metric) => [metric.name, metric]))
+  const rows = [...byName.values()]
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .map(({ name, type, labels = [], stability = 'ALPHA', help }) => [
+      code(name),
+      type,
+      stability,
+      labels.map(code).join(' '),
+      help,
+    ])
+  return page(
+    'metrics.md',
+    'Metrics',
+    `\`GET /metrics\` in the Prometheus text format, for who may \`get\` that path. Names are kube-apiserver's where it has such a metric. A metric with labels is printed once it has a value. ${rows.length} of them:`,
+    table(['metric', 'type', 'stability', 'labels', 'what it tells'], rows),
+  )
+}
+
+async function register(): Promise<readonly Registered[]> {
+  const { all, files, stop } = record()
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'))
+  try {
+    await runServer(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // They come with a socket and with files.
+  const metrics = new Metrics()
+  void new SignerMetrics(metrics, systemClock)
+  for (const what of ['authentication', 'authorization'] as const)
+    addReloadMetrics(metrics, {
+      what,
+      serverId: '',
+      reloads: () => ({ success: { count: 0, lastSeconds: 0 }, failure: { count: 0, lastSeconds: 0 } }),
+    })
+  stop()
+  const missed = globSync('**/*.ts', { cwd: src })
+    .filter((file) => !file.endsWith('.test.ts') && file !== 'lib/metrics.ts')
+    .filter((file) => /\bmetrics\s*\.(counter|gauge|histogram|summary)\(/.test(readFileSync(join(src, file), 'utf8')))
+    .filter((file) => !files.has(file))
+  if (missed.length > 0) throw new Error(`metrics that scripts/reference/metrics.ts does not see: ${missed.join(', ')}`)
+  return all
+}
+
+async function runServer(folder: string): Promise<void> {
+  const [port = 0] = await freePorts(1)
+  const checked = checkArgs([
+    '--store=memory',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${folder}`,
+    '--controllers=*',
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+    // Never asked: nobody sends a token.
+    '--oidc-issuer-url=https://127.0.0.1:1',
+    '--oidc-client-id=reference',
+    '--allow-metric-labels="apiserver_request_total,verb=GET"',
+  ])
+  if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
+  await using server = await startServer(
+    checked.config,
+    realSurroundings(() => undefined),
+  )
+  await server.reloadCertificate()
+}
+
+/** Notes what is registered from now on, and by which file of src. */
+function record(): { readonly all: Registered[]; readonly files: ReadonlySet<string>; readonly stop: () => void } {
+  const all: Registered[] = []
+  const files = new Set<string>()
+  const stops = (['counter', 'gauge', 'histogram', 'summary'] as const).map((type) => {
+    const original: unknown = Reflect.get(Metrics.prototype, type)
+    if (typeof original !== 'function') throw new Error(`Metrics has no ${type}`)
+    Reflect.set(Metrics.prototype, type, function (this: Metrics, options: MetricOptions, ...rest: readonly unknown[]) {
+      all.push({ ...options, type })
+      for (const [, file = ''] of (new Error('who').stack ?? '').matchAll(/\/src\/(\S+?\.ts):/g)) files.add(file)
+      return Reflect.apply(original, this, [options, ...rest])
+    })
+    return () => Reflect.set(Metrics.prototype, type, original)
+  })
+  const stop = (): void => {
+    for (const restore of stops) restore()
+  }
+  return { all, files, stop }
+}
