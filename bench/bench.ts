@@ -8,11 +8,15 @@
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
  *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
- *   --json F        write the figures to F
+ *   --json F        write the figures to F, with the day, the command, the commit and the machine
+ *   --plot          measure nothing: draw docs/pictures/bench.svg from what bench/reference-run.json has of a run beside the reference
  *
  * Load on any API servers, side by side: bench/server/main.ts.
  */
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAdmission } from './admission/creates.ts'
 import { benchRules } from './cel/rules.ts'
@@ -28,7 +32,8 @@ import { benchRegistry } from './registry/validate.ts'
 import { benchAccess } from './server/access.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
-import { describeFigure, type Figure, isMet } from './figure.ts'
+import { describeFigure, type Figure, isMet, type KeptRun } from './figure.ts'
+import { plot } from './plot.ts'
 
 type Bench = (options: { readonly seconds: number }) => Promise<readonly Figure[]>
 
@@ -56,23 +61,47 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string', default: '6' },
     json: { type: 'string' },
+    plot: { type: 'boolean', default: false },
     reference: { type: 'boolean', default: false },
     runs: { type: 'string', default: '3' },
     nodes: { type: 'string', default: '500' },
     pods: { type: 'string', default: '5000' },
   },
 })
+const root = join(import.meta.dirname, '..')
 const only = values.only?.split(',')
 const size = { nodes: Number(values.nodes), pods: Number(values.pods) }
-const figures: Figure[] = []
-for await (const measured of values.reference ? reference() : parts()) {
-  figures.push(...measured)
-  for (const figure of measured) console.log(describeFigure(figure))
+if (values.plot) draw()
+else await measure()
+
+function draw(): void {
+  const picture = join(root, 'docs', 'pictures', 'bench.svg')
+  writeFileSync(picture, plot(JSON.parse(readFileSync(join(root, 'bench', 'reference-run.json'), 'utf8'))))
+  console.log(`drawn: ${picture}`)
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 1)}\n`)
-const missed = figures.filter((figure) => !isMet(figure))
-console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
-if (values.check && missed.length > 0) process.exitCode = 1
+
+async function measure(): Promise<void> {
+  const figures: Figure[] = []
+  for await (const measured of values.reference ? reference() : parts()) {
+    figures.push(...measured)
+    for (const figure of measured) console.log(describeFigure(figure))
+  }
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(keptRun(figures), null, 1)}\n`)
+  const missed = figures.filter((figure) => !isMet(figure))
+  console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
+  if (values.check && missed.length > 0) process.exitCode = 1
+}
+
+function keptRun(figures: readonly Figure[]): KeptRun {
+  const args = process.argv.slice(2).filter((argument, at, all) => argument !== '--json' && all[at - 1] !== '--json')
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    command: ['npm run bench --', ...args].join(' '),
+    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+    machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`,
+    figures,
+  }
+}
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {
   const names = only ?? Object.keys(benches).filter((name) => !onRequest.has(name))

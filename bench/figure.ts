@@ -6,6 +6,18 @@ export type Figure = {
   /** Absent: shown only. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }
   readonly note?: string
+  /** What a comparison with the reference compared. */
+  readonly pair?: { readonly keelson: number; readonly reference: number; readonly unit: string }
+}
+
+/** A run that is kept in a file: `--json` writes it, `--plot` draws it. */
+export type KeptRun = {
+  /** The day, in UTC. */
+  readonly date: string
+  readonly command: string
+  readonly commit: string
+  readonly machine: string
+  readonly figures: readonly Figure[]
 }
 
 export function isMet({ value, target }: Figure): boolean {

@@ -33,7 +33,14 @@ export async function benchAgainstReference(options: {
   const { keelson: ours, reference: theirs } = memory
   if (ours !== undefined && theirs !== undefined) {
     const note = `${Math.round(ours.peakMiB)} against ${Math.round(theirs.peakMiB)} MiB at the peak`
-    figures.push({ name: 'memory against the reference', value: ours.nowMiB / theirs.nowMiB, unit: 'times', note })
+    const pair = { keelson: ours.peakMiB, reference: theirs.peakMiB, unit: 'MiB at the peak' }
+    figures.push({
+      name: 'memory against the reference',
+      value: ours.nowMiB / theirs.nowMiB,
+      unit: 'times',
+      note,
+      pair,
+    })
   }
   return figures
 }
@@ -69,6 +76,7 @@ function compare(load: string, reports: Readonly<Record<string, LoadReport>>): F
       value: keelson.rate / reference.rate,
       unit: 'times',
       note: `${keelson.rate.toFixed(0)} against ${reference.rate.toFixed(0)}`,
+      pair: { keelson: keelson.rate, reference: reference.rate, unit: 'a second' },
       ...(rate === undefined ? {} : { target: { atLeast: rate } }),
     },
     {
@@ -76,6 +84,7 @@ function compare(load: string, reports: Readonly<Record<string, LoadReport>>): F
       value: keelson.cpuMicros / reference.cpuMicros,
       unit: 'times',
       note: `${keelson.cpuMicros.toFixed(0)} against ${reference.cpuMicros.toFixed(0)} µs`,
+      pair: { keelson: keelson.cpuMicros, reference: reference.cpuMicros, unit: 'µs of CPU' },
       ...(cpu === undefined ? {} : { target: { below: cpu } }),
     },
   ]
