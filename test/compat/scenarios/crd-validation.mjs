@@ -124,6 +124,8 @@ const scales = [
   t('status-root-min-properties', 'minProperties at the root is not among them', crd({ spec, subresources: { status: {} }, root: { minProperties: 1 } })),
   ...Object.entries({ enum: [], anyOf: [], patternProperties: {}, 'x-kubernetes-list-map-keys': [], nullable: false, $ref: '', 'x-kubernetes-list-type': '' }).map(([keyword, empty]) =>
     t(`status-root-empty-${keyword.toLowerCase().replaceAll(/[^a-z]+/g, '')}`, `an empty ${keyword} at the root`, crd({ spec, subresources: { status: {} }, root: { [keyword]: empty } }))),
+  ...['default', 'additionalProperties', 'additionalItems', 'example', 'exclusiveMaximum', 'x-kubernetes-embedded-resource', 'x-kubernetes-int-or-string'].map((keyword) =>
+    t(`status-root-false-${keyword.toLowerCase().replaceAll(/[^a-z]+/g, '')}`, `${keyword} of false at the root`, crd({ spec, subresources: { status: {} }, root: { [keyword]: false } }))),
   t('status-root-required', 'required at the root is among them', crd({ spec, subresources: { status: {} }, root: { required: ['spec'] } })),
 ];
 

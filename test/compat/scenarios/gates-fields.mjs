@@ -6,6 +6,8 @@ const PODS = '/api/v1/namespaces/$ns/pods';
 const container = (o = {}) => ({ name: 'c', image: 'i', ...o });
 const pod = (name, spec = {}, c = {}, metadata = {}) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec: { containers: [container(c)], ...spec } });
 const pods = (...specs) => specs.map(([spec, c], at) => POST(PODS, pod(`p${at}`, spec, c)));
+const claimed = { resourceClaims: [{ name: 'a', resourceClaimName: 'x' }] };
+const resized = { pick: (b) => b.details?.causes?.map(({ field, message }) => [field, message]) ?? (b.spec ? [...(b.spec.initContainers ?? []), ...b.spec.containers].map(({ name, resources }) => [name, resources]) : b.message) };
 const linux = { os: { name: 'linux' } };
 
 export default [
@@ -51,6 +53,23 @@ export default [
     ),
     PATCH(`${PODS}/p0/status`, 'merge', { status: { resourceClaimStatuses: [{ name: 'a', resourceClaimName: 'y' }] } }),
     PATCH(`${PODS}/p0/status`, 'merge', { status: { resourceClaimStatuses: [{ name: 'b', resourceClaimName: 'Y!' }] } }),
+  ]),
+  ...gated('resize-claims', false, 'a resize of containers with and without claims', [
+    ...[['p0', [{ name: 'a' }], 'containers'], ['p1', undefined, 'containers'], ['p2', [{ name: 'a' }], 'initContainers'], ['p3', [{ name: 'a' }], 'sidecars']].flatMap(([name, claims, where]) => {
+      const one = (n, o) => container({ name: n, resources: { requests: { cpu: '1' }, ...o } });
+      const init = where === 'containers' ? {} : { initContainers: [{ ...one('i', { claims }), ...(where === 'sidecars' ? { restartPolicy: 'Always' } : {}) }] };
+      const containers = [one('c', where === 'containers' ? { claims } : {}), one('d', {})];
+      return [POST(PODS, pod(name, { ...claimed, containers, ...init }), resized)];
+    }),
+    ...['p0', 'p1', 'p2', 'p3'].flatMap((name) => [
+      PATCH(`${PODS}/${name}/resize`, 'strategic', { spec: { containers: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } }, resized),
+      PATCH(`${PODS}/${name}/resize`, 'strategic', { spec: { containers: [{ name: 'd', resources: { requests: { cpu: '3' } } }] } }, resized),
+      PATCH(`${PODS}/${name}/resize`, 'strategic', {}, resized),
+      PATCH(`${PODS}/${name}/resize`, 'json-patch', [{ op: 'add', path: '/spec/containers/1/resources/claims', value: [{ name: 'a' }] }], resized),
+      PATCH(`${PODS}/${name}/resize`, 'json-patch', [{ op: 'add', path: '/spec/containers/1/resources/claims', value: [{ name: 'b' }] }], resized),
+      PATCH(`${PODS}/${name}/resize`, 'json-patch', [{ op: 'remove', path: '/spec/containers/0/resources/claims' }], resized),
+      PATCH(`${PODS}/${name}/resize`, 'strategic', { spec: { initContainers: [{ name: 'i', resources: { requests: { cpu: '2' } } }] } }, resized),
+    ]),
   ]),
   ...gated('trust-bundle-projection', false, 'projected cluster trust bundles', pods(
     [{ volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { name: 'a', path: 'p' } }] } }] }],

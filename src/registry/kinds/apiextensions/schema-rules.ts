@@ -83,11 +83,11 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
   return [invalidShown(path, shown, why)]
 }
 
-/** Whether the keyword is there, though it be empty: a text is absent when it is empty only where Go has no pointer to it. */
+/** Whether the keyword is there, though it be empty: a text or a boolean is absent when it is empty only where Go has no pointer to it. */
 const isSet = (keyword: string, value: Json | undefined): boolean =>
-  value !== undefined && value !== null && value !== false && !(value === '' && plainTexts.includes(keyword))
+  value !== undefined && value !== null && !((value === '' || value === false) && plain.includes(keyword))
 
-const plainTexts = ['id', '$schema']
+const plain = ['id', '$schema', 'nullable', 'x-kubernetes-embedded-resource', 'x-kubernetes-int-or-string']
 
 /** `x-kubernetes-validations` is XValidations in Go. */
 const goName = (keyword: string): string =>

@@ -86,7 +86,9 @@ function validateLists(spec: Fields, was: Fields): FieldFault[] {
     const before = itemsOf(was[list])
     return itemsOf(spec[list]).flatMap((now, at) => {
       const old = before[at] ?? {}
-      return isSame(now, old) ? [] : [{ list, at, now, old, isFixed: list === 'initContainers' && !isSidecar(old) }]
+      return isSame(now, old) && !hasClaims(old)
+        ? []
+        : [{ list, at, now, old, isFixed: list === 'initContainers' && !isSidecar(old) }]
     })
   })
   return [
@@ -97,8 +99,11 @@ function validateLists(spec: Fields, was: Fields): FieldFault[] {
       ),
     ),
     ...faultsOfEach(changed, ({ list, now, old, isFixed }) => {
-      if (isFixed) return [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
-      if (isSame(fixedPart(now, old), fixedPart(old, old))) return []
+      if (isFixed) {
+        const isKept = isSame(now, old)
+        return isKept ? [] : [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
+      }
+      if (!hasClaims(old) && isSame(fixedPart(now, old), fixedPart(old, old))) return []
       const whose = list === 'initContainers' ? ' for sidecar containers' : ''
       return [forbiddenField('spec', `only cpu and memory resources${whose} are mutable`)]
     }),
@@ -131,14 +136,17 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
 const isGone = (list: Json | undefined, old: Json | undefined): boolean =>
   Object.keys(fieldsOf(old)).some((name) => fieldsOf(list)[name] === undefined)
 
+const hasClaims = ({ resources }: Fields): boolean => itemsOf(fieldsOf(resources)['claims']).length > 0
+
 /**
  * The container without CPU and memory, which can be resized. Where it had no limits, or no requests, upstream does not look at the new ones:
- * a resize may give it any of them.
+ * a resize may give it any of them. It compares the new ones without their claims: a container that had none may be given some, and one that
+ * had any cannot be resized, nor can any other container of its Pod.
  */
 function fixedPart(container: Fields, old: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const had = fieldsOf(old['resources'])
   const fixed = (list: 'limits' | 'requests'): Fields =>
     Object.keys(fieldsOf(had[list])).length === 0 ? {} : omit(fieldsOf(resources[list]), 'cpu', 'memory')
-  return { ...container, resources: { ...resources, limits: fixed('limits'), requests: fixed('requests') } }
+  return { ...container, resources: { limits: fixed('limits'), requests: fixed('requests') } }
 }
