@@ -23,6 +23,7 @@ const usage = `Usage: keelson <command> [flags]
 Commands:
   dev       Start the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
   serve     Serve the Kubernetes API on etcd, or from a folder. keelson serve --help lists its flags.
+  store     Move a cluster between etcd, a data folder and a file. keelson store --help says how.
   auth why  Show why somebody may do something, or not. keelson auth why --help lists its flags.
 
   --version Show the version.
@@ -38,6 +39,8 @@ async function main(args: readonly string[]): Promise<void> {
       return dev(rest)
     case 'auth':
       return auth(rest)
+    case 'store':
+      return store(rest)
     case '--help':
     case '-h':
     case 'help':
@@ -120,6 +123,24 @@ async function auth(args: readonly string[]): Promise<void> {
     process.stdout.write(await authWhy(rest, { defaultKubeconfig: named || join(homedir(), '.kube', 'config') }))
   } catch (error) {
     fail(error instanceof WhyUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
+  }
+}
+
+async function store(args: readonly string[]): Promise<void> {
+  const { moveStore, storeHelp, StoreUsageError } = await import('./cli/store.ts')
+  if (asksForHelp(args)) {
+    process.stdout.write(storeHelp)
+    return
+  }
+  const { progressLine } = await import('./cli/progress-line.ts')
+  const progress = progressLine(process.stderr)
+  try {
+    const text = await moveStore(args, { nowMs: systemClock.wallMs(), showProgress: progress.show })
+    progress.end()
+    process.stdout.write(text)
+  } catch (error) {
+    progress.end()
+    fail(error instanceof StoreUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
   }
 }
 

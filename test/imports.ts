@@ -71,7 +71,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'control-plane.ts': ['*'],
   'server.ts': ['*'],
   dev: ['config', 'server.ts'],
-  cli: ['config', 'webhooks'],
+  cli: ['config', 'storage', 'webhooks'],
   'main.ts': ['cli', 'config', 'dev', 'server.ts'],
   'packaged-main.ts': [],
 }

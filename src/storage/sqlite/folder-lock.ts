@@ -9,6 +9,9 @@ const ownerFile = 'owner'
 /** SQLite's result code. */
 const BUSY = 5
 
+/** The file of the store in its folder. */
+export const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
+
 /** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
 export function lockFolder(folder: string): Disposable {
   const lock = new DatabaseSync(join(folder, lockFile))

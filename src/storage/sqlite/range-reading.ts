@@ -218,5 +218,5 @@ function countSlice(
   const present = sql.changedSince.all(asked.at + 1, start, stop).map(versionOf)
   const deleted = sql.deletedSince.all(asked.at + 1, start, stop, NO_LIMIT)
   const unchanged = Number(sql.count.get(start, stop)?.['n']) - present.length
-  return { count: unchanged + keysAt(source, { present, deleted }, asked.at).reduce((n) => n + 1, 0), next }
+  return { count: unchanged + [...keysAt(source, { present, deleted }, asked.at)].length, next }
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
@@ -27,7 +27,7 @@ import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, versionedOf } from './answers.ts'
-import { lockFolder } from './folder-lock.ts'
+import { fileIn, lockFolder } from './folder-lock.ts'
 import type { Answer, Answers, Call, Calls, End, FromThread, Opened } from './messages.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
@@ -442,8 +442,6 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     }
   }
 }
-
-const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
 
 /** A folder that is new is durable only when its parent says so. */
 function makeFolder(folder: string): void {

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** Raised when the tables change; older code refuses a newer format. */
-const FORMAT = 2
+export const FORMAT = 2
 /** An object of 1 or 2 KB fits with others on a page. */
 const PAGE_BYTES = 8192
 /** Pages kept in memory: 16 MB for each connection. */

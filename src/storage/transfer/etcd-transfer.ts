@@ -1,0 +1,176 @@
+/** A cluster in etcd as the source and the target of a move. */
+import { EtcdClient, type EtcdOptions } from '../../etcd/client.ts'
+import type { Op } from '../../etcd/codec/kv-request.ts'
+import type { Key, Revision } from '../engine.ts'
+import { type KeyRange, keyAfter, rangeOf, toBytes } from '../keys.ts'
+import { PageSize } from '../page-size.ts'
+import type { DumpFile } from './dump-file.ts'
+import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
+import { type ImportOptions, notEmpty, type Target } from './target.ts'
+
+/** etcd's default of --max-txn-ops is 128, that of --max-request-bytes 1.5 MiB. */
+const TXN_OPS_MAX = 100
+const TXN_BYTES_MAX = 1024 * 1024
+/** Of one transaction: three times the key and what surrounds them. */
+const OP_BYTES_AROUND = 128
+/** Revisions that are used up side by side while the counter is raised. */
+const RAISED_AT_ONCE = 128
+/** Some minutes of writes. Beyond it etcd itself is quicker: etcdutl snapshot restore --bump-revision. */
+const RAISED_MAX = 5_000_000
+/** Says which import is under way: the same one goes on where it ended. It is not below any prefix of a cluster. */
+const markerKey = toBytes('keelson_import')
+
+export class EtcdSource implements Source {
+  readonly revision: Revision
+  readonly #client: EtcdClient
+  readonly #range: KeyRange
+
+  static async open(etcd: EtcdOptions, prefix: Key): Promise<EtcdSource> {
+    const client = new EtcdClient(etcd)
+    const { revision } = await client.kv.head(toBytes(prefix))
+    return new EtcdSource(client, rangeOf(prefix), revision)
+  }
+
+  constructor(client: EtcdClient, range: KeyRange, revision: Revision) {
+    this.#client = client
+    this.#range = range
+    this.revision = revision
+  }
+
+  async *pages(): AsyncGenerator<readonly Entry[], void, void> {
+    const size = new PageSize()
+    const { to } = this.#range
+    for (let from: Key | undefined = this.#range.from; from !== undefined; ) {
+      const { kvs, more } = await this.#client.kv.range({
+        key: toBytes(from),
+        rangeEnd: toBytes(to),
+        revision: this.revision,
+        limit: size.rows,
+      })
+      const entries = kvs.map(({ key, value, modRevision, createRevision, lease }): Entry => {
+        return { key: key.toString('latin1'), value, revision: modRevision, created: createRevision, lease }
+      })
+      size.saw(
+        entries.length,
+        entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0),
+      )
+      if (entries.length > 0) yield entries
+      const last = entries.at(-1)
+      from = more && last !== undefined ? keyAfter(last.key) : undefined
+    }
+  }
+
+  async readLease(id: bigint): Promise<LeaseLeft> {
+    const { ttlSeconds, grantedTtlSeconds } = await this.#client.lease.timeToLive(id)
+    return { id, ttlSeconds: Math.max(0, grantedTtlSeconds), leftSeconds: Math.max(0, ttlSeconds) }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client[Symbol.asyncDispose]()
+  }
+}
+
+/**
+ * etcd counts its revisions itself, so the counter is raised by writes of a key of our own before the first object comes: no revision of
+ * an object or a list is one that clients of the source have seen. At the end history is compacted, so that whoever watches from a
+ * revision of the source is told that it is too old.
+ */
+export class EtcdTarget implements Target {
+  readonly #etcd: EtcdOptions
+
+  constructor(etcd: EtcdOptions) {
+    this.#etcd = etcd
+  }
+
+  async take(dump: DumpFile, options: ImportOptions): Promise<void> {
+    await using client = new EtcdClient(this.#etcd)
+    const range = rangeOf(dump.head.prefix)
+    await prepare(client, { range, dump, options })
+    await raiseRevision(client, dump, options)
+    await putAll(client, dump, options)
+    const { revision: stored } = await client.kv.head(markerKey)
+    compareSummaries(await summarize(new EtcdSource(client, range, stored)), dump.summary)
+    const { revision } = await client.kv.deleteRange({ key: markerKey })
+    await client.kv.compact({ revision })
+  }
+}
+
+type Preparing = { readonly range: KeyRange; readonly dump: DumpFile; readonly options: ImportOptions }
+
+async function prepare(client: EtcdClient, { range, dump, options }: Preparing): Promise<void> {
+  const [from, to] = [toBytes(range.from), toBytes(range.to)]
+  const { kvs } = await client.kv.range({ key: markerKey })
+  const isResumed = kvs[0]?.value.toString() === dump.summary.sha256
+  if (isResumed) return
+  const { count } = await client.kv.range({ key: from, rangeEnd: to, countOnly: true })
+  if (count > 0 && !options.replaces) throw notEmpty('etcd')
+  await client.kv.put({ key: markerKey, value: Buffer.from(dump.summary.sha256) })
+  if (count > 0) await client.kv.deleteRange({ key: from, rangeEnd: to })
+}
+
+async function raiseRevision(client: EtcdClient, dump: DumpFile, options: ImportOptions): Promise<void> {
+  const goal = dump.revision + options.revisionsAhead
+  const value = Buffer.from(dump.summary.sha256)
+  let { revision } = await client.kv.head(markerKey)
+  if (goal - revision > RAISED_MAX) {
+    throw new Error(
+      `etcd is at revision ${revision}, the export at ${dump.revision}: more than ${RAISED_MAX} are missing. Clients must not see older revisions than before: ` +
+        'begin with an etcd whose counter was raised (etcdutl snapshot restore --bump-revision --mark-compacted)',
+    )
+  }
+  while (revision < goal) {
+    const round = Array.from({ length: Math.min(RAISED_AT_ONCE, goal - revision) }, () =>
+      client.kv.put({ key: markerKey, value }),
+    )
+    const answers = await Promise.all(round)
+    revision = Math.max(...answers.map((answer) => answer.revision))
+    options.onProgress('revisions to raise', goal - revision)
+  }
+}
+
+async function putAll(client: EtcdClient, dump: DumpFile, { onProgress }: ImportOptions): Promise<void> {
+  const leases = new Map<bigint, bigint>()
+  let keys = 0
+  for await (const page of dump.pages()) {
+    for (const batch of batchesOf(page)) {
+      const ops: Op[] = []
+      for (const { key, value, lease } of batch) {
+        const own = lease === 0n ? 0n : (leases.get(lease) ?? (await grant(client, await dump.readLease(lease))))
+        if (lease !== 0n) leases.set(lease, own)
+        ops.push({ type: 'put', key: toBytes(key), value, ...(own !== 0n && { lease: own }) })
+      }
+      await putNew(client, batch, ops)
+      keys += batch.length
+    }
+    onProgress('keys', keys)
+  }
+}
+
+/** What an earlier attempt has stored stays: the hash at the end shows that it is the same. */
+async function putNew(client: EtcdClient, batch: readonly Entry[], ops: readonly Op[]): Promise<void> {
+  const compare = batch.map(({ key }) => ({ key: toBytes(key), target: 'create', result: '=', value: 0 }) as const)
+  const { succeeded } = await client.kv.txn({ compare, success: ops, failure: [] })
+  if (succeeded || batch.length === 1) return
+  for (const [n, entry] of batch.entries()) await putNew(client, [entry], ops.slice(n, n + 1))
+}
+
+async function grant(client: EtcdClient, { leftSeconds }: LeaseLeft): Promise<bigint> {
+  const { id } = await client.lease.grant({ ttlSeconds: Math.max(1, leftSeconds) })
+  return id
+}
+
+function* batchesOf(page: readonly Entry[]): Generator<readonly Entry[], void, void> {
+  let batch: Entry[] = []
+  let bytes = 0
+  for (const entry of page) {
+    const length = 2 * entry.key.length + entry.value.length + OP_BYTES_AROUND
+    if (batch.length > 0 && (batch.length >= TXN_OPS_MAX || bytes + length > TXN_BYTES_MAX)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(entry)
+    bytes += length
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,212 @@
+/** A cluster in a data folder as the source and the target of a move. */
+import { existsSync, fsyncSync, linkSync, mkdirSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Key, Revision } from '../engine.ts'
+import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
+import { SqliteDatabase } from '../sqlite/database.ts'
+import { fileIn, lockFolder } from '../sqlite/folder-lock.ts'
+import { bytesOf, keyOf } from '../sqlite/stored.ts'
+import { FORMAT, KEYS_OF_REVISION_MAX } from '../sqlite/tables.ts'
+import { type DumpFile, syncFolder } from './dump-file.ts'
+import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
+import { type ImportOptions, notEmpty, type Target } from './target.ts'
+
+const PAGE_BYTES = 1024 * 1024
+/** Pages kept in memory while keys come in another order than their revisions. */
+const IMPORT_CACHE_KIB = 65_536
+
+/** Reads beside a server that has the folder: SQLite shows it the state at the moment when it began. */
+export class SqliteSource implements Source {
+  readonly revision: Revision
+  readonly #db: DatabaseSync
+  readonly #range: KeyRange
+  readonly #nowMs: number
+
+  constructor(file: string, { prefix, nowMs }: { readonly prefix: Key; readonly nowMs: number }) {
+    this.#db = new DatabaseSync(file, { readOnly: true })
+    this.#range = rangeOf(prefix)
+    this.#nowMs = nowMs
+    const format = Number(this.#db.prepare('PRAGMA user_version').get()?.['user_version'])
+    if (format !== FORMAT) throw new Error(`${file} has format ${format}: start this Keelson on it once`)
+    this.#db.exec('BEGIN')
+    const compacted = this.#db.prepare("SELECT value FROM meta WHERE name = 'compacted'").get()?.['value']
+    const newest = this.#db.prepare(`SELECT max(id) / ${KEYS_OF_REVISION_MAX} AS revision FROM versions`).get()?.[
+      'revision'
+    ]
+    this.revision = Math.max(1, Number(compacted ?? 0), Number(newest ?? 0))
+  }
+
+  async *pages(): AsyncGenerator<readonly Entry[], void, void> {
+    const rows =
+      this.#db.prepare(`SELECT c.key AS key, c.id / ${KEYS_OF_REVISION_MAX} AS revision, c.created AS created,
+      c.lease AS lease, v.value AS value FROM current c JOIN versions v ON v.id = c.id WHERE c.key >= ? AND c.key < ? ORDER BY c.key`)
+    let page: Entry[] = []
+    let bytes = 0
+    for (const row of rows.iterate(toBytes(this.#range.from), toBytes(this.#range.to))) {
+      const value = bytesOf(row['value'])
+      const lease = BigInt(Number(row['lease'] ?? 0))
+      const entry = {
+        key: keyOf(row),
+        value,
+        revision: Number(row['revision']),
+        created: Number(row['created']),
+        lease,
+      }
+      page.push(entry)
+      bytes += entry.key.length + value.length
+      if (bytes < PAGE_BYTES) continue
+      yield page
+      page = []
+      bytes = 0
+    }
+    if (page.length > 0) yield page
+  }
+
+  async readLease(id: bigint): Promise<LeaseLeft> {
+    const found = this.#db.prepare('SELECT seconds, expires_ms FROM leases WHERE id = ?').get(id)
+    const ttlSeconds = Number(found?.['seconds'] ?? 0)
+    const expiresMs = Number(found?.['expires_ms'] ?? 0)
+    const leftSeconds = expiresMs === 0 ? ttlSeconds : Math.ceil((expiresMs - this.#nowMs) / 1000)
+    return { id, ttlSeconds, leftSeconds: Math.max(0, Math.min(leftSeconds, ttlSeconds)) }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#db.close()
+  }
+}
+
+/** Fails if there is no store in the folder. */
+export function existingSource(
+  folder: string,
+  options: { readonly prefix: Key; readonly nowMs: number },
+): SqliteSource {
+  const file = fileIn(folder)
+  if (!existsSync(file)) throw new Error(`there is no store in ${folder}`)
+  return new SqliteSource(file, options)
+}
+
+/**
+ * Objects keep the revisions that they had. The file is made beside the one of the store, and takes its place when it is whole and its
+ * hash is right: an import that ends early has changed nothing.
+ */
+export class SqliteTarget implements Target {
+  readonly #folder: string
+  readonly #nowMs: number
+
+  constructor(folder: string, nowMs: number) {
+    this.#folder = folder
+    this.#nowMs = nowMs
+  }
+
+  async take(dump: DumpFile, options: ImportOptions): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    using _lock = lockFolder(this.#folder)
+    const file = fileIn(this.#folder)
+    const wasThere = existsSync(file)
+    if (wasThere && !isEmpty(file) && !options.replaces) throw notEmpty(this.#folder)
+    const made = `${file}.import`
+    removeFiles(made, ['', ...besides])
+    createTables(made)
+    await fill(made, dump, { ...options, nowMs: this.#nowMs })
+    await check(made, dump, this.#nowMs)
+    removeFiles(made, besides)
+    // The log of the old file is in it, since it was opened and closed above.
+    if (wasThere) linkSync(file, `${file}.replaced-${this.#nowMs}`)
+    removeFiles(file, besides)
+    renameSync(made, file)
+    syncFolder(this.#folder)
+  }
+}
+
+/** SQLite's log and its index, which must not be found beside another file. */
+const besides = ['-wal', '-shm']
+
+function removeFiles(file: string, endings: readonly string[]): void {
+  for (const ending of endings) rmSync(file + ending, { force: true })
+}
+
+/** Its log is in it afterwards. */
+function isEmpty(file: string): boolean {
+  using database = new SqliteDatabase({ file, isDurable: true })
+  return database.revision <= 1
+}
+
+function createTables(file: string): void {
+  closeSync(openSync(file, 'wx', 0o600))
+  using _database = new SqliteDatabase({ file, isDurable: false })
+}
+
+/** Without `fsync` until the end: nobody has the file before that. */
+async function fill(
+  file: string,
+  dump: DumpFile,
+  { revisionsAhead, onProgress, nowMs }: ImportOptions & { readonly nowMs: number },
+): Promise<void> {
+  const db = new DatabaseSync(file)
+  try {
+    db.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -${IMPORT_CACHE_KIB}`)
+    const add = new Adding(db, nowMs)
+    let keys = 0
+    for await (const page of dump.pages()) {
+      db.exec('BEGIN')
+      for (const entry of page) {
+        if (entry.lease !== 0n && !add.hasLease(entry.lease)) add.lease(await dump.readLease(entry.lease))
+        add.entry(entry)
+      }
+      db.exec('COMMIT')
+      keys += page.length
+      onProgress('keys', keys)
+    }
+    // Nothing older can be read or watched: a client that has seen a revision of the source since the export begins anew.
+    const meta = db.prepare('INSERT INTO meta VALUES (?, ?)')
+    for (const name of ['compacted', 'swept']) meta.run(name, dump.revision + revisionsAhead)
+    db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
+  } finally {
+    db.close()
+  }
+  const written = openSync(file, 'r+')
+  try {
+    fsyncSync(written)
+  } finally {
+    closeSync(written)
+  }
+}
+
+class Adding {
+  readonly #version: StatementSync
+  readonly #current: StatementSync
+  readonly #grant: StatementSync
+  readonly #nowMs: number
+  /** Their numbers here. */
+  readonly #leases = new Map<bigint, number | bigint>()
+
+  constructor(db: DatabaseSync, nowMs: number) {
+    // Several keys may have been written in one revision.
+    this.#version = db.prepare(`INSERT INTO versions (id, key, created, previous, value) SELECT
+      coalesce(max(id) + 1, ?1 * ${KEYS_OF_REVISION_MAX}), ?2, ?3, NULL, ?4
+      FROM versions WHERE id >= ?1 * ${KEYS_OF_REVISION_MAX} AND id < (?1 + 1) * ${KEYS_OF_REVISION_MAX}`)
+    this.#current = db.prepare('INSERT INTO current (key, id, created, lease) VALUES (?, ?, ?, ?)')
+    this.#grant = db.prepare('INSERT INTO leases (seconds, expires_ms) VALUES (?, ?)')
+    this.#nowMs = nowMs
+  }
+
+  hasLease(id: bigint): boolean {
+    return this.#leases.has(id)
+  }
+
+  lease({ id, ttlSeconds, leftSeconds }: LeaseLeft): void {
+    const expiresMs = this.#nowMs + leftSeconds * 1000
+    this.#leases.set(id, this.#grant.run(ttlSeconds, expiresMs).lastInsertRowid)
+  }
+
+  entry({ key, value, revision, created, lease }: Entry): void {
+    const bytes = toBytes(key)
+    const { lastInsertRowid } = this.#version.run(BigInt(revision), bytes, created, value)
+    this.#current.run(bytes, lastInsertRowid, created, this.#leases.get(lease) ?? null)
+  }
+}
+
+async function check(file: string, dump: DumpFile, nowMs: number): Promise<void> {
+  await using source = new SqliteSource(file, { prefix: dump.head.prefix, nowMs })
+  compareSummaries(await summarize(source), dump.summary)
+}
