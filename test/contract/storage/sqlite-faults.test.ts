@@ -1,0 +1,233 @@
+/**
+ * A disk that is full, read-only, or fails to flush: writes are refused with the reason, reads go on, and when it is well again so are
+ * writes. The disk is made to fail under a real process (`faulty-disk.c`), and once it is a real one that is full.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENCE_MS } from '../../harness/until.ts'
+import type { Answered, Told } from './sqlite-subject.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-faults-'))
+after(() => rmSync(folder, { recursive: true }))
+const subject = join(import.meta.dirname, 'sqlite-subject.ts')
+const library = join(folder, 'faulty-disk.so')
+
+function canCompile(): boolean {
+  try {
+    execFileSync('cc', ['-shared', '-fPIC', '-o', library, join(import.meta.dirname, 'faulty-disk.c'), '-ldl'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether this user may mount a small disk for himself. */
+function canMount(): boolean {
+  try {
+    const disk = join(folder, 'try')
+    mkdirSync(disk)
+    execFileSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', disk], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+class StoreProcess implements AsyncDisposable {
+  readonly #child: ChildProcess
+
+  static async start(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<StoreProcess> {
+    const [program = '', ...args] = command
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, ...env },
+    })
+    const ended = once(child, 'exit').then(() => {
+      throw new Error('the process ended')
+    })
+    await Promise.race([once(child, 'message'), ended])
+    ended.catch(() => undefined)
+    return new StoreProcess(child)
+  }
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  async tell(told: Told): Promise<Answered> {
+    const answered = once(this.#child, 'message')
+    this.#child.send(told)
+    const [answer]: Answered[] = await answered
+    assert.ok(answer !== undefined)
+    return answer
+  }
+
+  async put(key: string, bytes?: number): Promise<number> {
+    const answer = await this.tell({ op: 'put', key, ...(bytes !== undefined && { bytes }) })
+    assert.ok('revision' in answer, JSON.stringify(answer))
+    return answer.revision
+  }
+
+  async refused(key: string): Promise<{ code: string; ambiguous: boolean; message: string }> {
+    const answer = await this.tell({ op: 'put', key })
+    assert.ok('code' in answer, JSON.stringify(answer))
+    return answer
+  }
+
+  async keys(): Promise<readonly string[]> {
+    const answer = await this.tell({ op: 'list' })
+    assert.ok('keys' in answer, JSON.stringify(answer))
+    return answer.keys
+  }
+
+  /** Tries until the store is well again. */
+  async putWhenWell(key: string): Promise<number> {
+    for (const endMs = performance.now() + PATIENCE_MS; ; await sleep(20)) {
+      const answer = await this.tell({ op: 'put', key })
+      if ('revision' in answer) return answer.revision
+      assert.ok(performance.now() < endMs, JSON.stringify(answer))
+    }
+  }
+
+  async log(): Promise<readonly string[]> {
+    const answer = await this.tell({ op: 'log' })
+    assert.ok('lines' in answer)
+    return answer.lines
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const gone = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await gone
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill()
+  }
+}
+
+let disks = 0
+class FaultyDisk {
+  readonly #control: string
+  readonly #store: string
+
+  constructor() {
+    this.#store = join(folder, `disk-${++disks}`)
+    this.#control = `${this.#store}-fault`
+  }
+
+  start(): Promise<StoreProcess> {
+    const env = { LD_PRELOAD: library, FAULTY_DISK: this.#control }
+    return StoreProcess.start([process.execPath, subject, this.#store], env)
+  }
+
+  fail(how: 'full' | 'read-only' | 'flush' | 'flush-once'): void {
+    writeFileSync(this.#control, how)
+  }
+
+  heal(): void {
+    rmSync(this.#control, { force: true })
+  }
+}
+
+const faulty = { skip: !canCompile() && 'there is no C compiler' }
+
+for (const [how, code, message] of [
+  ['full', 'no-space', /the disk of the store is full/],
+  ['read-only', 'unwritable', /fails or is read-only/],
+] as const) {
+  test(`a disk that is ${how}`, faulty, async () => {
+    const disk = new FaultyDisk()
+    await using store = await disk.start()
+    const first = await store.put('/f/a')
+    disk.fail(how)
+    for (const key of ['/f/b', '/f/c']) {
+      const refused = await store.refused(key)
+      assert.equal(refused.code, code)
+      assert.match(refused.message, message)
+      // SQLite does not say which error a write met: that of a disk that breaks may come too late.
+      if (how === 'full') assert.equal(refused.ambiguous, false)
+    }
+    assert.deepEqual(await store.keys(), ['/f/a'], 'reads go on')
+    disk.heal()
+    assert.equal(await store.putWhenWell('/f/d'), first + 1, 'what was refused has used no revision')
+    assert.deepEqual(await store.keys(), ['/f/a', '/f/d'])
+    assert.deepEqual(await store.log(), [
+      'error the store cannot be written; reads go on',
+      'info the store can be written again',
+    ])
+    await store.kill()
+    await using again = await disk.start()
+    assert.deepEqual(await again.keys(), ['/f/a', '/f/d'])
+  })
+}
+
+test('a commit that was not flushed, once: it is certainly not there, after a crash neither', faulty, async () => {
+  const disk = new FaultyDisk()
+  await using store = await disk.start()
+  await store.put('/f/a')
+  disk.fail('flush-once')
+  const refused = await store.refused('/f/b')
+  assert.deepEqual([refused.code, refused.ambiguous], ['unwritable', false])
+  await store.kill()
+  await using again = await disk.start()
+  assert.deepEqual(await again.keys(), ['/f/a'])
+})
+
+test('commits that are not flushed: nobody knows, until one is', faulty, async () => {
+  const disk = new FaultyDisk()
+  await using store = await disk.start()
+  const first = await store.put('/f/a')
+  disk.fail('flush')
+  assert.deepEqual((await store.refused('/f/b')).ambiguous, true)
+  assert.deepEqual(await store.keys(), ['/f/a'])
+  disk.heal()
+  assert.equal(await store.putWhenWell('/f/c'), first + 1)
+  await store.kill()
+  await using again = await disk.start()
+  assert.deepEqual(await again.keys(), ['/f/a', '/f/c'], 'the later commit is in the place of the one that failed')
+})
+
+test('a commit that was not flushed, and a crash: what was acknowledged is there', faulty, async () => {
+  const disk = new FaultyDisk()
+  await using store = await disk.start()
+  await store.put('/f/a')
+  disk.fail('flush')
+  assert.equal((await store.refused('/f/b')).ambiguous, true)
+  await store.kill()
+  disk.heal()
+  await using again = await disk.start()
+  const keys = await again.keys()
+  assert.equal(keys[0], '/f/a')
+  assert.ok(keys.length === 1 || keys[1] === '/f/b')
+  await again.put('/f/c')
+})
+
+test('a small disk gets full, and has space again', { skip: !canMount() && 'no disk can be mounted' }, async () => {
+  const path = join(folder, 'small')
+  mkdirSync(path)
+  const run = `mount -t tmpfs -o size=4m none ${path} && exec ${process.execPath} ${subject} ${path}/store ${path}/filler`
+  await using store = await StoreProcess.start(['unshare', '-rm', 'sh', '-c', run])
+  await store.put('/f/0')
+  await store.tell({ op: 'fill' })
+  let [puts, refusal]: [number, Answered | undefined] = [1, undefined]
+  // What is left of SQLite's log takes some more.
+  for (; puts < 1000 && refusal === undefined; puts++) {
+    const answer = await store.tell({ op: 'put', key: `/f/${puts}`, bytes: 20_000 })
+    if ('code' in answer) refusal = answer
+  }
+  assert.ok(refusal !== undefined && 'code' in refusal)
+  assert.deepEqual([refusal.code, refusal.ambiguous], ['no-space', false])
+  const kept = (await store.keys()).length
+  assert.equal(kept, puts - 1)
+  await store.tell({ op: 'free' })
+  await store.putWhenWell('/f/last')
+  assert.equal((await store.keys()).length, kept + 1)
+})

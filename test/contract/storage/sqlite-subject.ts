@@ -1,0 +1,62 @@
+/** A store on SQLite in a process of its own, which does what it is told by messages; its log goes back the same way. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+
+export type Told =
+  | { readonly op: 'put'; readonly key: string; readonly bytes?: number }
+  | { readonly op: 'list' | 'fill' | 'free' | 'log' }
+
+export type Answered =
+  | { readonly revision: number }
+  | { readonly keys: readonly string[]; readonly revision: number }
+  | { readonly code: string; readonly ambiguous: boolean; readonly message: string }
+  | { readonly lines: readonly string[] }
+  | { readonly done: true }
+
+const FILLER_BYTES = 64 * 1024
+
+const [folder = '', filler = ''] = process.argv.slice(2)
+const lines: string[] = []
+const engine = await SqliteEngine.open({ folder, log: (level, message) => lines.push(`${level} ${message}`) })
+
+async function answer(told: Told): Promise<Answered> {
+  if (told.op === 'log') return { lines }
+  if (told.op === 'list') {
+    const { values, revision } = await engine.range({ from: '/f/', to: '/f0' })
+    return { keys: values.map(({ key }) => key), revision }
+  }
+  if (told.op === 'put') {
+    const put = Buffer.alloc(told.bytes ?? 100, 'x')
+    const { won, revision } = await engine.change({ key: told.key, expected: 0, write: { put } })
+    if (!won) throw new Error(`${told.key} is there`)
+    return { revision }
+  }
+  if (told.op === 'free') rmSync(filler)
+  else fill()
+  return { done: true }
+}
+
+/** Takes what is left of the disk. */
+function fill(): void {
+  for (let length = FILLER_BYTES; length >= 1; length = Math.floor(length / 2)) {
+    try {
+      for (;;) writeFileSync(filler, Buffer.alloc(length), { flag: 'a' })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+    }
+  }
+}
+
+process.on('message', (told: Told) => {
+  answer(told).then(
+    (answered) => process.send?.(answered),
+    (error: unknown) => {
+      if (!(error instanceof StorageError)) throw error
+      const { code, ambiguous, message } = error
+      process.send?.({ code, ambiguous, message })
+    },
+  )
+})
+process.send?.({ done: true, file: join(folder, 'keelson.sqlite') })
