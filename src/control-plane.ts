@@ -2,6 +2,7 @@
  * Wires one control plane together: the resources that it serves, where their objects are stored, and who may access them. A
  * process can have any number of them on one database, each below its own prefix; nothing in here is global.
  */
+import type { RequestContext } from './api/context.ts'
 import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission, admissionGroup } from './admission/admission.ts'
@@ -94,6 +95,10 @@ export type Surroundings = {
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly findHost: FindHost
+  /** Called with each request before it is authenticated: the context tells later who made it. */
+  readonly onContext?: (context: RequestContext) => void
+  /** Around every request, also those of the server itself. */
+  readonly aroundRequest?: (handle: Handle) => Handle
 }
 
 export type ControlPlaneParts = {
@@ -328,7 +333,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     onDecided: (decision, ms) => parts.authorizationMetrics.decided(decision, ms),
   })
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
-  const handle = createHandle({
+  const handleRequest = createHandle({
     gate,
     inFlight: new InFlight(config.inFlight),
     classifier: flows.classifier,
@@ -367,9 +372,11 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log,
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
+    onContext: surroundings.onContext,
     constantHeaders:
       config.strictTransportSecurity === null ? {} : { 'strict-transport-security': config.strictTransportSecurity },
   })
+  const handle = surroundings.aroundRequest?.(handleRequest) ?? handleRequest
   const uncount = (resource: Resource): void => {
     metrics.forget(resource)
     if (registry.inGroup(resource.group).length === 0) parts.uncountKeys(access.keysOf(resource).prefix)

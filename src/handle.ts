@@ -32,6 +32,8 @@ export type HandlerParts = {
   /** Whether each request is logged. */
   readonly logsRequests: boolean
   readonly newAuditId: () => string
+  /** Called with each request before it is authenticated. */
+  readonly onContext?: ((context: RequestContext) => void) | undefined
   /** Headers that every answer has. */
   readonly constantHeaders: Headers
 }
@@ -116,6 +118,7 @@ class Life implements Follower {
 
   onContext(context: RequestContext): void {
     this.#context = context
+    this.#parts.onContext?.(context)
   }
 
   onAuthenticated(context: RequestContext): Promise<void> | undefined {

@@ -11,9 +11,9 @@ type RenewSigner = (signers: readonly string[], certificatePem: string, keyPem: 
 
 export type ReloadParts = {
   readonly listener: Listener
-  /** The serving certificate in use, and its files. */
+  /** The serving certificate in use, and its files, if it has any. */
   readonly certificate: Certificate
-  readonly files: { readonly certificatePath: string; readonly keyPath: string }
+  readonly files: { readonly certificatePath: string; readonly keyPath: string } | undefined
   readonly authorities: ClientAuthorities
   /** Called with a CA that signs certificates; throws if it cannot be used. */
   readonly renewSigner: RenewSigner
@@ -25,15 +25,18 @@ export type ReloadParts = {
 export function createReloaders(config: Config, parts: ReloadParts): FileReloader[] {
   const { requestHeader } = config.authentication
   return [
-    servingReloader(parts),
-    ...config.signing.pairs.map((pair) => signingReloader(pair, parts)),
+    ...servingReloader(parts),
+    ...config.signing.pairs
+      .filter(({ certificatePath }) => certificatePath !== '')
+      .map((pair) => signingReloader(pair, parts)),
     ...authorityReloaders(parts, 'client', config.clientCaPath),
     ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
   ]
 }
 
-function servingReloader({ listener, certificate, files, log }: ReloadParts): FileReloader {
-  return new FileReloader(
+function servingReloader({ listener, certificate, files, log }: ReloadParts): FileReloader[] {
+  if (files === undefined) return []
+  const reloader = new FileReloader(
     [
       { path: files.certificatePath, text: certificate.certificatePem },
       { path: files.keyPath, text: certificate.keyPem },
@@ -44,6 +47,7 @@ function servingReloader({ listener, certificate, files, log }: ReloadParts): Fi
       log,
     },
   )
+  return [reloader]
 }
 
 function signingReloader(

@@ -24,6 +24,7 @@ import type { Config } from './config/config.ts'
 import { ConfigReloader, type Reloads } from './config/files/reload.ts'
 import { type ControlPlane, createControlPlane, type Surroundings } from './control-plane.ts'
 import { identityHeaderTest } from './api/identity-headers.ts'
+import type { Handler } from './api/request.ts'
 import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
 import { publishInfo } from './controllers/authentication-info.ts'
@@ -46,7 +47,8 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
-import { createReloaders } from './reload.ts'
+import type { Handle } from './handle.ts'
+import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
@@ -57,12 +59,12 @@ import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
-import { inTime, systemTimers } from './lib/timers.ts'
+import { inTime, systemTimers, type Timers } from './lib/timers.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
-import { openEngine } from './storage/open-engine.ts'
+import { type OpenedEngine, openEngine } from './storage/open-engine.ts'
 import { addStorageSize, SIZE_POLL_MS } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
@@ -99,15 +101,20 @@ export const realSurroundings = (log: Log): Surroundings => ({
   findHost: createFindHost(lookUp),
 })
 
+type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'reloadCertificate' | 'stop'>
+
 export class Server implements AsyncDisposable {
   readonly url: string
+  /** Resolves when the objects that every cluster begins with are there, or the server stops. */
+  readonly bootstrapped: Promise<void>
   /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
   readonly #stop: () => Promise<void>
   #stopping: Promise<void> | undefined
 
-  constructor(url: string, reloadCertificate: () => Promise<void>, stop: () => Promise<void>) {
+  constructor({ url, bootstrapped, reloadCertificate, stop }: ServerParts) {
     this.url = url
+    this.bootstrapped = bootstrapped
     this.reloadCertificate = reloadCertificate
     this.#stop = stop
   }
@@ -123,11 +130,29 @@ export class Server implements AsyncDisposable {
   }
 }
 
+/** What a test puts in place of parts of a server, or between them (src/testing). A server of its own has none of it. */
+export type Seams = {
+  /** Instead of the engine that the configuration names; the server ends it. */
+  readonly engine?: OpenedEngine
+  /** Identifies the server among those that share a database. Absent: it is new. */
+  readonly uid?: string
+  /** The objects that every cluster begins with are there: nothing is checked before the server is ready. */
+  readonly isPrepared?: boolean
+  /** No other server shares the database: its controllers need no election. */
+  readonly isAlone?: boolean
+  /** Of what is due at a time of the clock. Absent: those of the system. */
+  readonly timers?: Timers
+  /** Between clients and the server. The server's own requests do not pass it. */
+  readonly aroundHandler?: (handle: Handle) => Handler
+  /** Instead of listening at the address of the configuration. */
+  readonly listen?: (listener: Listener) => Promise<void>
+}
+
 /** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
-export async function startServer(config: Config, surroundings: Surroundings): Promise<Server> {
+export async function startServer(config: Config, surroundings: Surroundings, seams: Seams = {}): Promise<Server> {
   const { clock, log } = surroundings
   await using parts = new AsyncDisposableStack()
-  const { certificate, ...files } = loadCertificate(config, clock)
+  const { certificate, files } = loadCertificate(config, clock)
 
   const metrics = new Metrics(config.allowedMetricLabels)
   const { random } = surroundings
@@ -136,7 +161,11 @@ export async function startServer(config: Config, surroundings: Surroundings): P
 
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
-  const { engine: ownEngine, startCompaction, readSize } = await openEngine(config.etcd, { clock, log })
+  const {
+    engine: ownEngine,
+    startCompaction,
+    readSize,
+  } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
   const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
@@ -264,14 +293,16 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal), publishIfPossible(signal)])
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
-  const bootstrap = parts.use(
-    new Bootstrap({ handle, first: firstObjects, prepare, later: otherObjects(cluster), log }),
-  )
+  const wanted =
+    seams.isPrepared === true
+      ? { first: [], prepare: async () => undefined, later: [] }
+      : { first: firstObjects, prepare, later: otherObjects(cluster) }
+  const bootstrap = parts.use(new Bootstrap({ handle, ...wanted, log }))
   phase.bootstrap = bootstrap
 
   const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
   const listener = new Listener({
-    handler: plane.handle,
+    handler: seams.aroundHandler?.(plane.handle) ?? plane.handle,
     ...certificate,
     clientCaPem: joinPems(plane.authorities.pems),
     isIdentityHeader: identityHeaderTest(requestHeader === null ? undefined : identityHeadersOf(requestHeader)),
@@ -307,10 +338,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   })
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   void firstFill.run(plane.fillable(), rangeOf(root))
-  await Promise.all([listen(listener, config), bootstrap.start()])
+  await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   void parts.use(plane.flows).start()
-  const uid = surroundings.ids.uid()
+  const uid = seams.uid ?? surroundings.ids.uid()
   const ownLoops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
@@ -324,6 +355,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     port: listener.port,
     uid,
     clock,
+    timers: seams.timers,
     log,
   })
   const controllers = startControllers({
@@ -331,13 +363,14 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     handle,
     registry: plane.registry,
     accessOf: plane.readAccessOf,
-    identity: `${hostname()}_${uid}`,
+    identity: seams.isAlone === true ? undefined : `${hostname()}_${uid}`,
     metrics: new QueueMetrics(metrics),
     gates: config.featureGates,
     legacyTokenPeriodMs: config.legacyTokenPeriodMs,
     signers,
     rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
     clock,
+    timers: seams.timers,
     log,
   })
   const elections = config.featureGates.isOn('CoordinatedLeaderElection')
@@ -356,8 +389,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
   const looking = [...reloaders, ...(jwtIssuers?.reloader === undefined ? [] : [jwtIssuers.reloader])]
-  const reload = async (): Promise<void> => void (await Promise.all(looking.map((reloader) => reloader.look())))
-  return new Server(url, reload, () => stopAll(stopping))
+  const reloadCertificate = async (): Promise<void> =>
+    void (await Promise.all(looking.map((reloader) => reloader.look())))
+  return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
 /** What the checks of health look at, and what is made after them. */
@@ -422,11 +456,18 @@ function reloadAuthorization(
   return [reloader]
 }
 
-function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {
-  if (tls.kind === 'folder') return loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
+type LoadedCertificate = Pick<ReloadParts, 'certificate' | 'files'>
+
+function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock): LoadedCertificate {
+  if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
+  if (tls.kind === 'folder') {
+    const { certificate, ...files } = loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
+    return { certificate, files }
+  }
   const { certificatePath, keyPath } = tls
   const certificatePem = readFileSync(certificatePath, 'utf8')
-  return { certificatePath, keyPath, certificate: { certificatePem, keyPem: readFileSync(keyPath, 'utf8') } }
+  const certificate = { certificatePem, keyPem: readFileSync(keyPath, 'utf8') }
+  return { certificate, files: { certificatePath, keyPath } }
 }
 
 /** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */

@@ -71,6 +71,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'control-plane.ts': ['*'],
   'server.ts': ['*'],
   dev: ['config', 'server.ts'],
+  testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
   cli: ['config', 'storage', 'webhooks'],
   'main.ts': ['cli', 'config', 'dev', 'server.ts'],
   'packaged-main.ts': [],
@@ -84,7 +85,8 @@ function mayImport(from: string, to: string): boolean {
   if (from === to) return true
   const own = allowed[from]
   if (own === undefined) return false
-  if (own.includes('*')) return to !== 'main.ts' && to !== 'dev' && !(from === 'control-plane.ts' && to === 'server.ts')
+  if (own.includes('*'))
+    return to !== 'main.ts' && to !== 'dev' && to !== 'testing' && !(from === 'control-plane.ts' && to === 'server.ts')
   const free = closed[from] ?? ['api', 'lib']
   return own.includes(to) || free.includes(to)
 }

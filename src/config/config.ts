@@ -11,6 +11,7 @@ import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import type { AllowedLabels } from '../lib/metrics.ts'
+import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetricLabels } from './metric-labels.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
@@ -64,6 +65,8 @@ export type Config = {
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
     /** The certificate in the folder is used if it exists, else created there. */
     | { readonly kind: 'folder'; readonly path: string }
+    /** No flag gives it: it is for tests. */
+    | { readonly kind: 'given'; readonly certificate: Certificate }
   /** Of labels of metrics that are restricted: the values that are shown, by `metric,label`. */
   readonly allowedMetricLabels: AllowedLabels
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'

@@ -6,6 +6,7 @@ import { readFlagFile } from './flag-file.ts'
 /** A CA, and who signs with it. */
 export type SigningPair = {
   readonly signers: readonly string[]
+  /** Both paths are empty if it comes from no files. */
   readonly certificatePath: string
   readonly keyPath: string
   readonly certificatePem: string

@@ -41,6 +41,11 @@ export class Bootstrap implements AsyncDisposable {
     return this.#isDone
   }
 
+  /** Resolves when all objects are there, or the server stops. To be read after `start`. */
+  get ended(): Promise<void> {
+    return this.#running
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -50,6 +55,7 @@ export class Bootstrap implements AsyncDisposable {
     if (!this.#isDone) await this.#repeat(() => this.#ensureFirst())
     this.#isDone = !this.#stopping.signal.aborted
     const { handle, later } = this.#parts
+    if (later.length === 0) return
     await this.#repeat(() => this.#ensureAll(later))
     await this.#repeat(() => removeOldApiServices(handle, later, this.#stopping.signal))
   }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Timers } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 import { signClusterInfo } from './bootstrap-signer.ts'
 import { approveRequests } from './certificates/approve.ts'
@@ -33,8 +34,8 @@ export type ControllersParts = {
   readonly handle: HandleAs
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
-  /** Of this process. */
-  readonly identity: string
+  /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
+  readonly identity: string | undefined
   readonly metrics: QueueMetrics
   readonly gates: Gates
   /** The CA of the serving certificate, which every namespace is told. */
@@ -44,6 +45,8 @@ export type ControllersParts = {
   /** Who signs certificates. */
   readonly signers: Signers
   readonly clock: Clock
+  /** Of what is due at a time of that clock. Absent: those of the system. */
+  readonly timers?: Timers | undefined
   readonly log: Log
 }
 
@@ -51,6 +54,7 @@ export type ControllersParts = {
 export function startControllers(parts: ControllersParts): AsyncDisposable[] {
   const { names, handle, identity, log } = parts
   if (names.length === 0) return []
+  if (identity === undefined) return [lead(parts)]
   return [new Election({ handle, readLease: createReadLease(parts), identity, lead: () => lead(parts), log })]
 }
 

@@ -28,8 +28,17 @@ async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise
   const both = AbortSignal.any([signal, ending.signal])
   const { promise: failed, reject } = Promise.withResolvers<never>()
   let pass: Promise<void> = Promise.resolve()
+  let isDue = false
   const look = (): void => {
-    pass = pass.then(() => tellAll(parts, both)).catch(reject)
+    // What comes before the next pass begins is seen by that one.
+    if (isDue) return
+    isDue = true
+    pass = pass
+      .then(() => {
+        isDue = false
+        return tellAll(parts, both)
+      })
+      .catch(reject)
   }
   look()
   try {

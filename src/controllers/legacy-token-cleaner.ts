@@ -6,6 +6,7 @@ import { fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Timers } from '../lib/timers.ts'
 import { Slices } from '../lib/slices.ts'
 import { secretNames } from '../registry/kinds/core/pod/references.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -33,6 +34,7 @@ export type LegacyTokenParts = {
   readonly periodMs: number
   readonly clock: Pick<Clock, 'wallMs'>
   readonly log: Log
+  readonly timers?: Timers | undefined
 }
 
 export const cleanLegacyTokens = (parts: LegacyTokenParts): AsyncDisposable =>
@@ -41,6 +43,7 @@ export const cleanLegacyTokens = (parts: LegacyTokenParts): AsyncDisposable =>
     intervalMs: LOOK_MS,
     run: (signal) => cleanOnce(parts, signal),
     log: parts.log,
+    timers: parts.timers,
   })
 
 /** Fails if it cannot be told what is unused. */

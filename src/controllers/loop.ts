@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../lib/log.ts'
+import { sleep, type Timers } from '../lib/timers.ts'
 
 export type LoopOptions = {
   /** For the log. */
@@ -9,6 +9,13 @@ export type LoopOptions = {
   readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log
+  /** Absent: those of the system. */
+  readonly timers?: Pick<Timers, 'after'> | undefined
+}
+
+/** A loop alone does not keep the process alive. */
+const unrefTimers: Pick<Timers, 'after'> = {
+  after: (ms, run) => setTimeout(run, ms).unref(),
 }
 
 /**
@@ -32,9 +39,9 @@ export class Loop implements AsyncDisposable {
 
   async #go(): Promise<void> {
     const { signal } = this.#stopping
-    const { name, intervalMs, isDoneAtStart = false, run, log } = this.#options
+    const { name, intervalMs, isDoneAtStart = false, run, log, timers = unrefTimers } = this.#options
     // Rejects only when the server stops, which the loop checks.
-    const pause = (): Promise<void> => sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+    const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {
       try {

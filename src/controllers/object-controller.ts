@@ -5,6 +5,7 @@ import type { ApiResponse } from '../api/request.ts'
 import { FollowedResource } from '../cache/followed-resource.ts'
 import type { Item } from '../cache/item.ts'
 import type { Log } from '../lib/log.ts'
+import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
@@ -19,6 +20,8 @@ export type ObjectControllerParts = {
   readonly accessOf: ReadAccessOf
   readonly metrics: QueueMetrics
   readonly log: Log
+  /** Absent: those of the system. */
+  readonly timers?: Timers | undefined
 }
 
 export type Concern = {
@@ -60,12 +63,12 @@ export class ObjectController implements AsyncDisposable {
   readonly #followed: FollowedResource<boolean> | undefined
 
   constructor(concern: Concern, parts: ObjectControllerParts) {
-    const { registry, accessOf, metrics, log } = parts
+    const { registry, accessOf, metrics, log, timers = systemTimers } = parts
     const { name, queue, workersMax, group, plural, namespace, concerns } = concern
     this.#concern = concern
     this.#parts = parts
     const measured = { metrics, as: queue }
-    this.#queue = new WorkQueue({ name, workersMax, work: (key) => this.#work(key), log, measured })
+    this.#queue = new WorkQueue({ name, workersMax, work: (key) => this.#work(key), log, timers, measured })
     const resource = registry.find({ group, version: 'v1', plural })
     if (resource === undefined) return
     const { keys, reader } = accessOf(resource)

@@ -5,6 +5,7 @@ import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Timers } from '../lib/timers.ts'
 import { INFO_CHECK_MS } from './authentication-info.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
@@ -37,21 +38,24 @@ export type OwnLoopsParts = {
   readonly port: number
   readonly uid: string
   readonly clock: Clock
+  /** Of what is due at a time of that clock. Absent: those of the system. */
+  readonly timers?: Timers | undefined
   readonly log: Log
 }
 
 /** To be called when the system namespaces exist. */
 export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
-  const { handle, records, repairServices, serviceAddresses, port, uid, clock, log } = parts
+  const { handle, records, repairServices, serviceAddresses, port, uid, clock, timers, log } = parts
   const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
   const loops: AsyncDisposable[] = [
-    new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
+    new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
     new Loop({
       name: 'the collection of leases of servers that are gone',
       intervalMs: COLLECT_MS,
       run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
+      timers,
       log,
     }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),

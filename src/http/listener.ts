@@ -122,6 +122,17 @@ export class Listener implements AsyncDisposable {
     await once(this.#tcp, 'listening')
   }
 
+  /** As `listen`, at the address of a server that listens already and is not used any more. */
+  async takeOver(server: TcpServer): Promise<void> {
+    this.#tcp.listen(server)
+    await once(this.#tcp, 'listening')
+  }
+
+  /** A connection that was accepted elsewhere. */
+  accept(socket: Socket): void {
+    this.#tcp.emit('connection', socket)
+  }
+
   get port(): number {
     const address = this.#tcp.address()
     return typeof address === 'object' && address !== null ? address.port : 0

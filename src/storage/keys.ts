@@ -45,6 +45,14 @@ export function resourcePrefix(resource: {
   return irregularPrefixes.get(`${resource.group}/${resource.plural}`) ?? resource.plural
 }
 
+/** The resource of a folder below the root; of custom resources, a folder in that of their group. */
+export function resourceOfFolder(folder: string): string {
+  for (const [resource, prefix] of irregularPrefixes) if (prefix === folder) return pluralOf(resource)
+  return pluralOf(folder)
+}
+
+const pluralOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
 /** The prefix of all keys for a value of --etcd-prefix: a clean path with a slash at both ends. */
 export function rootOf(etcdPrefix: string): Key {
   const path = toKey(posix.join('/', etcdPrefix))

@@ -7,7 +7,7 @@ import { Compactor } from './compactor.ts'
 import type { Engine } from './engine.ts'
 import { EtcdEngine } from './etcd-engine.ts'
 import { checkVersions } from './etcd-versions.ts'
-import { IntervalCompactor } from './interval-compactor.ts'
+import { IntervalCompactor, type IntervalCompactorOptions } from './interval-compactor.ts'
 import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
 
@@ -38,20 +38,23 @@ export async function openEngine({ store, compactionMs }: EngineConfig, parts: P
   if (store.kind === 'etcd') return openEtcd(store, compactionMs, parts)
   const time = { ...systemTimers, ...clock }
   const common = { time, log, intervalMs: compactionMs }
-  if (store.kind === 'memory') {
-    const engine = new MemoryEngine({ time })
-    const compacted = { latest: () => engine.latest(), compact: async (revision: number) => engine.compact(revision) }
-    return {
-      engine,
-      startCompaction: () => new IntervalCompactor({ ...common, engine: compacted }),
-      readSize: async () => 0,
-    }
-  }
+  if (store.kind === 'memory') return openMemory(new MemoryEngine({ time }), common)
   const engine = await openFolder(store.folder, time, log)
   return {
     engine,
     startCompaction: () => new IntervalCompactor({ ...common, engine }),
     readSize: () => engine.size(),
+  }
+}
+
+type CompactionOptions = Omit<IntervalCompactorOptions, 'engine'>
+
+export function openMemory(engine: MemoryEngine, options: CompactionOptions): OpenedEngine {
+  const compacted = { latest: () => engine.latest(), compact: async (revision: number) => engine.compact(revision) }
+  return {
+    engine,
+    startCompaction: () => new IntervalCompactor({ ...options, engine: compacted }),
+    readSize: async () => 0,
   }
 }
 

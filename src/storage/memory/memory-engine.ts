@@ -17,6 +17,7 @@ import type {
   Outcome,
   RangeQuery,
   Revision,
+  Versioned,
 } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
@@ -149,9 +150,9 @@ export class MemoryEngine implements Engine {
     this.#database.rewind(snapshot, isKept)
   }
 
-  /** One value, without a turn of the event loop. */
-  peek(key: Key): Buffer | undefined {
-    return this.#database.get(key)?.value
+  /** One value, now or at a revision, without a turn of the event loop. */
+  peek(key: Key, revision?: Revision): Versioned | undefined {
+    return this.#database.get(key, revision)
   }
 
   /** The clock was moved: leases end now that would have ended meanwhile. */

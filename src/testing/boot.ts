@@ -1,0 +1,54 @@
+/** Starts a server on an engine in memory. */
+import { randomUUID } from 'node:crypto'
+import type { Handler } from '../api/request.ts'
+import type { Config } from '../config/config.ts'
+import type { Handle } from '../handle.ts'
+import type { Listener } from '../http/listener.ts'
+import type { Log } from '../lib/log.ts'
+import { realSurroundings, type Server, startServer } from '../server.ts'
+import { openMemory } from '../storage/open-engine.ts'
+import type { MemoryEngine } from '../storage/memory/memory-engine.ts'
+import type { TestClock } from './clock.ts'
+import type { History } from './history.ts'
+
+export type BootParts = {
+  readonly engine: MemoryEngine
+  readonly clock: TestClock
+  readonly log: Log
+  /** Whether the engine has what clusters begin with. */
+  readonly isPrepared: boolean
+  /** Absent: writes are not recorded. */
+  readonly history?: History
+  /** Around the requests of clients. */
+  readonly around?: (handle: Handle) => Handler
+  /** How clients reach it. */
+  readonly listen: (listener: Listener) => Promise<void>
+}
+
+export type Booted = { readonly server: Server; readonly handle: Handle }
+
+/** The same for all servers of the process: in a fork, the records of its origin are its own. */
+const serverUid = randomUUID()
+
+export async function boot(config: Config, parts: BootParts): Promise<Booted> {
+  const { engine, clock, log, isPrepared, history, around = (handle) => handle, listen } = parts
+  const { promise: handle, resolve } = Promise.withResolvers<Handle>()
+  const surroundings = {
+    ...realSurroundings(log),
+    clock: clock.clock,
+    ...(history === undefined ? {} : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
+  }
+  const server = await startServer(config, surroundings, {
+    engine: openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs }),
+    uid: serverUid,
+    isAlone: true,
+    isPrepared,
+    timers: clock.timers,
+    aroundHandler: (own) => {
+      resolve(own)
+      return around(own)
+    },
+    listen,
+  })
+  return { server, handle: await handle }
+}

@@ -1,0 +1,322 @@
+/** A Kubernetes API server in this process, for a test: everything in memory, nothing to install, nothing left behind. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Handler } from '../api/request.ts'
+import type { Config } from '../config/config.ts'
+import type { Handle } from '../handle.ts'
+import { type Log, silent } from '../lib/log.ts'
+import type { Certificate } from '../lib/x509/certificates.ts'
+import { rootOf } from '../storage/keys.ts'
+import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
+import { boot, type Booted } from './boot.ts'
+import { TestClock } from './clock.ts'
+import { configure, type ConfigureOptions } from './configure.ts'
+import { adminName, type Credentials, issueClient, sharedCredentials, type TestUser } from './credentials.ts'
+import { Door } from './door.ts'
+import { Faults, type FrozenServer } from './faults.ts'
+import { History, type HistoryFilter, type Write } from './history.ts'
+import { createKubeconfig, type Kubeconfig } from './kubeconfig.ts'
+import { ask, type TestRequest, type TestResponse } from './own-client.ts'
+import { Pristine } from './pristine.ts'
+import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
+import { Writes } from './writes.ts'
+
+export type ClusterOptions = ConfigureOptions & {
+  /** What the server logs; nothing by default. */
+  readonly log?: Log
+  /** The time of day at the start; the real one by default. */
+  readonly now?: Date | string
+}
+
+/** Ready when it returns: the default namespaces, roles and service accounts are there. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const credentials = sharedCredentials()
+  const config = configure(options, credentials)
+  const state = pristine.get(options)
+  const offsetMs = options.now === undefined ? 0 : new Date(options.now).getTime() - Date.now()
+  if (Number.isNaN(offsetMs)) throw new RangeError(`now: ${String(options.now)} is no time`)
+  const cluster = await Cluster.open({ options, config, credentials, state, isOrigin: true, offsetMs })
+  try {
+    await cluster.ready()
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
+
+/** What clusters of the same options begin with. */
+const pristine = new Pristine()
+
+/** The state of a cluster at one moment. It shares with the cluster what does not change. */
+export class Snapshot {
+  /** @internal */
+  readonly state: EngineState
+
+  /** @internal */
+  constructor(state: EngineState) {
+    this.state = state
+  }
+}
+
+type ClusterParts = {
+  readonly options: ClusterOptions
+  readonly config: Config
+  readonly credentials: Credentials
+  /** Undefined: it begins with nothing. */
+  readonly state: EngineState | undefined
+  /** False: of a fork. */
+  readonly isOrigin: boolean
+  /** Of the clock. */
+  readonly offsetMs: number
+}
+
+export class Cluster implements AsyncDisposable {
+  /** `https://127.0.0.1:PORT` */
+  readonly url: string
+  /** A bearer token of a member of system:masters. */
+  readonly token: string
+  /** PEM. */
+  readonly certificateAuthority: string
+  /** Of a member of system:masters. */
+  readonly clientCertificate: { readonly certificatePem: string; readonly keyPem: string }
+  /** With the client certificate in it. */
+  readonly kubeconfig: Kubeconfig
+  /** What goes wrong between clients and the server. */
+  readonly faults: Faults
+  /** The time of day of the server. */
+  readonly clock: TestClock
+  readonly #parts: ClusterParts
+  readonly #door: Door
+  readonly #engine: MemoryEngine
+  readonly #history: History
+  readonly #writes = new Writes()
+  /** The state before the first write of the test. */
+  #begun: EngineState | undefined
+  #running: Promise<Booted> | undefined
+  #folder: string | undefined
+  #stopping: Promise<void> | undefined
+
+  /** @internal */
+  static async open(parts: ClusterParts): Promise<Cluster> {
+    const knocked = Promise.withResolvers<void>()
+    const door = await Door.open(knocked.resolve)
+    const cluster = new Cluster(parts, door)
+    // A failure is told to whoever waits for the server.
+    void knocked.promise.then(() => cluster.ready()).catch(() => undefined)
+    return cluster
+  }
+
+  private constructor(parts: ClusterParts, door: Door) {
+    const { config, credentials, state, isOrigin, offsetMs } = parts
+    this.#parts = parts
+    this.#door = door
+    this.clock = new TestClock({ offsetMs, onMoved: () => this.#onMoved() })
+    this.#history = new History({ wallMs: this.clock.clock.wallMs, root: rootOf(config.etcd.prefix) })
+    this.faults = new Faults({ freeze: () => this.#freeze() })
+    this.#engine = this.#createEngine(state)
+    if (!isOrigin) this.#begun = state
+    this.url = door.url
+    this.token = credentials.token
+    this.certificateAuthority = credentials.authority.certificatePem
+    this.clientCertificate = credentials.admin
+    this.kubeconfig = this.#kubeconfigOf(adminName, credentials.admin)
+  }
+
+  /** Resolves when clients are answered. A fork starts its server when it is first used; this does it before. */
+  async ready(): Promise<void> {
+    await this.#run()
+  }
+
+  /** Of another user, with a client certificate. Roles and bindings say what he may do. */
+  kubeconfigFor(user: TestUser): Kubeconfig {
+    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user, Date.now()))
+  }
+
+  /** The path of the kubeconfig as a file, which is removed when the cluster stops. */
+  kubeconfigFile(): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'keelson-testing-'))
+    const path = join(this.#folder, 'kubeconfig')
+    writeFileSync(path, JSON.stringify(this.kubeconfig, undefined, 2), { mode: 0o600 })
+    return path
+  }
+
+  /** A typed client of `@kubernetes/client-node`, which the caller has installed: `await cluster.client(CoreV1Api)`. */
+  async client<T>(api: new (configuration: never) => T, user?: TestUser): Promise<T> {
+    const { KubeConfig } = await import('@kubernetes/client-node')
+    const kubeconfig = new KubeConfig()
+    kubeconfig.loadFromString(JSON.stringify(user === undefined ? this.kubeconfig : this.kubeconfigFor(user)))
+    const factory: { makeApiClient(constructor: unknown): unknown } = kubeconfig
+    const client = factory.makeApiClient(api)
+    if (!(client instanceof api)) throw new TypeError(`${api.name} is no API of @kubernetes/client-node`)
+    return client
+  }
+
+  /** A request of the test itself: without a connection, and without faults. */
+  async request<T = unknown>(request: TestRequest): Promise<TestResponse<T>> {
+    const { handle } = await this.#run()
+    this.#beforeRequest(request.method ?? 'GET')
+    return await ask<T>(handle, request, this.#history)
+  }
+
+  /**
+   * Waits until the condition returns something that is not empty, and returns that. It is checked at each write and some times a second;
+   * while it throws, it does not hold.
+   */
+  waitFor<T>(condition: () => T | NotYet | Promise<T | NotYet>, options?: WaitOptions): Promise<T> {
+    return waitFor(condition, (run) => this.#writes.onNext(run), options)
+  }
+
+  /** All writes since the cluster was ready, the oldest first, or those that the filter names. The last 64 MB of objects are kept. */
+  history(filter: HistoryFilter = {}): Write[] {
+    return this.#history.read(filter)
+  }
+
+  /**
+   * Another cluster that begins with the state of this one; both go on by themselves. They share what neither changes, so a fork takes
+   * the same time however much there is. Its server starts with its first request.
+   */
+  async fork(): Promise<Cluster> {
+    await this.#run()
+    const offsetMs = this.clock.offsetMs
+    return await Cluster.open({ ...this.#parts, state: this.#engine.state(), isOrigin: false, offsetMs })
+  }
+
+  /** The state of now, for `restore`. */
+  snapshot(): Snapshot {
+    this.#begin()
+    return new Snapshot(this.#engine.state())
+  }
+
+  /**
+   * Makes all objects what they were. That is done by writes: resourceVersions go on, and clients that watch are told what changes, so that
+   * controllers may go on running. Returns when reads show it.
+   */
+  async restore({ state }: Snapshot): Promise<void> {
+    const { handle } = await this.#run()
+    this.#begin()
+    const leases = `${rootOf(this.#parts.config.etcd.prefix)}leases/kube-system/apiserver-`
+    // The server's own lease is about the server, not about its objects.
+    this.#history.restoring(() => this.#engine.rewind(state, (key) => key.startsWith(leases)))
+    await ask(handle, { path: '/api/v1/namespaces?limit=1' }, this.#history)
+    for (let i = 0; i < TURNS_TO_FOLLOW; i++) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+
+  /** As new: the objects that it began with (of a fork: those at the fork), no faults, no history. The clock goes on. */
+  async reset(): Promise<void> {
+    await this.#run()
+    this.faults.clear()
+    await this.restore(new Snapshot(this.#begin()))
+    this.#history.clear()
+  }
+
+  /** Answers requests under way, ends watches, and leaves nothing behind. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  #run(): Promise<Booted> {
+    if (this.#stopping !== undefined) return Promise.reject(new Error('the cluster has been stopped'))
+    this.#running ??= this.#start()
+    return this.#running
+  }
+
+  async #start(): Promise<Booted> {
+    const { config, options, state } = this.#parts
+    const booted = await boot(config, {
+      engine: this.#engine,
+      clock: this.clock,
+      log: options.log ?? silent,
+      isPrepared: state !== undefined,
+      history: this.#history,
+      around: (handle) => this.#around(handle),
+      listen: (listener) => this.#door.handOver(listener),
+    })
+    await booted.server.bootstrapped
+    if (state === undefined) await pristine.settled(config, this.#engine, this.#writes)
+    this.#history.start()
+    return booted
+  }
+
+  #around(handle: Handle): Handler {
+    const faulty = this.faults.around((request) => handle(request))
+    return (request) => {
+      this.#beforeRequest(request.method)
+      return faulty(request)
+    }
+  }
+
+  /** Until a test writes, all that changes is the server's own work at the beginning. */
+  #beforeRequest(method: string): void {
+    if (this.#begun === undefined && method !== 'GET' && method !== 'HEAD') this.#begin()
+  }
+
+  /** The state that `reset` goes back to. */
+  #begin(): EngineState {
+    if (this.#begun !== undefined) return this.#begun
+    this.#begun = this.#engine.state()
+    if (this.#parts.state === undefined) pristine.keep(this.#parts.options, this.#begun)
+    return this.#begun
+  }
+
+  #createEngine(state: EngineState | undefined): MemoryEngine {
+    const { time } = this.clock
+    const options = {
+      // Leases end in a request's name if the timer was started in one.
+      time: { ...time, every: (ms: number, run: () => void) => time.every(ms, () => this.#history.outside(run)) },
+      onCommit: (commit: Parameters<History['add']>[0]) => {
+        this.#history.add(commit, ({ key, revision }) => this.#engine.peek(key, revision - 1))
+        this.#writes.tell()
+      },
+    }
+    return state === undefined ? new MemoryEngine(options) : MemoryEngine.from(state, options)
+  }
+
+  #onMoved(): void {
+    this.#history.outside(() => this.#engine.endDueLeases())
+  }
+
+  /** A server without controllers on the state of now; it is started when it is asked. */
+  #freeze(): FrozenServer {
+    const { config, options } = this.#parts
+    const engine = MemoryEngine.from(this.#engine.state(), { time: this.clock.time })
+    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true }
+    let booting: Promise<Booted> | undefined
+    return {
+      handler: async (request) => {
+        booting ??= boot({ ...config, controllers: [] }, { ...parts, listen: async () => undefined })
+        const { handle } = await booting
+        return handle(request)
+      },
+      [Symbol.asyncDispose]: async () => {
+        const booted = await booting?.catch(() => undefined)
+        await (booted === undefined ? engine[Symbol.asyncDispose]() : booted.server.stop())
+      },
+    }
+  }
+
+  async #stop(): Promise<void> {
+    await this.faults.end()
+    const running = await this.#running?.catch(() => undefined)
+    if (running === undefined) await this.#engine[Symbol.asyncDispose]()
+    else {
+      this.#begin()
+      await running.server.stop()
+    }
+    this.#door.close()
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #kubeconfigOf(name: string, certificate: Certificate): Kubeconfig {
+    return createKubeconfig(this.url, this.certificateAuthority, { name, certificate })
+  }
+}
+
+/** What follows roles, policies and webhooks is told in the turns after the feed. */
+const TURNS_TO_FOLLOW = 4

@@ -1,0 +1,46 @@
+/** A kubeconfig as an object, with everything in it: clients need no file beside it. JSON is YAML, so it can be written as it is. */
+import type { Certificate } from '../lib/x509/certificates.ts'
+
+export type Kubeconfig = {
+  readonly apiVersion: 'v1'
+  readonly kind: 'Config'
+  readonly 'current-context': string
+  readonly clusters: readonly {
+    readonly name: string
+    readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string }
+  }[]
+  readonly users: readonly {
+    readonly name: string
+    readonly user:
+      | { readonly 'client-certificate-data': string; readonly 'client-key-data': string }
+      | { readonly token: string }
+  }[]
+  readonly contexts: readonly {
+    readonly name: string
+    readonly context: { readonly cluster: string; readonly user: string; readonly namespace?: string }
+  }[]
+}
+
+export type Login = { readonly name: string } & ({ readonly certificate: Certificate } | { readonly token: string })
+
+const clusterName = 'keelson'
+
+export function createKubeconfig(url: string, authorityPem: string, login: Login): Kubeconfig {
+  const user =
+    'token' in login
+      ? { token: login.token }
+      : {
+          'client-certificate-data': base64(login.certificate.certificatePem),
+          'client-key-data': base64(login.certificate.keyPem),
+        }
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': clusterName,
+    clusters: [{ name: clusterName, cluster: { server: url, 'certificate-authority-data': base64(authorityPem) } }],
+    users: [{ name: login.name, user }],
+    contexts: [{ name: clusterName, context: { cluster: clusterName, user: login.name } }],
+  }
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')

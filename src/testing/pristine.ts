@@ -1,0 +1,46 @@
+/**
+ * The state that a new cluster has once everything is there that clusters begin with: some 200 objects. The first cluster of each
+ * configuration creates them; the next ones begin with a fork of its state.
+ */
+import type { Config } from '../config/config.ts'
+import type { EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
+import type { ConfigureOptions } from './configure.ts'
+import { waitFor } from './wait-for.ts'
+import type { Writes } from './writes.ts'
+
+/** Suites have a few configurations. */
+const STATES_MAX = 16
+
+const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
+
+export class Pristine {
+  readonly #states = new Map<string, EngineState>()
+
+  /** Undefined: there was no cluster with these options yet. */
+  get(options: ConfigureOptions): EngineState | undefined {
+    return this.#states.get(nameOf(options))
+  }
+
+  /** Resolves when controllers have created what they do in the first namespaces. */
+  async settled(config: Config, engine: MemoryEngine, writes: Writes): Promise<void> {
+    const keys = awaitedKeys(config)
+    const areThere = (): boolean => keys.every((key) => engine.peek(key) !== undefined)
+    const what = 'what controllers create in the first namespaces'
+    await waitFor(areThere, (run) => writes.onNext(run), { what })
+  }
+
+  /** To be called before a test writes: the later, the less is left to do for the next cluster. */
+  keep(options: ConfigureOptions, state: EngineState): void {
+    if (this.#states.size < STATES_MAX) this.#states.set(nameOf(options), state)
+  }
+}
+
+const nameOf = ({ flags = [], controllers = true }: ConfigureOptions): string => JSON.stringify([flags, controllers])
+
+function awaitedKeys({ controllers, etcd: { prefix } }: Config): string[] {
+  const perNamespace = [
+    ...(controllers.includes('serviceaccount-controller') ? ['serviceaccounts/*/default'] : []),
+    ...(controllers.includes('root-ca-certificate-publisher-controller') ? ['configmaps/*/kube-root-ca.crt'] : []),
+  ]
+  return namespaces.flatMap((namespace) => perNamespace.map((key) => `${prefix}/${key.replace('*', namespace)}`))
+}

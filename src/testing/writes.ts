@@ -1,0 +1,17 @@
+/** Tells who waits that something was written. */
+export class Writes {
+  #waiting = new Set<() => void>()
+
+  tell(): void {
+    if (this.#waiting.size === 0) return
+    const told = this.#waiting
+    this.#waiting = new Set()
+    for (const run of told) run()
+  }
+
+  /** Calls back once, at the next write. Returns how to leave. */
+  onNext(run: () => void): () => void {
+    this.#waiting.add(run)
+    return () => void this.#waiting.delete(run)
+  }
+}
