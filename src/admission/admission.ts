@@ -36,7 +36,12 @@ export type Attributes = {
   /** The schema of both objects: that of the resource, or of the subresource if that has a kind of its own. */
   readonly shape: () => ObjectSchema
   readonly context: RequestContext
+  /** What a plugin of this step has read, for those after it. */
+  readonly known: Known
 }
+
+/** `namespace`: that of the object, from the cache. */
+export type Known = { namespace?: KubeObject }
 
 type Asked = {
   readonly operation: Attributes['operation']
@@ -66,6 +71,7 @@ export function attributesOf(request: ResourceRequest, asked: Asked): Attributes
     options: () => optionsOf(request, asked),
     shape: () => shape ?? viewOf(request)?.shape ?? resource.shape,
     context,
+    known: {},
   }
 }
 
@@ -156,7 +162,8 @@ export class Admission {
     let object = await mutateOnce(attributes, step, { rounds, watch })
     if (rounds.needsSecond) {
       rounds.isSecond = true
-      object = await mutateOnce({ ...attributes, object }, step, { rounds, watch })
+      // Webhooks may have taken seconds.
+      object = await mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
     }
     step.passed(watch)
     return object

@@ -57,6 +57,7 @@ class World {
         options: () => undefined,
         shape: () => find(plural).shape,
         context,
+        known: {},
       })
       return 'fine'
     } catch (error) {

@@ -41,8 +41,7 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
     doubt(name)
   }
 
-  const isAlive = (found: KubeObject | undefined, name: string): boolean =>
-    found !== undefined && !isTerminating(found) && !isDoubted(name)
+  const isAlive = (found: KubeObject, name: string): boolean => !isTerminating(found) && !isDoubted(name)
 
   const checkContent = async (
     attributes: Attributes,
@@ -69,7 +68,11 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
       if (isNamespace || namespace === '' || operation === 'DELETE' || operation === 'CONNECT' || isReview)
         return object
       const known = readNamespace(namespace, 'any')
-      return !(known instanceof Promise) && isAlive(known, namespace) ? object : checkContent(attributes, known)
+      if (known === undefined || known instanceof Promise || !isAlive(known, namespace)) {
+        return checkContent(attributes, known)
+      }
+      attributes.known.namespace = known
+      return object
     },
   }
 }

@@ -70,13 +70,16 @@ export class Program {
 
   /** The same, in turns: a caller of `turns.ts` decides who waits for what. */
   *inTurns(activation: Activation, costMax: number, slice: Slice): Turns<Evaluated> {
+    if (slice.isOver()) yield undefined
+    const begun = this.begin(activation, costMax, slice)
+    return begun instanceof Evaluation ? yield* begun.finish(slice) : begun
+  }
+
+  /** The result, if it is there before the slice is over and without an answer; else what is to be finished. */
+  begin(activation: Activation, costMax: number, slice: Slice): Evaluated | Evaluation {
     const evaluation = this.start(activation, costMax)
-    for (;;) {
-      if (slice.isOver()) yield undefined
-      const turn = evaluation.goOn(slice)
-      if (turn !== undefined && !('question' in turn)) return turn
-      if (turn !== undefined) yield turn
-    }
+    const turn = evaluation.goOn(slice)
+    return turn === undefined || 'question' in turn ? evaluation : turn
   }
 
   /** The worst case, by the size bounds of the types that variables lead to. */
@@ -95,9 +98,11 @@ export class Program {
   }
 }
 
-class Evaluation {
+export class Evaluation {
   readonly #step: Step
   readonly #run: Run
+  /** What it waits for; undefined: for another slice. */
+  asked: Asked | undefined
 
   constructor(step: Step, run: Run) {
     this.#step = step
@@ -112,11 +117,21 @@ class Evaluation {
       if (!(value instanceof CelError)) return { value, cost: run.cost }
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
-      if (error instanceof Paused) return error.asked
+      if (error instanceof Paused) return (this.asked = error.asked)
       // A string beyond V8's maximum length costs more than any budget.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
       if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
+    }
+  }
+
+  /** Goes on from where it paused. */
+  *finish(slice: Slice): Turns<Evaluated> {
+    for (;;) {
+      yield this.asked
+      if (slice.isOver()) yield undefined
+      const turn = this.goOn(slice)
+      if (turn !== undefined && !('question' in turn)) return turn
     }
   }
 }

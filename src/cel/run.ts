@@ -31,7 +31,7 @@ export class Run implements Meter {
   readonly locals: Result[] = []
   readonly #costMax: number
   readonly #root = new Frame()
-  readonly #patterns = new Map<string, Pattern | CelError>()
+  #patterns: Map<string, Pattern | CelError> | undefined
   #patternCharacters = 0
   #slice: Slice = endless
   #lookAt = LOOK_COST
@@ -76,16 +76,17 @@ export class Run implements Meter {
 
   /** Compiles a pattern that is not constant; loops use the same ones again and again. */
   pattern(text: string): Pattern | CelError {
-    const known = this.#patterns.get(text)
+    const patterns = (this.#patterns ??= new Map())
+    const known = patterns.get(text)
     if (known !== undefined) return known
     this.work(PATTERN_NANOS + text.length * PATTERN_CHARACTER_NANOS)
     const made = compilePattern(text)
     this.#patternCharacters += text.length
-    if (this.#patterns.size >= PATTERNS_MAX || this.#patternCharacters > PATTERN_CHARACTERS_MAX) {
-      this.#patterns.clear()
+    if (patterns.size >= PATTERNS_MAX || this.#patternCharacters > PATTERN_CHARACTERS_MAX) {
+      patterns.clear()
       this.#patternCharacters = text.length
     }
-    this.#patterns.set(text, made)
+    patterns.set(text, made)
     return made
   }
 

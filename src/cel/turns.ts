@@ -17,9 +17,12 @@ export type TurnTools = {
 export const inTurns = async <T>(work: (slice: Slice) => Turns<T>, tools?: TurnTools): Promise<T> =>
   nowOrInTurns(work, tools)
 
-/** A promise only if the work takes more than one turn. */
-export function nowOrInTurns<T>(work: (slice: Slice) => Turns<T>, tools: TurnTools = {}): T | Promise<T> {
-  const slices = new Slices()
+/** A promise only if the work takes more than one turn. `slices`: those of a larger work that this is a part of. */
+export function nowOrInTurns<T>(
+  work: (slice: Slice) => Turns<T>,
+  tools: TurnTools = {},
+  slices: Slices = new Slices(),
+): T | Promise<T> {
   const turns = work({ isOver: () => slices.isOver, begin: () => slices.begin() })
   const first = turns.next()
   return first.done === true ? first.value : goOn(turns, { first: first.value, slices, ...tools })

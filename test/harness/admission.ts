@@ -43,6 +43,7 @@ export function attributes({
     options: () => undefined,
     shape: () => resource.shape,
     context: contextOf(user),
+    known: {},
     ...more,
   }
 }

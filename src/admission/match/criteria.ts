@@ -18,6 +18,8 @@ export type MatchCriteria = {
   readonly isEquivalent: boolean
   /** Whether any rule is about objects of some names only. */
   readonly hasNames: boolean
+  /** Whether they match every request: there are no rules, and the selectors select everything. */
+  readonly isEverything: boolean
 }
 
 /** Of a webhook: without rules it matches nothing. */
@@ -31,13 +33,17 @@ export function readPolicyCriteria(match: Fields): MatchCriteria {
 
 function read(match: Fields, rules: readonly Rule[] | undefined): MatchCriteria {
   const excluded = readRules(match['excludeResourceRules'])
+  const namespaceSelector = requirementsOf(fieldsOf(match['namespaceSelector']))
+  const objectSelector = requirementsOf(fieldsOf(match['objectSelector']))
   return {
     rules,
     excluded,
-    namespaceSelector: requirementsOf(fieldsOf(match['namespaceSelector'])),
-    objectSelector: requirementsOf(fieldsOf(match['objectSelector'])),
+    namespaceSelector,
+    objectSelector,
     isEquivalent: match['matchPolicy'] === 'Equivalent',
     hasNames: [...(rules ?? []), ...excluded].some(({ names }) => names !== undefined),
+    isEverything:
+      rules === undefined && excluded.length === 0 && namespaceSelector?.length === 0 && objectSelector?.length === 0,
   }
 }
 

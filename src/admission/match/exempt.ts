@@ -10,18 +10,19 @@ const policies: ReadonlySet<string> = new Set([
 const webhooks: ReadonlySet<string> = new Set(['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'])
 
 /** A policy that refuses these could stop the cluster. Webhooks see them. */
-const reviews: ReadonlySet<string> = new Set([
-  'selfsubjectreviews.authentication.k8s.io',
-  'tokenreviews.authentication.k8s.io',
-  'localsubjectaccessreviews.authorization.k8s.io',
-  'selfsubjectaccessreviews.authorization.k8s.io',
-  'selfsubjectrulesreviews.authorization.k8s.io',
-  'subjectaccessreviews.authorization.k8s.io',
-])
+const reviews: { readonly [group: string]: ReadonlySet<string> } = {
+  'authentication.k8s.io': new Set(['selfsubjectreviews', 'tokenreviews']),
+  'authorization.k8s.io': new Set([
+    'localsubjectaccessreviews',
+    'selfsubjectaccessreviews',
+    'selfsubjectrulesreviews',
+    'subjectaccessreviews',
+  ]),
+}
 
 /** Asks who somebody is or what he may do. Nothing of it is stored. */
 export const isReview = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
-  reviews.has(`${resource.plural}.${resource.group}`)
+  Object.hasOwn(reviews, resource.group) && reviews[resource.group]?.has(resource.plural) === true
 
 export const isExemptFromPolicies = ({ resource }: Pick<Attributes, 'resource'>): boolean =>
   (resource.group === admissionGroup && policies.has(resource.plural)) || isReview({ resource })

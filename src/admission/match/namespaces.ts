@@ -16,6 +16,21 @@ export const isOfNamespaces = ({ resource }: Pick<Attributes, 'resource'>): bool
 export const namespaceOf = (attributes: Pick<Attributes, 'resource' | 'namespace' | 'name'>): string =>
   isOfNamespaces(attributes) ? attributes.name : attributes.namespace
 
+/** That of the object, if it is in memory: all plugins of a step see the same. Undefined: it is not, or the object is in none. */
+export function knownNamespace(attributes: Attributes, objects: Pick<Objects, 'get'>): KubeObject | undefined {
+  const { namespace, known } = attributes
+  if (known.namespace !== undefined) return known.namespace
+  if (namespace === '' || isOfNamespaces(attributes)) return undefined
+  const found = objects.get(namespaces, { namespace: '', name: namespace }, 'any')
+  if (found instanceof Promise) {
+    // The caller asks again, and meets the same failure.
+    found.catch(() => undefined)
+    return undefined
+  }
+  if (found !== undefined) known.namespace = found
+  return found
+}
+
 /** From the cache; a namespace that is not there is looked up in its latest state. Fails with NotFound. */
 export function findNamespace(objects: Pick<Objects, 'get'>, name: string): Maybe<KubeObject> {
   const known = objects.get(namespaces, { namespace: '', name }, 'any')

@@ -10,7 +10,7 @@ import type { Objects } from '../objects.ts'
 import { type MatchCriteria, matchesObjectSelector } from './criteria.ts'
 import { LabelIndex } from './label-index.ts'
 import type { Candidate } from './match-index.ts'
-import { isOfNamespaces } from './namespaces.ts'
+import { knownNamespace } from './namespaces.ts'
 
 /** `bindings`: of a policy, which does nothing where none of them matches. */
 type Selecting = {
@@ -26,7 +26,6 @@ const MEMORY_BYTES_MAX = 32 << 20
 const PLACE_BYTES = 200
 /** Roughly, of what is said about a candidate: a byte, a character of the key, and a position. */
 const CANDIDATE_BYTES = 10
-const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
 export class Selected<T extends Selecting> {
   readonly #objects: Pick<Objects, 'get'>
@@ -40,7 +39,7 @@ export class Selected<T extends Selecting> {
 
   /**
    * In their order. What remains may still not match: a namespace that is not in memory, or a selector that is not valid, is left to the
-   * caller.
+   * caller (`isDecided`).
    */
   of(candidates: readonly Candidate<T>[], attributes: Attributes): readonly Candidate<T>[] {
     if (candidates.length === 0) return candidates
@@ -50,20 +49,13 @@ export class Selected<T extends Selecting> {
     }
     let selectors = this.#known.get(candidates)
     if (selectors === undefined) this.#known.set(candidates, (selectors = new Selectors(candidates, this.#memory)))
-    return selectors.of(attributes, this.#namespaceOf(attributes))
-  }
-
-  /** Undefined: the object is in none, or it is not in memory. */
-  #namespaceOf(attributes: Attributes): KubeObject | undefined {
-    const { namespace } = attributes
-    if (namespace === '' || isOfNamespaces(attributes)) return undefined
-    const found = this.#objects.get(namespaces, { namespace: '', name: namespace }, 'any')
-    if (!(found instanceof Promise)) return found
-    // The caller asks again, and meets the same failure.
-    found.catch(() => undefined)
-    return undefined
+    return selectors.of(attributes, knownNamespace(attributes, this.#objects))
   }
 }
+
+/** Whether the selectors of what remained have been looked at. */
+export const isDecided = ({ namespaceSelector, objectSelector }: MatchCriteria, { known }: Attributes): boolean =>
+  known.namespace !== undefined && namespaceSelector !== undefined && objectSelector !== undefined
 
 /** What all lists take, roughly. */
 type Memory = { bytes: number }

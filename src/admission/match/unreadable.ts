@@ -29,8 +29,8 @@ export class Unreadable {
    * them nobody could be authenticated or authorized to repair it.
    */
   refuse(attributes: Attributes): void {
-    const [name] = this.#names
-    if (name === undefined || isReview(attributes)) return
+    if (this.#names.size === 0 || isReview(attributes)) return
+    const [name = ''] = this.#names
     throw refusal(attributes, `the stored ${this.#kind} ${quote(name)} cannot be decoded; repair or delete it`)
   }
 }

@@ -42,11 +42,11 @@ const failed = (message: string): Evaluation => ({
 })
 
 export function* evaluatePolicy(policy: CompiledPolicy, input: PolicyInput, running: Running): Turns<Evaluation> {
-  const matches = yield* matchesConditions(policy, input, running)
+  const matches = policy.conditions.length === 0 || (yield* matchesConditions(policy, input, running))
   if (matches === false) return nothing
   if (matches instanceof CelError) return failed(matches.message)
   const expressions = (access: Access, costMax: number): Expressions =>
-    new Expressions(new Scope(input, access, { policy, tools: running.tools }), running, costMax)
+    new Expressions(new Scope(input, access, { policy, running }), running, costMax)
   const validating = expressions(allVariables, POLICY_COST_MAX)
   const results = yield* validating.evaluate(policy.expressions)
   if (results === undefined) return failed(OVER_BUDGET)

@@ -1,4 +1,5 @@
 /** Evaluates expressions of a policy that share a budget and the values of variables. */
+import { type Evaluated, Evaluation } from '../../cel/compile.ts'
 import type { Activation, Slice } from '../../cel/run.ts'
 import type { Turns, TurnTools } from '../../cel/turns.ts'
 import { CelError, type Result } from '../../cel/values.ts'
@@ -40,8 +41,7 @@ export function* matchesConditions(
   input: PolicyInput,
   running: Running,
 ): Turns<boolean | CelError> {
-  if (policy.conditions.length === 0) return true
-  const scope = new Scope(input, ofConditions, { policy, tools: running.tools })
+  const scope = new Scope(input, ofConditions, { policy, running })
   const expressions = new Expressions(scope, running, CONDITIONS_COST_MAX)
   const begin = running.nowMs()
   const results = yield* expressions.evaluate(policy.conditions)
@@ -60,21 +60,31 @@ export function* matchesConditions(
   return new CelError(distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`)
 }
 
+type ScopeParts = { readonly policy: Conditional; readonly running: Pick<Running, 'slice' | 'tools'> }
+
 /** The variables of expressions. They read them from here: what takes time to make is made for those that use it. */
 export class Scope {
   readonly [name: string]: Result | undefined
   readonly #input: PolicyInput
   readonly #access: Access
-  readonly variables: VariableValues
+  readonly #policy: Conditional
+  readonly #running: Pick<Running, 'slice' | 'tools'>
+  #variables: VariableValues | undefined
 
-  constructor(
-    input: PolicyInput,
-    access: Access,
-    { policy, tools }: { readonly policy: Conditional; readonly tools: TurnTools },
-  ) {
+  constructor(input: PolicyInput, access: Access, { policy, running }: ScopeParts) {
     this.#input = input
     this.#access = access
-    this.variables = new VariableValues(policy.variables, this, tools)
+    this.#policy = policy
+    this.#running = running
+  }
+
+  get variables(): VariableValues {
+    return (this.#variables ??= new VariableValues(this.#policy.variables, this, this.#running))
+  }
+
+  /** What was spent on variables since the last call. */
+  static takeCost(scope: Scope): number {
+    return scope.#variables?.takeCost() ?? 0
   }
 
   get object(): Result {
@@ -106,11 +116,14 @@ export class Scope {
   }
 }
 
+/** How often the clock is looked at between expressions; a long one looks at it by itself. */
+const LOOK_EXPRESSIONS = 16
+
 export class Expressions {
   readonly #scope: Scope
   readonly #slice: Slice
   readonly #nowMs: () => number
-  /** How long each expression took, in ms. */
+  /** How long an expression that is not true took, with those before it that are, in ms; 0 for these. */
   readonly times: number[] = []
   #costLeft: number
 
@@ -128,22 +141,32 @@ export class Expressions {
   /** A result for each expression. Undefined: they cost more than the budget, and nothing of their results counts. */
   *evaluate(expressions: readonly (Expression | undefined)[]): Turns<Result[] | undefined> {
     const results: Result[] = []
-    let begin = this.#nowMs()
+    let sinceMs = this.#nowMs()
     for (const expression of expressions) {
-      const result = expression === undefined ? null : yield* this.#evaluateOne(expression)
-      const end = this.#nowMs()
-      this.times.push(end - begin)
-      begin = end
+      if (results.length % LOOK_EXPRESSIONS === LOOK_EXPRESSIONS - 1 && this.#slice.isOver()) yield undefined
+      const begun = this.#begin(expression)
+      const result = begun instanceof Evaluation ? this.#end(expression, yield* begun.finish(this.#slice)) : begun
+      const nowMs = result === true ? sinceMs : this.#nowMs()
+      this.times.push(nowMs - sinceMs)
+      sinceMs = nowMs
       if (this.#costLeft < 0) return undefined
       results.push(result)
     }
     return results
   }
 
-  *#evaluateOne({ text, program, fault }: Expression): Turns<Result> {
+  /** Most are over at once. */
+  #begin(expression: Expression | undefined): Result | Evaluation {
+    if (expression === undefined) return null
+    const { program, fault } = expression
     if (program === undefined) return new CelError(`compilation error: ${fault}`)
-    const result = yield* program.inTurns(this.#scope, EXPRESSION_COST_MAX, this.#slice)
-    this.#costLeft -= result.cost + this.#scope.variables.takeCost()
-    return 'error' in result ? new CelError(`expression '${text}' resulted in error: ${result.error}`) : result.value
+    const begun = program.begin(this.#scope, EXPRESSION_COST_MAX, this.#slice)
+    return begun instanceof Evaluation ? begun : this.#end(expression, begun)
+  }
+
+  #end(expression: Expression | undefined, result: Evaluated): Result {
+    this.#costLeft -= result.cost + Scope.takeCost(this.#scope)
+    if (!('error' in result)) return result.value
+    return new CelError(`expression '${expression?.text}' resulted in error: ${result.error}`)
   }
 }

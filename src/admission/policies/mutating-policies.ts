@@ -6,7 +6,6 @@
 import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/errors.ts'
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { nowOrInTurns } from '../../cel/turns.ts'
 import { CelError, type Result } from '../../cel/values.ts'
 import { TextRoom } from '../../lib/bounded-texts.ts'
 import { inSlices } from '../../lib/slices.ts'
@@ -148,7 +147,7 @@ class Review {
   *#mutateAll(mutations: readonly Mutation[], invocation: Invocation, params: Params): Waits<void> {
     const { policy, binding, resource } = invocation
     const { rounds, reinvocations } = this.#parts
-    const matches = yield* this.#matches(policy, yield* this.#request.input(resource, params))
+    const matches = yield* this.#matches(policy, yield* wait(this.#request.input(resource, params)))
     if (!matches) return
     const key = keyOf(policy, binding, params)
     if (rounds.isSecond && !reinvocations.isRequired(key)) return
@@ -194,9 +193,8 @@ class Review {
   *#matches(policy: MutatingPolicy, input: PolicyInput): Waits<boolean> {
     const request = this.#request
     const compiled = yield* wait(policy.compiled())
-    const matches = yield* wait(
-      nowOrInTurns((slice) => matchesConditions(compiled, input, request.running(policy, slice)), request.tools),
-    )
+    if (compiled.conditions.length === 0) return true
+    const matches = yield* wait(request.run(policy, (running) => matchesConditions(compiled, input, running)))
     if (matches instanceof CelError) throw new MutationFault(matches.message)
     return matches
   }
@@ -205,7 +203,7 @@ class Review {
   *#mutate(object: KubeObject, { policy, mutation, resource, params }: Mutating): Waits<KubeObject> {
     const { resource: own, subresource } = this.#attributes
     const { convertByWebhook } = this.#parts
-    const result = yield* this.#evaluate(policy, mutation, yield* this.#request.input(resource, params))
+    const result = yield* this.#evaluate(policy, mutation, yield* wait(this.#request.input(resource, params)))
     const mutated = mutatedBy(resource, this.#attributes)
     const versioned = yield* wait(convertTo(object, { from: own, to: resource, subresource }, convertByWebhook))
     const change = mutation.patchType === 'ApplyConfiguration' ? applyConfiguration : patchObject
@@ -219,10 +217,10 @@ class Review {
     if (expression.fault !== undefined) throw new MutationFault(`compilation failed: ${expression.fault}`)
     const request = this.#request
     const compiled = yield* wait(policy.compiled())
-    const evaluated = nowOrInTurns((slice) => {
-      const scope = new Scope(input, allVariables, { policy: compiled, tools: request.tools })
-      return new Expressions(scope, request.running(policy, slice), POLICY_COST_MAX).evaluate([expression])
-    }, request.tools)
+    const evaluated = request.run(policy, (running) => {
+      const scope = new Scope(input, allVariables, { policy: compiled, running })
+      return new Expressions(scope, running, POLICY_COST_MAX).evaluate([expression])
+    })
     const results = yield* wait(evaluated)
     if (results === undefined) throw new MutationFault(OVER_BUDGET)
     const [result = null] = results

@@ -4,12 +4,12 @@ import type { KubeObject } from '../../api/object.ts'
 import { lazyValueOf } from '../../cel/json-values.ts'
 import type { CheckedResource } from '../../cel/library/authorizer.ts'
 import type { AnswerPattern } from '../../cel/pattern-thread.ts'
-import type { Activation, Slice } from '../../cel/run.ts'
-import type { TurnTools } from '../../cel/turns.ts'
+import type { Activation } from '../../cel/run.ts'
+import { nowOrInTurns, type TurnTools, type Turns } from '../../cel/turns.ts'
 import type { Result } from '../../cel/values.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Slices } from '../../lib/slices.ts'
-import { wait, type Waits } from '../../lib/waits.ts'
+import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
@@ -45,7 +45,8 @@ export type Params = Param | null | undefined
 
 export class PolicyRequest {
   readonly attributes: Attributes
-  readonly tools: Required<TurnTools>
+  /** Of what its expressions may wait for. */
+  readonly #tools: Required<TurnTools>
   readonly #parts: PolicyParts
   #values: RequestValues
   /** Of all evaluations together: none of them needs to be long. */
@@ -59,9 +60,11 @@ export class PolicyRequest {
   constructor(attributes: Attributes, parts: PolicyParts) {
     this.attributes = attributes
     this.#parts = parts
+    const isInNone = attributes.namespace === '' || isOfNamespaces(attributes)
+    this.#namespace = isInNone ? null : attributes.known.namespace
     this.#values = new RequestValues(attributes, parts.convertByWebhook)
     const { context } = attributes
-    this.tools = {
+    this.#tools = {
       answer: parts.answerPattern,
       refuse: () => {
         if (context.signal.aborted) throw serviceUnavailable('the request was cancelled')
@@ -74,23 +77,21 @@ export class PolicyRequest {
     this.#values = this.#values.with(object)
   }
 
-  /** How the expressions of a policy are run. */
-  running(policy: { readonly name: string }, slice: Slice): Running {
+  /** Runs expressions of a policy; a promise only if they take more than one turn. */
+  run<T>(policy: { readonly name: string }, work: (running: Running) => Turns<T>): Maybe<T> {
     const { clock, conditionMetrics } = this.#parts
     const { operation } = this.attributes
-    return {
-      slice,
-      tools: this.tools,
-      nowMs: clock.monotonicMs,
-      onUnmatched: (ms, errors) =>
-        conditionMetrics.observePolicy({ policy: policy.name, operation, seconds: ms / 1_000, errors }),
-    }
+    const tools = this.#tools
+    const nowMs = clock.monotonicMs
+    const onUnmatched = (ms: number, errors: number): void =>
+      conditionMetrics.observePolicy({ policy: policy.name, operation, seconds: ms / 1_000, errors })
+    return nowOrInTurns((slice) => work({ slice, tools, nowMs, onUnmatched }), tools, this.#slices)
   }
 
   /** Lets the event loop go on if this took long; undefined: it did not. Fails if the request was cancelled. */
   turn(): Promise<void> | undefined {
     if (!this.#slices.isOver) return undefined
-    this.tools.refuse()
+    this.#tools.refuse()
     return this.#slices.turn()
   }
 
@@ -120,16 +121,16 @@ export class PolicyRequest {
   }
 
   /** `resource`: in the version that the policy asks for. Fails like `objectsIn`, and with NotFound if the namespace does not exist. */
-  *input(resource: Resource, params: Params): Waits<PolicyInput> {
-    const values = this.#values
+  input(resource: Resource, params: Params): Maybe<PolicyInput> {
+    return resource === this.attributes.resource && this.#namespace !== undefined
+      ? new LazyInput(this, { resource, objects: this.#values.own, params })
+      : nowOrLater(this.#makeInput(resource, params))
+  }
+
+  *#makeInput(resource: Resource, params: Params): Waits<PolicyInput> {
     const objects = yield* this.objectsIn(resource)
-    const name = isOfNamespaces(this.attributes) ? '' : this.attributes.namespace
-    this.#namespace ??= name === '' ? null : yield* wait(findNamespace(this.#parts.objects, name))
-    return new LazyInput(objects, params, {
-      request: () => values.requestAs(resource),
-      namespaceObject: this.#namespaceObject,
-      authorizer: this.#authorizerVariables,
-    })
+    this.#namespace ??= yield* wait(findNamespace(this.#parts.objects, this.attributes.namespace))
+    return new LazyInput(this, { resource, objects, params })
   }
 
   /** Fails with a ConfigurationFault if a webhook cannot convert them, and with an ApiError if a limit of this server ended its call. */
@@ -147,7 +148,12 @@ export class PolicyRequest {
     }
   }
 
-  readonly #authorizerVariables = (): Activation => {
+  /** The variable `request`; `matched`: the resource in the version that the policy asks for. */
+  requestAs(matched: Resource): Result {
+    return this.#values.requestAs(matched)
+  }
+
+  get authorizer(): Activation {
     const { resource, subresource, name, context } = this.attributes
     const { group, plural } = resource
     const namespace = namespaceOf(this.attributes)
@@ -155,39 +161,38 @@ export class PolicyRequest {
     return (this.#authorizer ??= this.#parts.authorizerOf(context, asked))
   }
 
-  readonly #namespaceObject = (): Result =>
-    (this.#namespaceValue ??= this.#namespace ? namespaceValue(this.#namespace) : null)
+  get namespaceObject(): Result {
+    return (this.#namespaceValue ??= this.#namespace ? namespaceValue(this.#namespace) : null)
+  }
 }
 
-type LaterInput = {
-  readonly request: () => Result
-  readonly namespaceObject: () => Result
-  readonly authorizer: () => Activation
-}
+type LaterInput = { readonly resource: Resource; readonly objects: ObjectValues; readonly params: Params }
 
 /** Makes what only some expressions use when the first of them does. */
 class LazyInput implements PolicyInput {
   readonly object: Result
   readonly oldObject: Result
   readonly params: Result | undefined
-  readonly #later: LaterInput
+  readonly #request: PolicyRequest
+  readonly #resource: Resource
 
-  constructor({ object, oldObject }: ObjectValues, params: Params, later: LaterInput) {
-    this.object = object
-    this.oldObject = oldObject
+  constructor(request: PolicyRequest, { resource, objects, params }: LaterInput) {
+    this.object = objects.object
+    this.oldObject = objects.oldObject
     this.params = params ? lazyValueOf(new LazyWire(params.object, params.struct)) : params
-    this.#later = later
+    this.#request = request
+    this.#resource = resource
   }
 
   get request(): Result {
-    return this.#later.request()
+    return this.#request.requestAs(this.#resource)
   }
 
   get namespaceObject(): Result {
-    return this.#later.namespaceObject()
+    return this.#request.namespaceObject
   }
 
   get authorizer(): Activation {
-    return this.#later.authorizer()
+    return this.#request.authorizer
   }
 }

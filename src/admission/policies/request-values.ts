@@ -18,7 +18,8 @@ export type ObjectValues = { readonly object: Result; readonly oldObject: Result
 export class RequestValues {
   readonly #attributes: Attributes
   readonly #convertByWebhook: ConvertByWebhook
-  readonly #objects = new Map<Resource, Maybe<ObjectValues>>()
+  #own: ObjectValues | undefined
+  #converted: Map<Resource, Maybe<ObjectValues>> | undefined
   readonly #requests: Map<Resource, Result>
 
   constructor(attributes: Attributes, convertByWebhook: ConvertByWebhook, requests = new Map<Resource, Result>()) {
@@ -32,12 +33,19 @@ export class RequestValues {
     return new RequestValues({ ...this.#attributes, object }, this.#convertByWebhook, this.#requests)
   }
 
-  /** The object and the old object in the version of this resource. */
+  /** The object and the old object in the version of the request. */
+  get own(): ObjectValues {
+    return (this.#own ??= this.#unconverted())
+  }
+
+  /** The same in the version of this resource. */
   objectsIn(resource: Resource): Maybe<ObjectValues> {
-    const known = this.#objects.get(resource)
+    if (resource === this.#attributes.resource) return this.own
+    const known = this.#converted?.get(resource)
     if (known !== undefined) return known
     const made = nowOrLater(this.#convert(resource))
-    this.#objects.set(resource, made)
+    this.#converted ??= new Map()
+    this.#converted.set(resource, made)
     return made
   }
 
@@ -48,6 +56,13 @@ export class RequestValues {
     const made = valueOf(requestFields(this.#attributes, matched), requestType)
     this.#requests.set(matched, made)
     return made
+  }
+
+  #unconverted(): ObjectValues {
+    const { object, oldObject, shape } = this.#attributes
+    const valueIn = (one: KubeObject | undefined): Result =>
+      one === undefined ? null : lazyValueOf(new LazyWire(one, shape().struct))
+    return { object: valueIn(object), oldObject: valueIn(oldObject) }
   }
 
   *#convert(to: Resource): Waits<ObjectValues> {

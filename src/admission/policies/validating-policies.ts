@@ -3,17 +3,18 @@
  * audits as the bindings say. Of several denials the first one is reported, by the names of policies and bindings.
  */
 import { deniedByPolicy } from '../../api/errors.ts'
-import { nowOrInTurns } from '../../cel/turns.ts'
 import { printString } from '../../codec/json.ts'
 import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type Attributes, type Plugin, refusal } from '../admission.ts'
 import { isExemptFromPolicies } from '../match/exempt.ts'
 import type { Candidate } from '../match/match-index.ts'
-import { Selected } from '../match/selected.ts'
+import { isDecided, Selected } from '../match/selected.ts'
+import type { Maybe } from '../objects.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { OVER_BUDGET } from './costs.ts'
 import { type Decision, type Evaluation, evaluatePolicy } from './evaluate-policy.ts'
+import type { PolicyInput } from './expressions.ts'
 import type { Check, PolicyMetrics } from './metrics.ts'
 import { ConfigurationFault, paramResource } from './params.ts'
 import type { Binding, Policy } from './policy.ts'
@@ -34,9 +35,7 @@ export function createValidatingPolicies(parts: ValidatingPoliciesParts): Plugin
     validate: (attributes) => {
       if (isExemptFromPolicies(attributes)) return undefined
       const candidates = selected.of(parts.index.candidates(attributes), attributes)
-      if (candidates.length === 0) return undefined
-      const review = new Review(attributes, parts)
-      return nowOrLater(review.run(candidates))
+      return candidates.length === 0 ? undefined : nowOrLater(new Review(attributes, parts).run(candidates))
     },
   }
 }
@@ -69,28 +68,26 @@ class Review {
 
   /** Fails with an ApiError if the request is denied. */
   *run(policies: readonly Matched[]): Waits<void> {
-    for (const matched of policies) {
-      yield* this.#orDenied(matched.entry.policy, undefined, this.#review(matched))
-      yield* this.#turn()
-    }
+    for (const matched of policies) yield* this.#review(matched)
     const [first] = this.#denials
     if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
   }
 
-  *#turn(): Waits<void> {
-    const turn = this.#request.turn()
-    if (turn !== undefined) yield turn
-  }
-
   *#review(matched: Matched): Waits<void> {
     const { policy, bindings } = matched.entry
-    if (!(yield* this.#request.isSelected(policy.criteria))) return
-    const paramKind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
     const annotations: Annotations = new Map()
-    for (const binding of bindings) {
-      yield* this.#orDenied(policy, binding, this.#reviewBound(matched, binding, { paramKind, annotations }))
-      // Also after one that does not match: there may be thousands.
-      yield* this.#turn()
+    try {
+      const { criteria } = policy
+      if (!isDecided(criteria, this.#attributes) && !(yield* this.#request.isSelected(criteria))) return
+      const paramKind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
+      for (const binding of bindings) {
+        yield* this.#reviewBound(matched, binding, { paramKind, annotations })
+        // Also after one that does not match: there may be thousands.
+        const turn = this.#request.turn()
+        if (turn !== undefined) yield turn
+      }
+    } catch (error) {
+      this.#fail(policy, undefined, error)
     }
     for (const [key, values] of annotations) {
       this.#attributes.context.annotate(`${policy.name}/${key}`, [...values].join(', '))
@@ -102,33 +99,42 @@ class Review {
     binding: Binding,
     { paramKind, annotations }: { readonly paramKind: Resource | undefined; readonly annotations: Annotations },
   ): Waits<void> {
-    if (!(yield* this.#request.isBound(binding))) return
-    for (const params of yield* wait(this.#request.paramsOf(binding, paramKind))) {
-      const evaluation = yield* this.#evaluate(policy, resource, params)
-      this.#act(policy, binding, evaluation, annotations)
-      yield* this.#turn()
+    const request = this.#request
+    try {
+      if (!binding.criteria.isEverything && !(yield* request.isBound(binding))) return
+      const found = request.paramsOf(binding, paramKind)
+      for (const params of found instanceof Promise ? yield* wait(found) : found) {
+        const evaluated = this.#evaluate(policy, resource, params)
+        const evaluation = evaluated instanceof Promise ? yield* wait(evaluated) : evaluated
+        this.#act(policy, binding, evaluation, annotations)
+        const turn = params === undefined ? undefined : request.turn()
+        if (turn !== undefined) yield turn
+      }
+    } catch (error) {
+      this.#fail(policy, binding, error)
     }
   }
 
   /** A fault of the configuration denies the request, unless the policy ignores errors. */
-  *#orDenied(policy: ValidatingPolicy, binding: Binding | undefined, work: Waits<void>): Waits<void> {
-    try {
-      yield* work
-    } catch (error) {
-      if (!(error instanceof ConfigurationFault)) throw error
-      if (policy.ignoresErrors) return
-      const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`
-      this.#denials.push({ policy, binding, message, reason: 'Invalid' })
-    }
+  #fail(policy: ValidatingPolicy, binding: Binding | undefined, error: unknown): void {
+    if (!(error instanceof ConfigurationFault)) throw error
+    if (policy.ignoresErrors) return
+    const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`
+    this.#denials.push({ policy, binding, message, reason: 'Invalid' })
   }
 
-  *#evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Waits<Evaluation> {
-    const compiled = yield* wait(policy.compiled())
-    const input = yield* this.#request.input(resource, params)
-    const request = this.#request
-    return yield* wait(
-      nowOrInTurns((slice) => evaluatePolicy(compiled, input, request.running(policy, slice)), request.tools),
-    )
+  #evaluate(policy: ValidatingPolicy, resource: Resource, params: Params): Maybe<Evaluation> {
+    const compiled = policy.compiled()
+    // The next time it is there.
+    if (compiled instanceof Promise) return compiled.then(() => this.#evaluate(policy, resource, params))
+    const input = this.#request.input(resource, params)
+    return input instanceof Promise
+      ? input.then((made) => this.#run(policy, compiled, made))
+      : this.#run(policy, compiled, input)
+  }
+
+  #run(policy: ValidatingPolicy, compiled: CompiledPolicy, input: PolicyInput): Maybe<Evaluation> {
+    return this.#request.run(policy, (running) => evaluatePolicy(compiled, input, running))
   }
 
   #act(policy: ValidatingPolicy, binding: Binding, evaluation: Evaluation, annotations: Annotations): void {

@@ -1,26 +1,29 @@
 /** The values of a policy's variables on one request: each is evaluated when an expression first reads it, and at most once. */
 import { quote } from '../../api/quote.ts'
-import type { Evaluated } from '../../cel/compile.ts'
-import type { Activation } from '../../cel/run.ts'
-import { nowOrInTurns, type TurnTools } from '../../cel/turns.ts'
+import { type Evaluated, Evaluation } from '../../cel/compile.ts'
+import type { Activation, Slice } from '../../cel/run.ts'
+import { inTurns, type TurnTools } from '../../cel/turns.ts'
 import { CelError, LazyStruct, type Result } from '../../cel/values.ts'
 import type { Expression } from './compile-expressions.ts'
 import { EXPRESSION_COST_MAX } from './costs.ts'
+
+/** `slice`: of the expressions that read them. */
+export type VariablesRunning = { readonly slice: Slice; readonly tools: TurnTools }
 
 export class VariableValues extends LazyStruct {
   override readonly typeName = 'kubernetes.variables'
   readonly #variables: ReadonlyMap<string, Expression>
   readonly #activation: Activation
-  readonly #tools: TurnTools
+  readonly #running: VariablesRunning
   readonly #values = new Map<string, Result | Promise<Result>>()
   #cost = 0
 
   /** `activation`: the variables that all expressions have, and these. */
-  constructor(variables: ReadonlyMap<string, Expression>, activation: Activation, tools: TurnTools) {
+  constructor(variables: ReadonlyMap<string, Expression>, activation: Activation, running: VariablesRunning) {
     super()
     this.#variables = variables
     this.#activation = activation
-    this.#tools = tools
+    this.#running = running
   }
 
   override *fields(): Generator<string> {
@@ -55,10 +58,9 @@ export class VariableValues extends LazyStruct {
       this.#values.set(name, result)
       return result
     }
-    const evaluated = nowOrInTurns(
-      (slice) => program.inTurns(this.#activation, EXPRESSION_COST_MAX, slice),
-      this.#tools,
-    )
-    return evaluated instanceof Promise ? evaluated.then(told) : told(evaluated)
+    const { slice, tools } = this.#running
+    const begun = program.begin(this.#activation, EXPRESSION_COST_MAX, slice)
+    if (!(begun instanceof Evaluation)) return told(begun)
+    return inTurns((own) => begun.finish(own), tools).then(told)
   }
 }

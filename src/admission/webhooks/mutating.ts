@@ -78,7 +78,9 @@ async function mutate(
       }
       current = { ...current, object }
       versions = new Versions(current, parts.convertByWebhook)
-      left.splice(0, left.length, ...select(current).filter((other) => other.entry.position > position))
+      // The call may have taken seconds.
+      const selectedNow = select({ ...current, known: {} })
+      left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
     if (hook.isReinvoked) reinvocations.invoked(hook.id)
   }
