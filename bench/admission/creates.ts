@@ -11,7 +11,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
-import { type Arm, type Difference, difference, median, runArms, type Slice, type Slices } from '../server/arms.ts'
+import {
+  type Arm,
+  atFullLoad,
+  type Difference,
+  difference,
+  median,
+  overKept,
+  runArms,
+  type Slice,
+} from '../server/arms.ts'
 import { type Figures, h2load, type Load } from '../server/h2load.ts'
 import { PackagedKeelson } from '../server/packaged.ts'
 import { type Target, targetOf } from '../server/targets.ts'
@@ -65,7 +74,7 @@ export async function benchAdmission({ runs, reference }: AdmissionBench): Promi
   const dir = mkdtempSync(join(tmpdir(), 'keelson-bench-admission-'))
   parts.defer(() => rmSync(dir, { recursive: true, force: true }))
   const targets = await start(parts, reference)
-  const added = await compareArms(targets.ours, runs)
+  const added = await compareArms(targets.ours, { runs, dir })
   const measured = new Map<string, Figures[]>()
   for (const target of Object.values(targets)) {
     for (const labels of [plain, labelOf('webhook')]) await h2load(target, creates(labels, warmUp), dir)
@@ -119,28 +128,48 @@ function bodyOfTwin(path: string, text: string): string {
   return text.replace('{', `{"apiVersion":"${group}/${version}","kind":"Thing",`)
 }
 
-/** As many at once as keep the server busy; and one after the other, for the time that they take. */
-const crowd = { requests: 200, connections: 4, lanes: 16 } as const
+/** As many at once as a server under load has; a few at once, so that it waits for them; and one after the other, for the time that they take. */
+const full = { requests: 1_000, clients: 4, streams: 25 } as const
+const few = { requests: 200, connections: 4, lanes: 16 } as const
 const alone = { requests: 40, connections: 1, lanes: 1 } as const
+/** Of the full load: until nothing of what is measured is still being compiled. */
 const WARM_UP_ROUNDS = 20
 
-async function compareArms(target: Target, runs: number): Promise<Figure[]> {
+async function compareArms(
+  target: Target,
+  { runs, dir }: { readonly runs: number; readonly dir: string },
+): Promise<Figure[]> {
   const rounds = runs * SLICES_PER_RUN
-  const run = async (how: Omit<Slices, 'rounds' | 'warmUp'>, before: number): ReturnType<typeof runArms> =>
-    runArms(target, arms, { rounds, warmUp: before, ...how })
-  const busy = await run(crowd, WARM_UP_ROUNDS)
-  const quiet = await run(alone, 1)
-  const cpu = (name: string): number[] => (busy.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
+  const loaded = await runArms(arms, { rounds, warmUp: WARM_UP_ROUNDS }, atFullLoad(target, full, dir))
+  using waiting = overKept(target, few)
+  const paced = await runArms(arms, { rounds, warmUp: 2 }, waiting.run)
+  using one = overKept(target, alone)
+  const quiet = await runArms(arms, { rounds, warmUp: 1 }, one.run)
+  const cpu = (name: string): number[] => (loaded.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
+  const cold = (name: string): number[] => (paced.get(name) ?? []).map(({ cpuMicros }: Slice) => cpuMicros)
   const time = (name: string): number[] => (quiet.get(name) ?? []).map(({ halfMicros }: Slice) => halfMicros)
+  const rate = (name: string): number[] => (loaded.get(name) ?? []).map(({ perSecond }: Slice) => perSecond)
   const unmatched = '500 webhooks, 1,000 policies elsewhere'
   const policy = 'a policy of five validations'
   return [
+    {
+      name: '100 creates at once',
+      value: median(rate('plain')),
+      unit: 'a second',
+      note: 'what follows, unless it says otherwise',
+    },
     figure(`${unmatched}: CPU added`, difference(cpu('named'), cpu('other')), UNMATCHED_MICROS_MAX),
     figure('the same of two kinds that no rule names', difference(cpu('other again'), cpu('other'))),
-    figure(`${unmatched}: time added`, difference(time('named'), time('other')), UNMATCHED_MICROS_MAX),
+    figure(`${unmatched}: CPU added, a few at once`, difference(cold('named'), cold('other'))),
+    figure(
+      `${unmatched}: time added, one after the other`,
+      difference(time('named'), time('other')),
+      UNMATCHED_MICROS_MAX,
+    ),
     figure(`${policy}: CPU added`, difference(cpu('policy'), cpu('plain')), POLICY_MICROS_MAX),
     figure('the same without a policy on both sides', difference(cpu('plain again'), cpu('plain'))),
-    figure(`${policy}: time added`, difference(time('policy'), time('plain')), POLICY_MICROS_MAX),
+    figure(`${policy}: CPU added, a few at once`, difference(cold('policy'), cold('plain'))),
+    figure(`${policy}: time added, one after the other`, difference(time('policy'), time('plain')), POLICY_MICROS_MAX),
   ]
 }
 
