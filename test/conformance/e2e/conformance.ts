@@ -73,21 +73,26 @@ function startServer({ isReference, manager }: Options, etcdUrl: string): Promis
   const options = {
     etcdUrl,
     // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its certificate is for both then.
-    args: [`--advertise-address=${ownAddress()}`, ...controllers],
+    args: [`--advertise-address=${ownAddress()}`, '--enable-admission-plugins=NodeRestriction', ...controllers],
     omit: ['endpoint-reconciler-type', 'disable-admission-plugins'],
-    prepare: writeAuthority,
+    prepare: (dir: string) => writeAuthority(dir, !isReference && manager !== 'real'),
   }
   return isReference ? startReference(options) : startKeelson(options)
 }
 
-/** Of client certificates: kube-controller-manager signs with it. */
-async function writeAuthority(dir: string): Promise<string[]> {
+/** Of client certificates: the one who runs the controllers signs with it, the server itself or kube-controller-manager. */
+async function writeAuthority(dir: string, isSigning: boolean): Promise<string[]> {
   using tree = new CertificateTree()
   const { certificatePem, keyPem } = tree.make('authority', { extensions: authorityExtensions })
   await writeFile(join(dir, 'ca.crt'), certificatePem)
   await writeFile(join(dir, 'ca.key'), keyPem, { mode: 0o600 })
-  return [`--client-ca-file=${join(dir, 'ca.crt')}`]
+  return [`--client-ca-file=${join(dir, 'ca.crt')}`, ...(isSigning ? signingFlags(dir) : [])]
 }
+
+const signingFlags = (dir: string): string[] => [
+  `--cluster-signing-cert-file=${join(dir, 'ca.crt')}`,
+  `--cluster-signing-key-file=${join(dir, 'ca.key')}`,
+]
 
 /**
  * Keelson has no controllers for workloads: kube-controller-manager runs these, without a Lease of its own, before which Keelson's would stand
@@ -102,8 +107,7 @@ function startManager({ manager }: Options, server: ApiServerProcess, kubeconfig
     `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
     '--use-service-account-credentials',
     `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
-    `--cluster-signing-cert-file=${join(server.dir, 'ca.crt')}`,
-    `--cluster-signing-key-file=${join(server.dir, 'ca.key')}`,
+    ...signingFlags(server.dir),
     `--controllers=${controllers.join(',')}`,
     ...(manager === 'inside' ? ['--leader-elect=false'] : []),
   ])
