@@ -1,6 +1,6 @@
 /**
- * Builds the test program of a package, with our files in the place of those that start a server. Go does not replace files of its
- * module cache by an overlay: so the two modules are also reachable by links under .cache, and go.mod has a replace for each.
+ * Builds the program with the tests of all packages, with our files in the place of those that start a server. Go does not replace files
+ * of its module cache by an overlay: so the two modules are also reachable by links under .cache, and go.mod has a replace for each.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -8,15 +8,17 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { isRecord } from '../compat/json.ts'
+import { argv0Of, mainFile, type PackagePlace, planProgram, programPath, seenFolder, testsOf } from './program.ts'
 
 const here = import.meta.dirname
 const root = join(here, '..', '..')
@@ -33,58 +35,78 @@ const replaced: Readonly<Record<string, string>> = {
   'apiextensions_testserver.go': 'apiextensions-apiserver/pkg/cmd/server/testing/testserver.go',
 }
 
-/** The flags that test/tools/install builds kube-apiserver with: what it has compiled is not compiled again. */
-const versionFlags =
-  '-s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
+const listed = join(here, 'packages.txt')
+const binary = join(cache, 'bin', 'all.test')
 
+/** What test/tools/install builds kube-apiserver with, and what `go test` tells package testing. */
+const linkerFlags =
+  '-X testing.testBinary=1 -s -w -X k8s.io/component-base/version.gitVersion=v1.33.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=33'
+
+/** The tests of one package. */
 export type TestProgram = {
   readonly name: string
   readonly binary: string
   /** Where its tests run: they read testdata. */
   readonly directory: string
-  /** Clients name themselves after it, and tests expect that. */
   readonly argv0: string
+  readonly tests: readonly string[]
 }
 
-export class Builder {
-  readonly #overlay: string
-  readonly #flags: readonly string[]
-
-  private constructor(overlay: string, flags: readonly string[]) {
-    this.#overlay = overlay
-    this.#flags = flags
-  }
-
-  static async prepare(): Promise<Builder> {
-    mkdirSync(join(cache, 'bin'), { recursive: true })
-    await linkModules()
-    const overlay = join(cache, 'overlay.json')
-    const entries = Object.entries(replaced).map(([file, of]) => [join(sources, of), join(here, 'overlay', file)])
-    writeFileSync(overlay, JSON.stringify({ Replace: Object.fromEntries(entries) }, undefined, 2))
-    return new Builder(overlay, ['-trimpath', '-gcflags', `all=-trimpath=${await sourceNames()}`])
-  }
-
-  /** Takes a minute or so where the binary is not there, or older than our files. */
-  async build(name: string): Promise<TestProgram> {
-    const path = importPath(name)
-    const binary = join(cache, 'bin', `${name.replaceAll('/', '-')}.test`)
-    const isStale = !existsSync(binary) || statSync(binary).mtimeMs < newestSource()
-    if (isStale) {
-      const draft = `${binary}.${process.pid}`
-      const flags = [...this.#flags, '-overlay', this.#overlay, `-ldflags=${versionFlags}`]
-      // Upstream's own checks are not ours, and vet goes through all that the tests import.
-      await go('test', '-c', '-vet=off', ...flags, '-o', draft, path)
-      renameSync(draft, binary)
-    }
-    const directory = runnable(name, (await go('list', '-f', '{{.Dir}}', path)).trim())
-    return { name, binary, directory, argv0: `${basename(path)}.test` }
-  }
+/** Takes minutes where the program is not there, or older than what it is made of. */
+export async function buildProgram(): Promise<void> {
+  mkdirSync(dirname(binary), { recursive: true })
+  await linkModules()
+  if (existsSync(binary) && statSync(binary).mtimeMs > newestSource()) return
+  const main = placeOf('.')
+  const entries = planProgram(readPackages().map(placeOf), main, join(cache, 'suites.go'))
+  for (const [file, of] of Object.entries(replaced)) entries.set(join(sources, of), join(here, 'overlay', file))
+  entries.set(mainFile(main), join(here, 'overlay', 'program_main.go'))
+  const etcd = seenFolder(placeOf('etcd'))
+  entries.set(join(etcd, 'server.go'), withoutStart(join(placeOf('etcd').folder, 'etcd', 'server.go')))
+  entries.set(join(etcd, 'start.go'), join(here, 'overlay', 'etcd_start.go'))
+  const overlay = join(cache, 'overlay.json')
+  writeFileSync(overlay, JSON.stringify({ Replace: Object.fromEntries(entries) }, undefined, 2))
+  const draft = `${binary}.${process.pid}`
+  const flags = ['-trimpath', '-gcflags', `all=-trimpath=${await sourceNames()}`, `-ldflags=${linkerFlags}`]
+  await go('build', ...flags, '-overlay', overlay, '-o', draft, programPath(main))
+  renameSync(draft, binary)
 }
 
-const importPath = (name: string): string =>
-  /^apiextensions(\/|$)/.test(name)
-    ? `k8s.io/apiextensions-apiserver/test/integration${name.slice('apiextensions'.length)}`
-    : `k8s.io/kubernetes/test/integration/${name}`
+/** The package etcd starts its server in a file that has more than that: a copy in which the function has another name. */
+function withoutStart(file: string): string {
+  const copy = join(cache, 'etcd_server.go')
+  const text = readFileSync(file, 'utf8')
+  const renamed = text.replace('func StartRealAPIServerOrDie(', 'func startWithin(')
+  if (renamed === text) throw new Error(`${file} has no StartRealAPIServerOrDie`)
+  writeFileSync(copy, renamed)
+  return copy
+}
+
+/** How to run the tests of a package, once the program is built. */
+export function testProgram(name: string): TestProgram {
+  const place = placeOf(name)
+  const directory = name === 'etcd' ? besideApi() : runnable(name, realpathSync(join(place.folder, place.within)))
+  return { name, binary, directory, argv0: argv0Of(place), tests: testsOf(place) }
+}
+
+/** Folders of integration tests, as packages.txt has them. */
+export function readPackages(): string[] {
+  return readFileSync(listed, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+}
+
+function placeOf(name: string): PackagePlace {
+  const isExtension = /^apiextensions(\/|$)/.test(name)
+  const module = isExtension ? 'apiextensions-apiserver' : 'kubernetes'
+  const within = isExtension ? name.slice('apiextensions/'.length) : name
+  return {
+    name,
+    folder: join(sources, module, 'test', 'integration'),
+    path: `k8s.io/${module}/test/integration`,
+    within,
+  }
+}
 
 async function go(...args: readonly string[]): Promise<string> {
   const env = { ...process.env, GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0' }
@@ -123,12 +145,26 @@ async function sourceNames(): Promise<string> {
   return `${names.join('')}${folder}/k8s.io/kubernetes@${modules.kubernetes}=>k8s.io/kubernetes;${folder}=>`
 }
 
-const newestSource = (): number =>
-  Math.max(
-    ...['extserver', 'overlay'].flatMap((folder) =>
-      readdirSync(join(here, folder)).map((file) => statSync(join(here, folder, file)).mtimeMs),
-    ),
+const newestSource = (): number => {
+  const files = ['extserver', 'overlay'].flatMap((folder) =>
+    readdirSync(join(here, folder)).map((file) => join(here, folder, file)),
   )
+  return Math.max(
+    ...[...files, listed, join(here, 'program.ts'), join(here, 'go.mod')].map((file) => statSync(file).mtimeMs),
+  )
+}
+
+/** etcd reads testdata of k8s.io/api where upstream's repository has it, which is not where modules are. */
+function besideApi(): string {
+  const tree = join(cache, 'tree')
+  const staging = join(tree, 'staging', 'src', 'k8s.io')
+  const directory = join(tree, 'test', 'integration', 'etcd')
+  mkdirSync(directory, { recursive: true })
+  mkdirSync(staging, { recursive: true })
+  const api = join(dirname(realpathSync(join(sources, 'apiextensions-apiserver'))), 'api@v0.33.4')
+  if (!existsSync(join(staging, 'api'))) symlinkSync(api, join(staging, 'api'))
+  return directory
+}
 
 /** The package's own folder, or a copy of its testdata when that has scripts: files of the module cache are not executable. */
 function runnable(name: string, directory: string): string {

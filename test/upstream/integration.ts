@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** Upstream's integration tests against a server outside: `npm run integration -- --help` says what it can do, README.md how. */
 import { startEtcd } from '../harness/etcd.ts'
-import { Builder, type TestProgram } from './build.ts'
-import { keepOutcome, keptVerdicts } from './kept.ts'
+import { buildProgram, readPackages, type TestProgram, testProgram } from './build.ts'
+import { keepOutcome } from './kept.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'
-import { ReferenceResults } from './reference-results.ts'
-import { listTests, runTest, type TimedOutcome } from './run-test.ts'
+import { Results } from './results.ts'
+import { runTest, type TimedOutcome } from './run-test.ts'
 import { Tally } from './tally.ts'
 import { Waits } from './waits.ts'
 
@@ -16,22 +16,34 @@ class Run {
   readonly tally = new Tally()
   readonly #options: Options
   readonly #etcdUrl: string
-  readonly #reference = new ReferenceResults()
+  readonly #reference = new Results('reference')
+  readonly #own: Results
   readonly #waits = new Waits()
 
   constructor(options: Options, etcdUrl: string) {
     this.#options = options
     this.#etcdUrl = etcdUrl
+    this.#own = options.server === 'reference' ? this.#reference : new Results(options.server)
   }
 
-  async take(program: TestProgram): Promise<void> {
-    const { run, skip, jobs } = this.#options
-    const tests = listTests(program, this.#etcdUrl).filter((test) => run.test(test) && !skip.test(test))
-    const takers = Array.from({ length: jobs }, async () => {
-      for (let test = tests.shift(); test !== undefined; test = tests.shift())
-        this.#keep(program.name, test, await this.#runOne(program, test))
+  async take(programs: readonly TestProgram[]): Promise<void> {
+    const wanted = programs.flatMap((program) =>
+      program.tests.filter((test) => this.#isWanted(program.name, test)).map((test) => ({ program, test })),
+    )
+    const takers = Array.from({ length: this.#options.jobs }, async () => {
+      for (let next = wanted.shift(); next !== undefined; next = wanted.shift())
+        this.#keep(next.program.name, next.test, await this.#runOne(next.program, next.test))
     })
     await Promise.all(takers)
+  }
+
+  #isWanted(name: string, test: string): boolean {
+    const { run, skip, missingOnly, server } = this.#options
+    if (!run.test(test) || skip.test(test)) return false
+    if (!missingOnly) return true
+    return (
+      this.#own.of(name, test) === undefined && (server === 'reference' || this.#reference.of(name, test) === 'pass')
+    )
   }
 
   async #runOne(program: TestProgram, test: string): Promise<TimedOutcome> {
@@ -50,7 +62,7 @@ class Run {
   #keep(name: string, test: string, outcome: TimedOutcome): void {
     const { server } = this.#options
     keepOutcome(server, name, test, outcome)
-    if (server === 'reference') this.#reference.record(name, test, outcome.result)
+    this.#own.record(name, test, outcome.result)
     const { result, seconds, said } = outcome
     const wanted = this.#reference.of(name, test)
     const remark = this.tally.add({ package: name, result, wanted, waitsFor: this.#listedUnder(name, test) })
@@ -59,15 +71,15 @@ class Run {
   }
 }
 
-/** Of each package what the last runs answered, for every test that passes on the reference or waits. */
+/** Of each package what Keelson answered last, for every test that passes on the reference or waits. */
 function table(packages: readonly string[]): Tally {
   const tally = new Tally()
-  const reference = new ReferenceResults()
+  const reference = new Results('reference')
+  const keelson = new Results('keelson')
   const waits = new Waits()
   for (const name of packages) {
-    const kept = keptVerdicts('keelson', name)
     for (const test of new Set([...reference.passed(name), ...waits.tests(name)])) {
-      const result = kept.get(test)
+      const result = keelson.of(name, test)
       const wanted = reference.of(name, test)
       const waitsFor = waits.of(name, test)
       tally.add({ package: name, result: result ?? 'fail', wanted, waitsFor })
@@ -81,13 +93,11 @@ function table(packages: readonly string[]): Tally {
 /** The exit status. */
 async function main(options: Options): Promise<number> {
   if (options.tableOnly) return report(table(options.packages))
-  const builder = await Builder.prepare()
+  await buildProgram()
+  if (options.buildOnly) return 0
   await using etcd = await startEtcd({ args: ['--quota-backend-bytes', String(QUOTA_BYTES)] })
   const run = new Run(options, etcd.clientUrl)
-  for (const name of options.packages) {
-    const program = await builder.build(name)
-    if (!options.buildOnly) await run.take(program)
-  }
+  await run.take(options.packages.map(testProgram))
   return report(run.tally)
 }
 
@@ -100,7 +110,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const argv = process.argv.slice(2)
 try {
   if (argv.includes('--help')) console.log(usage)
-  else process.exitCode = await main(parseOptions(argv))
+  else process.exitCode = await main(parseOptions(argv, readPackages()))
 } catch (error) {
   const isUsage = error instanceof UsageError
   console.error(isUsage ? `integration: ${error.message}\n\n${usage}` : error)

@@ -1,10 +1,8 @@
-/** What each test answered when it was run last, a line of JSON for each under .cache: `--table` counts them without running anything. */
+/** What each test said when it was run last, a line of JSON for each under .cache; the verdict alone is in a file that is committed (results.ts). */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../compat/json.ts'
 import { cache } from './build.ts'
 import type { ServerKind } from './options.ts'
-import type { Verdict } from './outcome.ts'
 import type { TimedOutcome } from './run-test.ts'
 
 /** The line of this test in the package's file; those of other tests stay. */
@@ -14,19 +12,6 @@ export function keepOutcome(server: ServerKind, name: string, test: string, outc
   const others = keptLines(server, name).filter((line) => !line.startsWith(start))
   const lines = [...others, JSON.stringify({ package: name, test, ...outcome })]
   writeFileSync(fileOf(server, name), `${lines.join('\n')}\n`)
-}
-
-/** By test. */
-export function keptVerdicts(server: ServerKind, name: string): Map<string, Verdict> {
-  const verdicts = new Map<string, Verdict>()
-  for (const line of keptLines(server, name)) {
-    const kept: unknown = JSON.parse(line)
-    if (!isRecord(kept)) continue
-    const { test, result } = kept
-    if (typeof test !== 'string') continue
-    if (result === 'pass' || result === 'fail' || result === 'skip') verdicts.set(test, result)
-  }
-  return verdicts
 }
 
 function keptLines(server: ServerKind, name: string): string[] {

@@ -1,22 +1,27 @@
 /**
- * What the reference answered to each test, committed: `pass`, `fail` or `skip`, the package, the test. What passes there is what can be
- * tested from outside at all, and what Keelson is measured by.
+ * What a server answered to each test when it was asked last, committed: `pass`, `fail` or `skip`, the package, the test. What passes on the
+ * reference is what can be tested from outside at all, and what Keelson is measured by.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ServerKind } from './options.ts'
 import type { Verdict } from './outcome.ts'
 
-const file = join(import.meta.dirname, 'reference.txt')
-const head =
-  '# What kube-apiserver v1.33.4 answers, as a process outside of the tests: npm run integration -- --reference writes it.'
+const heads: Readonly<Record<ServerKind, string>> = {
+  reference:
+    '# What kube-apiserver v1.33.4 answers, as a process outside of the tests: npm run integration -- --reference writes it.',
+  keelson: '# What Keelson answered when each test was run last: npm run integration writes it, and --table counts it.',
+}
 
-export class ReferenceResults {
+export class Results {
+  readonly #head: string
   readonly #path: string
   #results: Map<string, Verdict>
 
-  constructor(path: string = file) {
-    this.#path = path
-    this.#results = read(path)
+  constructor(server: ServerKind, folder: string = import.meta.dirname) {
+    this.#head = heads[server]
+    this.#path = join(folder, `${server}.txt`)
+    this.#results = read(this.#path)
   }
 
   /** Undefined: it was never asked. */
@@ -24,7 +29,7 @@ export class ReferenceResults {
     return this.#results.get(keyOf(name, test))
   }
 
-  /** Tests of a package that pass there. */
+  /** Tests of a package that passed. */
   passed(name: string): string[] {
     const start = keyOf(name, '')
     return [...this.#results]
@@ -38,7 +43,7 @@ export class ReferenceResults {
     const lines = [...this.#results].map(([key, result]) => ({ key, line: `${result}\t${key}` }))
     const sorted = lines.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
     const draft = `${this.#path}.${process.pid}`
-    writeFileSync(draft, `${[head, ...sorted].join('\n')}\n`)
+    writeFileSync(draft, `${[this.#head, ...sorted].join('\n')}\n`)
     renameSync(draft, this.#path)
   }
 }

@@ -1,5 +1,5 @@
 /** Runs one test in a process of its own, against servers of its own. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -21,12 +21,6 @@ const commandOf = (server: ServerKind): string =>
 
 export type TimedOutcome = TestOutcome & { readonly seconds: number }
 
-export function listTests({ binary, directory }: TestProgram, etcdUrl: string): string[] {
-  const env = { ...process.env, KUBE_INTEGRATION_ETCD_URL: etcdUrl }
-  const text = execFileSync(binary, ['-test.list', '^Test'], { cwd: directory, encoding: 'utf8', env })
-  return text.split('\n').filter((line) => /^Test\w+$/.test(line))
-}
-
 export async function runTest(
   program: TestProgram,
   test: string,
@@ -46,6 +40,7 @@ export async function runTest(
       ...process.env,
       KEELSON_SERVER: commandOf(server),
       KEELSON_SERVER_LOGS: join(logs, 'servers'),
+      UPSTREAM_PACKAGE: program.name,
       KUBE_INTEGRATION_ETCD_URL: etcdUrl,
       PATH: `${dirname(toolPath('etcd'))}:${dirname(process.execPath)}:${process.env['PATH']}`,
     },
