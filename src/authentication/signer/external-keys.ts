@@ -60,8 +60,16 @@ export class ExternalKeys implements AccountKeys, Disposable {
     return Math.max(0, Math.floor((this.#refreshAtMs - this.#parts.time.monotonicMs()) / 1000))
   }
 
-  /** Whether new tokens must not be signed by this key, since others could not verify them. */
-  isExcluded(keyId: string): boolean {
+  /**
+   * Whether new tokens must not be signed by this key, since others could not verify them. The signer itself names the key: one that is not
+   * known yet is asked for at once.
+   */
+  async isExcluded(keyId: string): Promise<boolean> {
+    if (this.#known(keyId).length === 0) {
+      await this.#fetch().catch((error: Error) =>
+        this.#parts.log('error', 'Error while syncing keys', { error: error.message }),
+      )
+    }
     return this.#keys.some(({ id, isExcludedFromDiscovery }) => id === keyId && isExcludedFromDiscovery)
   }
 

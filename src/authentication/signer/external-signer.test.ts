@@ -62,8 +62,18 @@ test('a new key is found with the first token that it signed, and the old one st
   assert.ok(await isVerifiedBy(after, signer))
   assert.ok(await isVerifiedBy(before, signer))
   assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 2)
-  assert.deepEqual(await signer.keys.find('unknown'), [], 'unknown keys do not flood the signer')
-  assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 2)
+  for (const unknown of ['unknown', 'other']) assert.deepEqual(await signer.keys.find(unknown), [])
+  assert.equal(server.calls.filter((call) => call === 'FetchKeys').length, 3, 'unknown keys do not flood the signer')
+})
+
+test('a new key that is excluded from discovery signs nothing, not even its first token', async () => {
+  await using parts = await start()
+  const { server, signer } = parts
+  await server.start()
+  await signer.start()
+  assert.deepEqual(await signer.keys.find('unknown'), [], 'the signer was asked just now')
+  server.rotate('second', { isExcluded: true })
+  await assert.rejects(signer.sign({}), /kid: second\) is excluded from OIDC discovery docs/)
 })
 
 test('tokens of a new key that come together all wait for it, and keys that stay are the same objects', async () => {

@@ -82,14 +82,14 @@ export class ExternalSigner implements Disposable {
     const signed = await this.#call(sign, encodeSign(payload)).catch((cause: Error) => {
       throw new Error(`while signing jwt: ${cause.message}`, { cause })
     })
-    const why = this.#headerFault(signed)
+    const why = await this.#headerFault(signed)
     if (why !== undefined) throw new Error(`while validating header: ${why}`)
     if (!isBase64Url(signed.signature)) throw new Error('empty signature returned')
     return `${signed.header}.${payload}.${signed.signature}`
   }
 
   /** The header must have a type, a key and an algorithm, and nothing else. */
-  #headerFault({ header }: SignedParts): string | undefined {
+  async #headerFault({ header }: SignedParts): Promise<string | undefined> {
     const fields = headerFields(header)
     if (fields === undefined) return 'while parsing header JSON: it is no object'
     const { alg, kid, typ, ...others } = fields
@@ -100,7 +100,7 @@ export class ExternalSigner implements Disposable {
     if (kid.length > KEY_ID_CHARACTERS_MAX) return 'key id longer than 1 kb'
     const algorithm = typeof alg === 'string' ? alg : ''
     if (!algorithms.includes(algorithm)) return `bad signing algorithm ${quote(algorithm)}`
-    if (!this.keys.isExcluded(kid)) return undefined
+    if (!(await this.keys.isExcluded(kid))) return undefined
     return `key used for signing JWT (kid: ${kid}) is excluded from OIDC discovery docs`
   }
 
