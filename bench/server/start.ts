@@ -1,6 +1,6 @@
 /**
- * How long the built package takes from the start of its process to a ready server, on an etcd that runs and is empty, and
- * what it then holds in memory. Run by itself: node bench/server/start.ts [runs]
+ * How long the packed package, installed as a stranger would, takes from the start of its process to the first request that is answered, and what it then holds in memory: on the memory store, on
+ * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty. `npm run bench -- --only start`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,41 +10,88 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts, startEtcd } from '../../test/harness/etcd.ts'
-import { installPackage } from '../../test/harness/package.ts'
-import { describeFigure, type Figure } from '../figure.ts'
+import { installPacked, npmEnvironment, packPackage } from '../../test/harness/packed.ts'
+import type { Figure } from '../figure.ts'
 
-const RUNS = 5
 /** Long enough that what was needed for the start alone has been collected. */
 const IDLE_MS = 3_000
+const POLL_MS = 2
+const MEBIBYTE_KIB = 1024
 
-type Run = { readonly readyMs: number; readonly idleMegabytes: number }
+type Run = { readonly answeredMs: number; readonly readyMs: number; readonly idleMegabytes: number }
 
-export async function measureStart(program: string, dir: string): Promise<Run> {
-  await using etcd = await startEtcd()
-  const [port = 0] = await freePorts(1)
-  const flags = [
-    `--etcd-servers=${etcd.clientUrl}`,
-    `--secure-port=${port}`,
-    '--bind-address=127.0.0.1',
-    `--cert-dir=${dir}`,
-    // With the default roles, which are written before the server is ready.
-    '--authorization-mode=Node,RBAC',
+type Case = {
+  readonly name: string
+  readonly args: readonly string[]
+  readonly answeredMsMax?: number
+  readonly readyMsMax?: number
+  readonly idleMegabytesMax: number
+}
+
+export async function benchStart({ runs }: { readonly runs: number }): Promise<readonly Figure[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-start-'))
+  try {
+    const env = npmEnvironment(dir, process.env['PATH'] ?? '')
+    const { tarball, bytes } = await packPackage(dir, env)
+    const folder = await installPacked(tarball, dir, env)
+    const program = join(folder, 'node_modules', '.bin', 'keelson')
+    const figures: Figure[] = [{ name: 'packed package', value: bytes / 1e6, unit: 'MB', target: { below: 4 } }]
+    await using etcd = await startEtcd()
+    for (const one of casesIn(dir, etcd.clientUrl)) figures.push(...(await measureCase(program, dir, one, runs)))
+    return figures
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
+  { name: 'dev --ephemeral', args: ['dev', '--ephemeral'], answeredMsMax: 250, idleMegabytesMax: 90 },
+  { name: 'dev (SQLite)', args: ['dev', `--data-dir=${join(dir, 'data')}`], answeredMsMax: 350, idleMegabytesMax: 90 },
+  {
+    name: 'serve on etcd',
+    args: ['serve', `--etcd-servers=${etcdUrl}`, '--bind-address=127.0.0.1', `--cert-dir=${dir}`],
+    readyMsMax: 500,
+    idleMegabytesMax: 110,
+  },
+]
+
+async function measureCase(program: string, dir: string, one: Case, runs: number): Promise<Figure[]> {
+  const { name, args, answeredMsMax, readyMsMax, idleMegabytesMax } = one
+  // The first has nothing that V8 compiled earlier.
+  const first = await measureStart(program, args, dir)
+  const all: Run[] = []
+  for (let run = 0; run < runs; run++) all.push(await measureStart(program, args, dir))
+  const figure = (what: string, unit: string, value: (run: Run) => number, below?: number): Figure => {
+    const sorted = all.map(value).toSorted((a, b) => a - b)
+    const note = `${sorted[0]?.toFixed(0)} to ${sorted.at(-1)?.toFixed(0)}`
+    const target = below === undefined ? {} : { target: { below } }
+    return { name: `${name}: ${what}`, value: sorted[sorted.length >> 1] ?? 0, unit, note, ...target }
+  }
+  return [
+    { name: `${name}: first answer of the first start`, value: first.answeredMs, unit: 'ms' },
+    figure('first answer', 'ms', ({ answeredMs }) => answeredMs, answeredMsMax),
+    figure('ready', 'ms', ({ readyMs }) => readyMs, readyMsMax),
+    figure('idle memory', 'MiB', ({ idleMegabytes }) => idleMegabytes, idleMegabytesMax),
   ]
+}
+
+async function measureStart(program: string, args: readonly string[], dir: string): Promise<Run> {
+  const [port = 0] = await freePorts(1)
+  const env = { ...process.env, XDG_CACHE_HOME: join(dir, 'cache') }
   const startMs = performance.now()
-  const child = spawn(program, ['serve', ...flags], {
-    stdio: 'ignore',
-    env: { ...process.env, XDG_CACHE_HOME: dir },
-  })
+  const child = spawn(program, [...args, `--secure-port=${port}`], { stdio: 'ignore', env })
   // One connection: a handshake for each look would take the server longer than the look.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  let answeredMs = 0
   try {
-    while (!(await isReady(port, agent))) {
+    for (let status = 0; status !== 200; status = await statusOf(port, agent)) {
+      if (status !== 0) answeredMs ||= performance.now() - startMs
       if (child.exitCode !== null) throw new Error('the server ended')
-      await sleep(2)
+      await sleep(POLL_MS)
     }
     const readyMs = performance.now() - startMs
     await sleep(IDLE_MS)
-    return { readyMs, idleMegabytes: residentMegabytes(child.pid ?? 0) }
+    return { answeredMs: answeredMs || readyMs, readyMs, idleMegabytes: residentMegabytes(child.pid ?? 0) }
   } finally {
     agent.destroy()
     const gone = once(child, 'exit')
@@ -53,42 +100,15 @@ export async function measureStart(program: string, dir: string): Promise<Run> {
   }
 }
 
-function isReady(port: number, agent: Agent): Promise<boolean> {
+/** 0: there is no answer. */
+function statusOf(port: number, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     get({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false, agent }, (response) => {
       response.resume()
-      resolve(response.statusCode === 200)
-    }).on('error', () => resolve(false))
+      resolve(response.statusCode ?? 0)
+    }).on('error', () => resolve(0))
   })
 }
 
 const residentMegabytes = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
-
-const dir = mkdtempSync(join(tmpdir(), 'keelson-start-'))
-try {
-  const program = await installPackage(dir)
-  const first = await measureStart(program, dir)
-  const runs: Run[] = []
-  for (let run = 0; run < Number(process.argv[2] ?? RUNS); run++) runs.push(await measureStart(program, dir))
-  const figures: readonly Figure[] = [
-    { name: 'first start, nothing compiled yet', value: first.readyMs, unit: 'ms' },
-    {
-      name: 'process start to /readyz',
-      value: median(runs.map(({ readyMs }) => readyMs)),
-      unit: 'ms',
-      target: { below: 500 },
-    },
-    {
-      name: 'idle memory',
-      value: median(runs.map(({ idleMegabytes }) => idleMegabytes)),
-      unit: 'MiB',
-      target: { below: 110 },
-    },
-  ]
-  for (const figure of figures) console.log(describeFigure(figure))
-} finally {
-  rmSync(dir, { recursive: true, force: true })
-}
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / MEBIBYTE_KIB
