@@ -10,8 +10,9 @@ import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
-/** What runs in threads of its own is loaded by name from the folder of whoever starts it. */
+/** What runs in threads or processes of its own is loaded by name from the folder of whoever starts it. */
 const workers = {
+  'etcd-stand-in': 'assets/etcd-stand-in.ts',
   'yaml-worker': 'codec/yaml-worker.ts',
   'decode-worker': 'config/files/decode-worker.ts',
   'pattern-worker': 'cel/pattern-worker.ts',

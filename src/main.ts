@@ -1,9 +1,10 @@
 /** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { crc32 } from 'node:zlib'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -15,6 +16,8 @@ if (folder !== undefined) enableCompileCache(folder)
 
 const USAGE_FAULT = 2
 const FAILURE = 1
+/** Beside this file: a source, or built. */
+const standInFile = extname(import.meta.filename) === '.ts' ? 'assets/etcd-stand-in.ts' : 'etcd-stand-in.cjs'
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000
 
@@ -22,7 +25,10 @@ const usage = `Usage: keelson <command> [flags]
 
 Commands:
   dev       Start the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
+  status    List what keelson dev runs here.
+  stop      End it. keelson stop --help lists its flags.
   serve     Serve the Kubernetes API on etcd, or from a folder. keelson serve --help lists its flags.
+  assets    Print a folder for KUBEBUILDER_ASSETS, for tests with envtest. keelson assets --help says more.
   store     Move a cluster between etcd, a data folder and a file. keelson store --help says how.
   auth why  Show why somebody may do something, or not. keelson auth why --help lists its flags.
 
@@ -37,6 +43,15 @@ async function main(args: readonly string[]): Promise<void> {
       return serve(rest)
     case 'dev':
       return dev(rest)
+    case 'assets':
+      return assets(rest)
+    // What the kube-apiserver of `keelson assets` runs.
+    case 'kube-apiserver':
+      return kubeApiServer(rest)
+    case 'status':
+      return status(rest)
+    case 'stop':
+      return stop(rest)
     case 'auth':
       return auth(rest)
     case 'store':
@@ -79,35 +94,147 @@ async function serve(args: readonly string[]): Promise<void> {
 }
 
 async function showServeHelp(): Promise<void> {
+  process.stdout.write(await serveHelp())
+}
+
+async function serveHelp(): Promise<string> {
   const { helpText } = await import('./config/flags.ts')
   const { gatesActedOn } = await import('./config/feature-gates.ts')
-  process.stdout.write(helpText(gatesActedOn))
+  return helpText(gatesActedOn)
+}
+
+async function kubeApiServer(args: readonly string[]): Promise<void> {
+  const { replaceStandIn } = await import('./assets/stand-in.ts')
+  const { exitWithParent } = await import('./assets/parent.ts')
+  // As a signal would.
+  exitWithParent(() => process.kill(process.pid, 'SIGTERM'))
+  return serve(await replaceStandIn(args))
+}
+
+async function assets(args: readonly string[]): Promise<void> {
+  const { assetsHelp, writeAssets } = await import('./assets/assets.ts')
+  if (asksForHelp(args)) {
+    process.stdout.write(assetsHelp)
+    return
+  }
+  const [, given] = /^--dir=(.+)$/.exec(args[0] ?? '') ?? (args[0] === '--dir' ? [undefined, args[1]] : [])
+  if (args.length > 0 && given === undefined) {
+    return fail(USAGE_FAULT, [`keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`])
+  }
+  const program = fileURLToPath(new URL('../bin/keelson', import.meta.url))
+  const name = `assets-${version()}-${crc32(`${process.execPath} ${program}`).toString(16)}`
+  const own = (): string => (folder === undefined ? mkdtempSync(join(tmpdir(), 'keelson-assets-')) : join(folder, name))
+  const target = given === undefined ? own() : resolve(given)
+  try {
+    writeAssets({
+      folder: target,
+      node: process.execPath,
+      program,
+      standIn: fileURLToPath(new URL(`./${standInFile}`, import.meta.url)),
+      version: version(),
+      serveHelp: await serveHelp(),
+      path: process.env['PATH'] ?? '',
+    })
+    process.stdout.write(`${target}\n`)
+  } catch (error) {
+    fail(FAILURE, [messageOf(error)])
+  }
 }
 
 async function dev(args: readonly string[]): Promise<void> {
-  const { devHelp, startDev, UsageError } = await import('./dev/dev.ts')
+  const { devHelp, UsageError } = await import('./dev/dev-flags.ts')
+  const { startDev } = await import('./dev/dev.ts')
   if (asksForHelp(args)) {
     process.stdout.write(devHelp)
     return
   }
   const { log } = createSink({ format: 'auto', isVerbose: false })
   const signals = new Signals(log)
+  const line = new ProgressLine()
   try {
+    line.show('starting …')
     const running = await startDev(args, {
       log,
       path: process.env['PATH'] ?? '',
       ownEtcd: fileURLToPath(new URL('../.cache/tools/etcd', import.meta.url)),
       nowMs: systemClock.wallMs(),
-      print: (line) => process.stdout.write(`${line}\n`),
-      progress: (line) => process.stderr.write(`keelson: ${line} after ${Math.round(performance.now())} ms\n`),
+      temporary: tmpdir(),
+      index: runningIndex(),
+      defaultKubeconfig: defaultKubeconfig(),
+      print: (text) => process.stdout.write(`${text}\n`),
+      progress: (text) => line.tell(`${text} after ${Math.round(performance.now())} ms`),
     })
     signals.stopWith(running.stop)
     await running.failed
     if (!signals.isStopping) fail(FAILURE, ['etcd has ended by itself; etcd.log in the data folder may say why'])
   } catch (error) {
+    line.clear()
     if (error instanceof UsageError) fail(USAGE_FAULT, error.faults)
     else fail(FAILURE, [messageOf(error)])
   }
+}
+
+/** What is going on, on a terminal: one line that is written over. */
+class ProgressLine {
+  readonly #isTerminal = process.stderr.isTTY
+  #isShown = false
+
+  show(text: string): void {
+    if (!this.#isTerminal) return
+    this.#isShown = true
+    process.stderr.write(`keelson: ${text}`)
+  }
+
+  clear(): void {
+    // To the beginning of the line, and nothing behind it.
+    if (this.#isShown) process.stderr.write('\r\u001b[K')
+    this.#isShown = false
+  }
+
+  /** A line that stays. */
+  tell(text: string): void {
+    this.clear()
+    process.stderr.write(`keelson: ${text}\n`)
+  }
+}
+
+async function status(args: readonly string[]): Promise<void> {
+  const { statusHelp, describeRunning } = await import('./dev/status.ts')
+  const { listRunning } = await import('./dev/running.ts')
+  if (asksForHelp(args)) {
+    process.stdout.write(statusHelp)
+    return
+  }
+  const [output, ...more] = args
+  const isJson = output === '--output=json' || output === '-ojson'
+  if (more.length > 0 || (output !== undefined && !isJson)) {
+    return fail(USAGE_FAULT, [`keelson status takes --output=json and nothing else, not ${args.join(' ')}`])
+  }
+  const running = listRunning(runningIndex())
+  process.stdout.write(isJson ? `${JSON.stringify(running)}\n` : describeRunning(running, systemClock.wallMs()))
+}
+
+async function stop(args: readonly string[]): Promise<void> {
+  const { stopHelp, stopRunning } = await import('./dev/stop.ts')
+  const { UsageError } = await import('./dev/dev-flags.ts')
+  if (asksForHelp(args)) {
+    process.stdout.write(stopHelp)
+    return
+  }
+  try {
+    for (const line of await stopRunning(args, runningIndex())) process.stdout.write(`${line}\n`)
+  } catch (error) {
+    if (error instanceof UsageError) fail(USAGE_FAULT, error.faults)
+    else fail(FAILURE, [messageOf(error)])
+  }
+}
+
+/** Where each `keelson dev` of this user notes that it runs. */
+const runningIndex = (): string | undefined => (folder === undefined ? undefined : join(folder, 'running'))
+
+function defaultKubeconfig(): string {
+  const [named = ''] = (process.env['KUBECONFIG'] ?? '').split(delimiter)
+  return named || join(homedir(), '.kube', 'config')
 }
 
 async function auth(args: readonly string[]): Promise<void> {
@@ -118,9 +245,8 @@ async function auth(args: readonly string[]): Promise<void> {
     process.stdout.write(whyHelp)
     return
   }
-  const [named = ''] = (process.env['KUBECONFIG'] ?? '').split(delimiter)
   try {
-    process.stdout.write(await authWhy(rest, { defaultKubeconfig: named || join(homedir(), '.kube', 'config') }))
+    process.stdout.write(await authWhy(rest, { defaultKubeconfig: defaultKubeconfig() }))
   } catch (error) {
     fail(error instanceof WhyUsageError ? USAGE_FAULT : FAILURE, [messageOf(error)])
   }

@@ -70,10 +70,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'dispatch.ts': ['cache', 'registry', 'verbs', 'resource-access.ts'],
   'control-plane.ts': ['*'],
   'server.ts': ['*'],
-  dev: ['config', 'server.ts'],
+  dev: ['codec', 'config', 'server.ts', 'storage'],
   testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
   cli: ['config', 'storage', 'webhooks'],
-  'main.ts': ['cli', 'config', 'dev', 'server.ts'],
+  assets: [],
+  'main.ts': ['assets', 'cli', 'config', 'dev', 'server.ts'],
   'packaged-main.ts': [],
 }
 /** These do not get `api` and `lib` for free. */

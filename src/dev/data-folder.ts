@@ -4,7 +4,7 @@
  * over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { mastersGroup } from '../api/user.ts'
@@ -25,6 +25,8 @@ export type DataFolder = {
   /** Signs ServiceAccount tokens. */
   readonly accountKey: string
   readonly kubeconfig: string
+  /** The port of the last start. */
+  readonly portFile: string
 }
 
 const SECRET_MODE = 0o600
@@ -51,8 +53,20 @@ export function prepareDataFolder(path: string, nowMs: number): DataFolder {
   }
 }
 
+/** Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched. */
+export function forgetObjects(folder: DataFolder): void {
+  for (const path of [folder.store, folder.etcdData, folder.etcdLog]) rmSync(path, { recursive: true, force: true })
+}
+
+export type KubeconfigParts = {
+  readonly serverUrl: string
+  /** The name of context, cluster and, with `-admin`, user. */
+  readonly context: string
+  readonly nowMs: number
+}
+
 /** Written at each start, since the address may have changed. */
-export function writeKubeconfig(folder: DataFolder, serverUrl: string, nowMs: number): void {
+export function writeKubeconfig(folder: DataFolder, { serverUrl, context, nowMs }: KubeconfigParts): void {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
   const admin = keepCertificate(join(folder.path, 'admin'), () =>
@@ -60,25 +74,28 @@ export function writeKubeconfig(folder: DataFolder, serverUrl: string, nowMs: nu
   )
   const text = `apiVersion: v1
 kind: Config
-current-context: keelson
+current-context: ${context}
 clusters:
-- name: keelson
+- name: ${context}
   cluster:
     server: ${serverUrl}
     certificate-authority-data: ${base64(authority.certificatePem)}
 users:
-- name: admin
+- name: ${context}-admin
   user:
     client-certificate-data: ${base64(admin.certificatePem)}
     client-key-data: ${base64(admin.keyPem)}
 contexts:
-- name: keelson
+- name: ${context}
   context:
-    cluster: keelson
-    user: admin
+    cluster: ${context}
+    user: ${context}-admin
 `
   writeSecret(folder.kubeconfig, text)
+  writeFileSync(folder.portFile, `${new URL(serverUrl).port}\n`)
 }
+
+export const kubeconfigOf = (folder: DataFolder): Buffer => readFileSync(folder.kubeconfig)
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -94,6 +111,7 @@ function layout(path: string): DataFolder {
     serverKey: join(path, 'server.key'),
     accountKey: join(path, 'sa.key'),
     kubeconfig: join(path, 'kubeconfig'),
+    portFile: join(path, 'port'),
   }
 }
 

@@ -1,32 +1,17 @@
 /** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseControllers } from '../config/controllers.ts'
-import { type Checked, checkArgs } from '../config/config.ts'
+import { type Checked, checkArgs, type Config } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
-import { realSurroundings, startServer } from '../server.ts'
-import { type DataFolder, prepareDataFolder, writeKubeconfig } from './data-folder.ts'
+import { realSurroundings, type Server, startServer } from '../server.ts'
+import { type DataFolder, forgetObjects, kubeconfigOf, prepareDataFolder, writeKubeconfig } from './data-folder.ts'
+import { type Own, splitArgs, UsageError } from './dev-flags.ts'
 import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
+import { addContext, removeContext } from './kubeconfig-merge.ts'
 import { claimFolder, forgetEtcd, noteEtcd } from './leftovers.ts'
-
-const DATA_DIR = './.keelson'
-
-export const devHelp = `Usage: keelson dev [flags]
-
-Starts the API server on this machine, with a store of its own, and writes a kubeconfig for it. Ctrl-C stops it; the next start
-goes on with the same data.
-
-  --data-dir=folder (default ${DATA_DIR})
-        Where certificates, the kubeconfig and all objects are kept. Remove it to begin anew.
-  --etcd=program
-        Start this etcd and keep objects there; --etcd=etcd means the one on the PATH. A folder that has etcd's data goes on with etcd.
-  --etcd-servers=list
-        Use an etcd that runs already, and start none.
-  --help
-        Shows this text.
-
-All flags of keelson serve are taken too (keelson serve --help): --secure-port (default 6443), --bind-address (default
-127.0.0.1), --feature-gates, --v …
-`
+import { candidatePorts, isTaken } from './ports.ts'
+import { noteRunning } from './running.ts'
 
 export type DevParts = {
   readonly log: Log
@@ -35,6 +20,12 @@ export type DevParts = {
   /** Used if there is no etcd on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
+  /** For folders that go with the process. */
+  readonly temporary: string
+  /** Where commands find what runs; undefined: nowhere. */
+  readonly index: string | undefined
+  /** The kubeconfig that kubectl reads if nothing else is said. */
+  readonly defaultKubeconfig: string
   readonly print: (line: string) => void
   /** Reports what has been done, to a user at a terminal. */
   readonly progress: (line: string) => void
@@ -46,46 +37,91 @@ export type Dev = {
   readonly failed: Promise<void>
 }
 
-export class UsageError extends Error {
-  readonly faults: readonly string[]
-
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'))
-    this.faults = faults
-  }
-}
-
 /** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
 export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
   const own = splitArgs(args)
-  // Flags are checked before anything starts; etcd's address does not matter for that.
-  orFail(checkArgs([...serveDefaults(own), '--etcd-servers=http://127.0.0.1:1', ...own.rest]))
+  // Flags are checked before anything starts; the store does not matter for that.
+  const { bindAddress } = orFail(
+    checkArgs([...serveDefaults(own), ...(own.hasServers ? [] : ['--store=memory']), ...own.rest]),
+  )
   await using stack = new AsyncDisposableStack()
-  const folder = prepareDataFolder(own.dataDir, parts.nowMs)
-  const claim = await claimFolder(folder)
-  stack.defer(() => claim.release())
-  const startsEtcd = !own.hasServers && (own.etcd !== undefined || existsSync(folder.etcdData))
+  const folder = await openFolder(own, parts, stack)
+  const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || existsSync(folder.etcdData))
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
-  const config = orFail(
-    checkArgs([
-      ...serveDefaults(own),
-      ...certificateArgs(folder),
-      ...accountArgs(folder, own),
-      ...signingArgs(folder, own),
-      ...storeArgs(folder, own, etcd),
-      ...own.rest,
-    ]),
+  const flags = [
+    ...serveDefaults(own),
+    ...certificateArgs(folder),
+    ...accountArgs(folder, own),
+    ...signingArgs(folder, own),
+    ...storeArgs(folder, own, etcd),
+    ...own.rest,
+  ]
+  const server = stack.use(await startOnFreePort({ flags, own, folder, bindAddress, log: parts.log }))
+  const url = `https://127.0.0.1:${new URL(server.url).port}`
+  writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
+  const isMerged = own.merges ? await merge(folder, own, parts, stack) : false
+  const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
+  stack.use(
+    noteRunning({ folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid }, parts.index),
   )
-  const server = stack.use(await startServer(config, realSurroundings(parts.log)))
-  const { port } = new URL(server.url)
-  writeKubeconfig(folder, `https://127.0.0.1:${port}`, parts.nowMs)
   parts.progress(`serving at ${server.url}`)
-  parts.print(`export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`)
+  parts.print(
+    isMerged ? `kubectl config use-context ${own.context}` : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
+  )
   parts.print('kubectl get ns')
   const all = stack.move()
   const failed = etcd === undefined ? new Promise<void>(() => undefined) : etcd.ended()
   return { stop: () => all.disposeAsync(), failed }
+}
+
+/** A folder that nobody else uses, with certificates. */
+async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<DataFolder> {
+  const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
+  if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
+  const folder = prepareDataFolder(path, parts.nowMs)
+  stack.use(await claimFolder(folder))
+  if (own.isReset) forgetObjects(folder)
+  return folder
+}
+
+/** Whether the next line for a person is about the kubeconfig of kubectl. */
+async function merge(folder: DataFolder, own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<boolean> {
+  const previous = await addContext(parts.defaultKubeconfig, own.context, kubeconfigOf(folder))
+  parts.progress(`context ${own.context} is in ${parts.defaultKubeconfig}`)
+  // The certificates of others stay, so that the context is right again after the next start.
+  if (own.dataDir === undefined) {
+    stack.defer(() => removeContext(parts.defaultKubeconfig, own.context, previous))
+  }
+  return true
+}
+
+type Starting = {
+  readonly flags: readonly string[]
+  readonly own: Own
+  readonly folder: DataFolder
+  readonly bindAddress: string
+  readonly log: Log
+}
+
+/** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
+async function startOnFreePort({ flags, own, folder, bindAddress, log }: Starting): Promise<Server> {
+  const startOn = async (port: number): Promise<Server> => {
+    const config: Config = orFail(checkArgs([...flags, `--secure-port=${port}`]))
+    return startServer(config, realSurroundings(log))
+  }
+  if (own.port !== undefined && own.port !== 0) return startOn(own.port)
+  let taken: unknown
+  for await (const port of candidatePorts({ last: folder.portFile, bindAddress, isAny: own.port === 0 })) {
+    try {
+      return await startOn(port)
+    } catch (error) {
+      // Somebody took it between the look and the start.
+      if (!isTaken(error)) throw error
+      taken = error
+    }
+  }
+  throw taken
 }
 
 function serveDefaults({ rest }: Own): string[] {
@@ -114,28 +150,6 @@ function controllersIn(args: readonly string[]): string[] | undefined {
   return values.length === 0 ? undefined : values.flatMap((value) => value.split(','))
 }
 
-type Own = {
-  readonly dataDir: string
-  readonly etcd: string | undefined
-  readonly hasServers: boolean
-  readonly rest: readonly string[]
-}
-
-/** The flags that only `dev` has; all others are those of `serve`. */
-function splitArgs(args: readonly string[]): Own {
-  const rest: string[] = []
-  const found = new Map<string, string>()
-  const left = [...args]
-  for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
-    const [, name = '', inline] = /^--(data-dir|etcd)(?:=(.*))?$/.exec(argument) ?? []
-    if (name === '') rest.push(argument)
-    else found.set(name, inline ?? left.shift() ?? '')
-  }
-  for (const [name, value] of found) if (value === '') throw new UsageError([`--${name} needs a value: --${name}=…`])
-  const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
-  return { dataDir: found.get('data-dir') ?? DATA_DIR, etcd: found.get('etcd'), hasServers, rest }
-}
-
 async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
   const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
   const etcd = await startEtcd({ program, dataDir: folder.etcdData, logFile: folder.etcdLog })
@@ -150,8 +164,9 @@ async function runEtcd(folder: DataFolder, given: string | undefined, parts: Dev
   return etcd
 }
 
-function storeArgs(folder: DataFolder, { hasServers }: Own, etcd: EtcdChild | undefined): string[] {
+function storeArgs(folder: DataFolder, { hasServers, isEphemeral }: Own, etcd: EtcdChild | undefined): string[] {
   if (hasServers) return []
+  if (isEphemeral) return ['--store=memory']
   return etcd === undefined ? [`--data-dir=${folder.store}`] : [`--etcd-servers=${etcd.url}`]
 }
 

@@ -1,5 +1,5 @@
 /**
- * One `keelson dev` per folder. One that was killed leaves its etcd running, which locks the data: the next one ends that etcd by
+ * One `keelson dev` per folder, by a lock of the kernel's. One that was killed leaves its etcd running, which locks the data: the next one ends that etcd by
  * its process ID, after checking that it is the etcd of this folder.
  */
 import { execFileSync } from 'node:child_process'
@@ -7,23 +7,26 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfThere } from '../lib/read-if-there.ts'
+import { lockFolder } from '../storage/sqlite/folder-lock.ts'
 import type { DataFolder } from './data-folder.ts'
 
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
 
-/** Fails if another one runs in the folder. `release` is to be called at the end. */
-export async function claimFolder(folder: DataFolder): Promise<{ readonly release: () => void }> {
-  const ownFile = join(folder.path, 'dev.pid')
-  const other = readPid(ownFile)
-  if (other !== undefined && other !== process.pid && /keelson|main\.[jt]s/.test(commandOf(other))) {
+/** Fails if another one runs in the folder. */
+export async function claimFolder(folder: DataFolder): Promise<Disposable> {
+  using owned = new DisposableStack()
+  try {
+    owned.use(lockFolder(folder.path))
+  } catch (cause) {
+    const owner = /process \d+/.exec(String(cause))?.[0] ?? 'another process'
     throw new Error(
-      `keelson dev runs in ${folder.path} already (process ${other}): stop it, or choose another --data-dir`,
+      `keelson dev runs in ${folder.path} already (${owner}): stop it, or choose another --data-dir (keelson stop --data-dir=${folder.path} stops it)`,
+      { cause },
     )
   }
   await endLeftEtcd(folder)
-  writeFileSync(ownFile, `${process.pid}\n`)
-  return { release: () => rmSync(ownFile, { force: true }) }
+  return owned.move()
 }
 
 const etcdFile = (folder: DataFolder): string => join(folder.path, 'etcd.pid')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -25,8 +25,11 @@ class DevProcess implements AsyncDisposable {
   out = ''
   err = ''
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(program, ['dev', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    // What it notes about itself and what it merges with are not this user's.
+    const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+    this.child = spawn(program, ['dev', ...args], { stdio, env: { ...process.env, ...own, ...env } })
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.out += text))
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
   }
@@ -197,12 +200,91 @@ test('an etcd that runs is used and left alone', async () => {
   await etcd.ready()
 })
 
+test('several at once choose ports of their own; status lists them, stop ends them', async () => {
+  const env = { XDG_CACHE_HOME: join(dir, 'several') }
+  const keelson = async (...args: readonly string[]): Promise<string> =>
+    (await run(program, args, { timeout: 120_000, env: { ...process.env, ...env }, cwd: dir })).stdout
+  assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
+  await assert.rejects(keelson('stop'), /no keelson dev runs in .*\.keelson: nothing runs/)
+  await using one = new DevProcess([`--data-dir=${join(dir, 'one')}`], env)
+  await using two = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
+  await using three = new DevProcess(['--ephemeral'], env)
+  const all = [one, two, three]
+  await Promise.all(all.map((dev) => dev.ready()))
+  const ports = all.map(({ err }) => /serving at https:\/\/127\.0\.0\.1:(\d+)/.exec(err)?.[1])
+  assert.equal(new Set(ports).size, 3)
+  assert.match(await kubectl('two', 'get', 'ns', '-o', 'name'), /namespace\/default/)
+
+  const told = await keelson('status')
+  assert.match(told, /^PROCESS +URL +AGE +STORE +FOLDER\n/)
+  for (const port of ports) assert.ok(told.includes(`https://127.0.0.1:${port} `), told)
+  const listed: { pid: number; store: string }[] = JSON.parse(await keelson('status', '--output=json'))
+  assert.deepEqual(listed.map(({ store }) => store).toSorted(), ['memory', 'sqlite', 'sqlite'])
+  assert.deepEqual(new Set(listed.map(({ pid }) => pid)), new Set(all.map(({ child }) => child.pid)))
+
+  assert.match(
+    await keelson('stop', `--data-dir=${join(dir, 'one')}`),
+    /keelson dev in .*one \(process \d+\) has stopped\n/,
+  )
+  await until(() => one.child.exitCode === 0, 'the first has stopped')
+  await assert.rejects(keelson('stop'), /keelson status lists what runs; --all ends all of it/)
+  await keelson('stop', '--all')
+  await until(() => all.every(({ child }) => child.exitCode === 0), 'all have stopped')
+  assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
+
+  // The kubeconfig stays right: the port is the same, though it was any.
+  await using again = new DevProcess([`--data-dir=${join(dir, 'two')}`], env)
+  await again.ready()
+  assert.ok(again.err.includes(`:${ports[1]} after`), again.err)
+})
+
+test('an ephemeral one leaves nothing behind', async () => {
+  const temporary = join(dir, 'temporary')
+  await mkdir(temporary)
+  const env = { TMPDIR: temporary }
+  await using dev = new DevProcess(['--ephemeral', '--secure-port=0'], env)
+  await dev.ready()
+  const [, kubeconfig = ''] = /^export KUBECONFIG='(.*)'$/m.exec(dev.out) ?? []
+  assert.ok(kubeconfig.startsWith(`${temporary}/keelson-`), dev.out)
+  const flags = ['--kubeconfig', kubeconfig, '--cache-dir', join(dir, 'kubectl-cache')]
+  await run(toolPath('kubectl'), [...flags, 'create', 'configmap', 'c'], { timeout: 120_000 })
+  assert.equal(await dev.stop('SIGTERM'), 0, dev.err)
+  assert.deepEqual(await readdir(temporary), [])
+})
+
+test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a context to what is there', async () => {
+  const flags = await flagsFor('reset')
+  {
+    await using dev = new DevProcess(flags)
+    await dev.ready()
+    await kubectl('reset', 'create', 'configmap', 'old')
+  }
+  const certificate = readFileSync(join(dir, 'reset', 'ca.crt'), 'utf8')
+  const merged = join(dir, 'merged')
+  const work = '- name: work\n  cluster: {server: "https://work.example.com"}\n'
+  await writeFile(merged, `apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n${work}`)
+  await using dev = new DevProcess([...flags, '--reset', '--kubeconfig-merge', '--context=mine'], {
+    KUBECONFIG: merged,
+  })
+  await dev.ready()
+  assert.equal(dev.out, 'kubectl config use-context mine\nkubectl get ns\n')
+  assert.equal(readFileSync(join(dir, 'reset', 'ca.crt'), 'utf8'), certificate)
+  const own = ['--kubeconfig', merged, '--cache-dir', join(dir, 'kubectl-cache')]
+  const { stdout } = await run(toolPath('kubectl'), [...own, 'get', 'configmap', '-o', 'name'], { timeout: 120_000 })
+  assert.doesNotMatch(stdout, /old/)
+  const { stdout: contexts } = await run(toolPath('kubectl'), [...own, 'config', 'get-clusters'])
+  assert.match(contexts, /^work$/m)
+})
+
 test('mistakes are told before anything starts', async () => {
   const { code, stderr } = await failure(['--etcd=/none', `--data-dir=${join(dir, 'fourth')}`])
   assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
   const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /--nope is not a flag[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/)
+  const both = await failure(['--ephemeral', '--etcd=etcd', '--context=a b', `--data-dir=${join(dir, 'fifth')}`])
+  assert.equal(both.code, 2)
+  assert.match(both.stderr, /--ephemeral keeps objects in memory[\s\S]*--context "a b" is no name of a context/)
   await assert.rejects(stat(join(dir, 'fifth')), { code: 'ENOENT' })
 })
 

@@ -1,0 +1,38 @@
+/**
+ * Stands in for etcd where tests start one beside `kube-apiserver` (docs/envtest.md): answers health checks, and tells Keelson what it is. A program of its own, so that nothing of the server is
+ * loaded for it.
+ */
+import { createServer } from 'node:http'
+import { exitWithParent } from './parent.ts'
+import { standInAnswer, standInPath } from './stand-in.ts'
+
+const FAILURE = 1
+const PORT_DEFAULT = '2379'
+
+function listenUrls(args: readonly string[]): URL[] {
+  const at = args.findIndex((argument) => /^--?listen-client-urls(=|$)/.test(argument))
+  const [, inline] = /=(.*)$/.exec(args[at] ?? '') ?? []
+  const given = at === -1 ? '' : (inline ?? args[at + 1] ?? '')
+  return (given || `http://127.0.0.1:${PORT_DEFAULT}`).split(',').map((one) => new URL(one))
+}
+
+for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
+  if (protocol !== 'http:') {
+    process.stderr.write(`etcd (of Keelson): --listen-client-urls must be of http, not ${protocol}\n`)
+    process.exit(FAILURE)
+  }
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/health') response.end('{"health":"true","reason":""}')
+    else if (request.url === standInPath) response.end(standInAnswer)
+    else
+      response.writeHead(501).end('{"error":"this is not etcd: it stands in for it beside Keelson and stores nothing"}')
+  })
+  server.on('error', (error) => {
+    process.stderr.write(`etcd (of Keelson): cannot listen (${error.message}): choose other --listen-client-urls\n`)
+    process.exit(FAILURE)
+  })
+  server.listen(Number(port || PORT_DEFAULT), hostname.replace(/^\[|\]$/g, ''))
+}
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
+exitWithParent(() => process.exit(0))

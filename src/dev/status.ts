@@ -1,0 +1,44 @@
+/** `keelson status`: what runs, as a table. */
+import type { Running } from './running.ts'
+
+export const statusHelp = `Usage: keelson status [flags]
+
+Lists each keelson dev of this user that runs on this machine.
+
+  --output=json
+        As JSON, for programs.
+  --help
+        Shows this text.
+`
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+export function describeRunning(running: readonly Running[], nowMs: number): string {
+  if (running.length === 0) return 'Nothing runs: keelson dev starts a server.\n'
+  const rows = running.map(({ pid, url, store, startedMs, folder }) => [
+    `${pid}`,
+    url,
+    describeAge(nowMs - startedMs),
+    store,
+    folder,
+  ])
+  const all = [['PROCESS', 'URL', 'AGE', 'STORE', 'FOLDER'], ...rows]
+  const widths = all.reduce((known, row) => row.map((cell, at) => Math.max(cell.length, known[at] ?? 0)), [0])
+  return all
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+function describeAge(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.max(0, Math.floor(ms / SECOND_MS))}s`
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m`
+  return `${Math.floor(ms / HOUR_MS)}h`
+}

@@ -1,0 +1,58 @@
+/** `keelson stop`: ends what `keelson dev` runs, in order, and waits until it is gone. */
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from './dev-flags.ts'
+import { listRunning, type Running } from './running.ts'
+
+export const stopHelp = `Usage: keelson stop [flags]
+
+Ends keelson dev: that of the folder, or, if there is none, the only one that runs. Data stays.
+
+  --data-dir=folder (default ./.keelson)
+        The folder of the one to end.
+  --all
+        Ends each keelson dev of this user.
+  --help
+        Shows this text.
+`
+
+/** Longer than a server waits for the requests that it is answering. */
+const STOP_MS_MAX = 40_000
+const POLL_MS = 20
+
+/** What it did, in lines. Fails with a UsageError, or with an Error that says what to do. */
+export async function stopRunning(args: readonly string[], index: string | undefined): Promise<string[]> {
+  const wanted = choose(args, listRunning(index))
+  for (const { pid } of wanted) process.kill(pid, 'SIGTERM')
+  await gone(wanted, index)
+  return wanted.map(({ pid, folder }) => `keelson dev in ${folder} (process ${pid}) has stopped`)
+}
+
+function choose(args: readonly string[], running: readonly Running[]): readonly Running[] {
+  if (args.includes('--all') && args.length === 1) return running
+  const [, given] = /^--data-dir=(.+)$/.exec(args[0] ?? '') ?? (args[0] === '--data-dir' ? [undefined, args[1]] : [])
+  if (args.length > 0 && given === undefined) {
+    throw new UsageError([`keelson stop takes --data-dir=FOLDER or --all, not ${args.join(' ')}`])
+  }
+  const folder = resolve(given ?? './.keelson')
+  const there = running.filter((one) => one.folder === folder)
+  if (there.length > 0) return there
+  if (given === undefined && running.length === 1) return running
+  const known = running.length === 0 ? 'nothing runs' : 'keelson status lists what runs; --all ends all of it'
+  throw new Error(`no keelson dev runs in ${folder}: ${known}`)
+}
+
+async function gone(wanted: readonly Running[], index: string | undefined): Promise<void> {
+  const pids = new Set(wanted.map(({ pid }) => pid))
+  const left = (): Running[] => listRunning(index).filter(({ pid }) => pids.has(pid))
+  for (let waitedMs = 0; left().length > 0; waitedMs += POLL_MS) {
+    if (waitedMs >= STOP_MS_MAX) {
+      throw new Error(
+        `process ${left()
+          .map(({ pid }) => pid)
+          .join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`,
+      )
+    }
+    await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,189 @@
+/** `keelson assets`, started as controller-runtime's envtest starts what it finds in KUBEBUILDER_ASSETS (`npm run envtest` runs the real one). */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get as getPlain } from 'node:http'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { createAuthority, issue } from '../../src/lib/x509/certificates.ts'
+import { freePorts, startEtcd } from '../harness/etcd.ts'
+import { until } from '../harness/until.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
+const run = promisify(execFile)
+let dir = ''
+let assets = ''
+
+before(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson assets-'))
+  const { stdout } = await run(program, ['assets', `--dir=${join(dir, "it's here")}`], { timeout: 120_000 })
+  assets = stdout.trimEnd()
+})
+after(() => rmSync(dir, { recursive: true, force: true }))
+
+class Child implements AsyncDisposable {
+  readonly process: ChildProcess
+  told = ''
+
+  constructor(name: string, args: readonly string[]) {
+    this.process = spawn(join(assets, name), args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.process.stdout, this.process.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.told += text))
+  }
+
+  async answers(url: string): Promise<void> {
+    await until(async () => {
+      assert.equal(this.process.exitCode, null, this.told)
+      return (await statusOf(url)) === 200
+    }, `${url} answers`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return
+    const gone = once(this.process, 'exit')
+    this.process.kill('SIGTERM')
+    await gone
+  }
+}
+
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const ask = url.startsWith('https:') ? request : getPlain
+    ask(url, { rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+      .on('error', () => resolve(undefined))
+      .end()
+  })
+}
+
+/** The flags of controller-runtime 0.21, and an administrator's certificate. */
+function serverFlags(name: string, port: number, etcdUrl: string) {
+  const certs = join(dir, name)
+  mkdirSync(certs)
+  const nowMs = Date.now()
+  const authority = createAuthority('envtest', nowMs)
+  const admin = issue(authority, {
+    commonName: 'admin',
+    organizations: ['system:masters'],
+    usage: 'client',
+    hosts: [],
+    nowMs,
+  })
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(join(certs, 'client-cert-auth-ca.crt'), authority.certificatePem)
+  writeFileSync(join(certs, 'sa-signer.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  writeFileSync(join(certs, 'sa-signer.crt'), publicKey.export({ type: 'spki', format: 'pem' }))
+  const flags = [
+    '--allow-privileged=true',
+    '--authorization-mode=RBAC',
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${certs}`,
+    `--client-ca-file=${join(certs, 'client-cert-auth-ca.crt')}`,
+    '--disable-admission-plugins=ServiceAccount',
+    `--etcd-servers=${etcdUrl}`,
+    `--secure-port=${port}`,
+    `--service-account-issuer=https://127.0.0.1:${port}/`,
+    `--service-account-key-file=${join(certs, 'sa-signer.crt')}`,
+    `--service-account-signing-key-file=${join(certs, 'sa-signer.key')}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+  ]
+  return { flags, admin, url: `https://127.0.0.1:${port}` }
+}
+
+type Asked = { readonly url: string; readonly admin: { certificatePem: string; keyPem: string } }
+
+function create({ url, admin }: Asked, name: string): Promise<number | undefined> {
+  const options = {
+    method: 'POST',
+    rejectUnauthorized: false,
+    agent: false,
+    cert: admin.certificatePem,
+    key: admin.keyPem,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/api/v1/namespaces/default/configmaps`, options, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    sent.on('error', reject).setHeader('content-type', 'application/json')
+    sent.end(JSON.stringify({ metadata: { name } }))
+  })
+}
+
+test('the stand-in for etcd says what it is, and kube-apiserver tells its flags', async () => {
+  const { stdout: version } = await run(join(assets, 'etcd'), ['--version'])
+  assert.match(version, /^This is not etcd: it stands in for it beside Keelson/)
+  const { stdout: help } = await run(join(assets, 'kube-apiserver'), ['--help'])
+  assert.match(help, /^ {2}--etcd-servers/m)
+  // By this envtest knows that the server is a new one.
+  assert.doesNotMatch(help, /^\s*--insecure-port\b/m)
+  assert.match((await run(join(assets, 'kube-apiserver'), ['--version'])).stdout, /^Kubernetes v1\.33/)
+})
+
+test('a control plane starts as envtest starts it, and ends when it is told to', async () => {
+  const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3)
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  const etcdFlags = [
+    `--advertise-client-urls=${etcdUrl}`,
+    `--data-dir=${join(dir, 'data')}`,
+    `--listen-client-urls=${etcdUrl}`,
+  ]
+  await using etcd = new Child('etcd', [...etcdFlags, `--listen-peer-urls=http://127.0.0.1:${peerPort}`])
+  await etcd.answers(`${etcdUrl}/health`)
+  assert.equal(await statusOf(`${etcdUrl}/v3/kv/range`), 501)
+  const server = serverFlags('certs', port, etcdUrl)
+  await using apiServer = new Child('kube-apiserver', server.flags)
+  await apiServer.answers(`${server.url}/healthz`)
+  assert.equal(await create(server, 'first'), 201)
+  for (const child of [apiServer, etcd]) {
+    child.process.kill('SIGTERM')
+    await until(() => child.process.exitCode !== null, 'it has ended')
+    assert.equal(child.process.exitCode, 0, child.told)
+  }
+})
+
+test('beside a real etcd objects are kept there', async () => {
+  await using etcd = await startEtcd()
+  const [port = 0] = await freePorts(1)
+  const server = serverFlags('real', port, etcd.clientUrl)
+  {
+    await using apiServer = new Child('kube-apiserver', server.flags)
+    await apiServer.answers(`${server.url}/healthz`)
+    assert.equal(await create(server, 'kept'), 201)
+  }
+  await using again = new Child('kube-apiserver', server.flags)
+  await again.answers(`${server.url}/healthz`)
+  assert.equal(await create(server, 'kept'), 409)
+})
+
+test('who is killed leaves nothing behind', async () => {
+  const [etcdPort = 0] = await freePorts(1)
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  // A shell that starts it and waits, as a test would.
+  const script = '"$1" --listen-client-urls="$2" & wait'
+  const parent = spawn('sh', ['-c', script, 'sh', join(assets, 'etcd'), etcdUrl], { stdio: 'ignore' })
+  await until(async () => (await statusOf(`${etcdUrl}/health`)) === 200, 'the stand-in runs')
+  parent.kill('SIGKILL')
+  await until(async () => (await statusOf(`${etcdUrl}/health`)) === undefined, 'it has ended with its parent')
+})
+
+test('kubectl is the one of the PATH, or says that there was none', async () => {
+  const tools = join(dir, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })
+  const folder = join(dir, 'with')
+  const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
+  await run(process.execPath, [program, 'assets', '--dir', folder], withPath(tools))
+  assert.equal((await run(join(folder, 'kubectl'))).stdout, 'the real one\n')
+  rmSync(tools, { recursive: true })
+  await run(process.execPath, [program, 'assets', '--dir', folder], withPath(`${folder}:${tools}`))
+  await assert.rejects(run(join(folder, 'kubectl')), /there was none on the PATH/)
+  assert.match(readFileSync(join(folder, 'kubectl'), 'utf8'), /^#!\/bin\/sh/)
+})
