@@ -2,9 +2,11 @@
  * Builds the package: the program and the packages of others that it uses in one file instead of hundreds, since opening and linking them was most of
  * the time that a start took (docs/decisions/0010-bundled-package.md). Run by `npm pack`, before it packs; an argument names another folder.
  */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
@@ -81,16 +83,57 @@ export async function buildPackage(outdir: string): Promise<void> {
     .slice(0, 16)
   const others = await build({
     ...options,
-    entryPoints: inSource({ ...workers, [entry]: 'packaged-main.ts' }),
+    entryPoints: inSource({ ...workers, [entry]: 'packaged-main.ts', testing: 'testing/index.ts' }),
     outdir,
     define: { ...options.define, PROGRAM_ID: JSON.stringify(id) },
     banner: { js: start },
   })
   for (const { path, text } of others.outputFiles) files.set(path, inAscii(text))
+  for (const [name, text] of declarationsOf('testing/index.ts')) files.set(join(outdir, 'types', name), text)
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, others]))
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
-  for (const [path, text] of files) writeFileSync(path, text)
+  for (const [path, text] of files) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+}
+
+/** The types of a source file and of those that its types name: paths below the sources, and contents. */
+function declarationsOf(file: string): Map<string, string> {
+  const made = mkdtempSync(join(tmpdir(), 'keelson-types-'))
+  try {
+    const config = join(made, 'tsconfig.json')
+    const compilerOptions = {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: made,
+      rootDir: join(root, 'src'),
+      typeRoots: [join(root, 'node_modules', '@types')],
+    }
+    const extended = { extends: join(root, 'tsconfig.json'), compilerOptions, files: [join(root, 'src', file)], include: [] }
+    writeFileSync(config, JSON.stringify(extended))
+    execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', config], { stdio: 'inherit' })
+    return named(made, file)
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}
+
+/** What a file of types names by `from './other.ts'`, itself included. Clients find types by the name of what was built from them. */
+function named(folder: string, file: string): Map<string, string> {
+  const found = new Map<string, string>()
+  const left = [file]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    const name = one.replace(/\.ts$/, '.d.ts')
+    if (found.has(name)) continue
+    const text = readFileSync(join(folder, name), 'utf8')
+    const here = dirname(one)
+    for (const [, to = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']+)["']/g)) left.push(join(here, to))
+    found.set(name, text.replaceAll(/((?:from |import\()["']\.[^"']+)\.ts(["'])/g, '$1.js$2'))
+  }
+  return found
 }
 
 const inSource = (files: Readonly<Record<string, string>>): Record<string, string> =>
