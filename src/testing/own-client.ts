@@ -32,6 +32,7 @@ export async function ask<T>(handle: Handle, request: TestRequest, history: Hist
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   const body: unknown = isJson ? parseJson(bytes) : bytes.toString()
   // What it is, the caller knows: as with any client of JSON, nothing checks it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { status: response.status, body: body as T }
 }
 

@@ -1,0 +1,168 @@
+/**
+ * Every kind of fault, by the example of docs/testing.md: an operator with one bug passes while all goes well, is found out by the fault,
+ * and passes under the fault when it is right.
+ */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, suite, test } from 'node:test'
+import { KubeConfig } from '@kubernetes/client-node'
+import { type Care, careful, SiteOperator } from '../../examples/testing/operator.ts'
+import { type Cluster, type Fault, type FaultEffect, type FaultMatch, startCluster } from '../../src/testing/index.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const resource = 'configmaps'
+
+type Found = { readonly items: readonly unknown[] }
+type Site = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
+
+/** What became of a site: whether it is ready, and how many children it has. */
+type Outcome = { readonly isReady: boolean; readonly children: number }
+
+const good: Outcome = { isReady: true, children: 1 }
+
+suite('faults find the bugs of an operator', () => {
+  let cluster: Cluster
+  before(async () => {
+    cluster = await startCluster()
+  })
+  after(() => cluster.stop())
+  afterEach(() => cluster.reset())
+
+  const start = (care: Care): SiteOperator => {
+    const kubeconfig = new KubeConfig()
+    kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
+    return new SiteOperator(kubeconfig, care)
+  }
+
+  const create = async (name: string): Promise<void> => {
+    const metadata = { name, labels: { kind: 'site' } }
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+    assert.equal((await cluster.request({ method: 'POST', path: configMaps, body })).status, 201)
+  }
+
+  const touch = async (name: string, text: string): Promise<void> => {
+    const body = { data: { text } }
+    assert.equal((await cluster.request({ method: 'PATCH', path: `${configMaps}/${name}`, body })).status, 200)
+  }
+
+  const outcome = async (name: string): Promise<Outcome> => {
+    const { body: site } = await cluster.request<Site>({ path: `${configMaps}/${name}` })
+    const { body: children } = await cluster.request<Found>({ path: `${configMaps}?labelSelector=site%3D${name}` })
+    const isReady = site.metadata.annotations?.['example.dev/ready'] === 'true'
+    return { isReady, children: children.items.length }
+  }
+
+  type Act = (operator: SiteOperator, fault: Fault | undefined) => Promise<void>
+
+  /** One site, made while the operator runs; `fault` is set when it watches. */
+  const run = async (care: Care, fault: readonly [FaultMatch, FaultEffect] | undefined, act: Act): Promise<Outcome> => {
+    {
+      await using operator = start(care)
+      await cluster.waitFor(() => operator.watches > 0, { what: 'the operator watches' })
+      await act(operator, fault && cluster.faults.on(...fault))
+      cluster.faults.clear()
+      await operator.settled()
+    }
+    // Only now: an operator that still runs would go on with what the reset takes away.
+    const result = await outcome('home')
+    await cluster.reset()
+    return result
+  }
+
+  /** Of an operator with a bug, without and with the fault; and of one that is careful, with it. */
+  const compare = async (
+    bug: Partial<Care>,
+    fault: readonly [FaultMatch, FaultEffect],
+    act: Act,
+  ): Promise<{ unseen: Outcome; found: Outcome; right: Outcome }> => ({
+    unseen: await run({ ...careful, ...bug }, undefined, act),
+    found: await run({ ...careful, ...bug }, fault, act),
+    right: await run(careful, fault, act),
+  })
+
+  /** A site is made, and the operator does what it does about it. */
+  const makeSite: Act = async (operator, fault) => {
+    await create('home')
+    await cluster.waitFor(async () => (fault?.hits ?? 0) > 0 || (await outcome('home')).isReady, {
+      what: 'the operator has come to the fault, or to an end',
+    })
+    await operator.settled()
+  }
+
+  test('status: a request that fails is tried again', async () => {
+    const fault = [{ verb: 'create', resource, times: 1 }, { status: 500 }] as const
+    const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: false, children: 0 })
+  })
+
+  test('conflict: an object that somebody else has changed is read again', async () => {
+    const fault = [{ verb: 'update', resource, name: 'home', times: 1 }, { conflict: true }] as const
+    const { unseen, found, right } = await compare({ rereads: false }, fault, makeSite)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: false, children: 1 })
+  })
+
+  test('dropConnection: a write whose answer is lost may have been made', async () => {
+    const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
+    const { unseen, found, right } = await compare({ looksAgain: false, namesChildren: false }, fault, makeSite)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: true, children: 2 })
+  })
+
+  test('dropConnection: a request that did not arrive is sent again', async () => {
+    const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: true }] as const
+    const { unseen, found, right } = await compare({ retries: false }, fault, makeSite)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: false, children: 0 })
+  })
+
+  test('delayMs: what is begun is not seen by the next pass', async () => {
+    const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
+    const act: Act = async (operator, set) => {
+      await create('home')
+      const hasBegun = async (): Promise<boolean> => set?.hits === 1 || (await outcome('home')).isReady
+      await cluster.waitFor(hasBegun, { what: 'the first pass creates' })
+      if (set === undefined) await operator.settled()
+      await touch('home', 'again')
+      if (set !== undefined) await cluster.waitFor(() => set.hits === 2, { what: 'the second pass creates' })
+    }
+    const { unseen, found, right } = await compare({ namesChildren: false }, fault, act)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: true, children: 2 })
+  })
+
+  test('closeWatch: a watch that has ended is opened again', async () => {
+    const fault = [{ verb: 'watch', resource, times: 1 }, { closeWatch: true }] as const
+    const act: Act = async (operator, set) => {
+      let hasEnded = false
+      void operator.ended.then(() => {
+        hasEnded = true
+      })
+      if (set !== undefined) await cluster.waitFor(() => hasEnded || operator.watches > 1, { what: 'a new watch' })
+      await create('home')
+      if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
+    }
+    const { unseen, found, right } = await compare({ rewatches: false }, fault, act)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.deepEqual(found, { isReady: false, children: 0 })
+  })
+
+  test('staleRead: what a list does not show may be there', async () => {
+    const fault = [{ verb: 'list', resource }, { staleRead: true }] as const
+    const act: Act = async (operator) => {
+      await create('home')
+      await cluster.waitFor(async () => (await outcome('home')).isReady)
+      await operator.settled()
+      await touch('home', 'again')
+      const name = 'home'
+      const version = (): number => Number(cluster.history({ resource, name }).at(-1)?.resourceVersion ?? 0)
+      const touched = version()
+      await touch('home', 'and again')
+      await cluster.waitFor(() => version() > touched)
+      await operator.settled()
+    }
+    const { unseen, found, right } = await compare({ namesChildren: false }, fault, act)
+    assert.deepEqual([unseen, right], [good, good])
+    assert.ok(found.children > 1, `${found.children} children`)
+  })
+})

@@ -1,0 +1,267 @@
+/** keelson/testing: history, the clock, and the ways of state: fork, snapshot, restore, reset. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, suite, test } from 'node:test'
+import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
+import { type Cluster, startCluster } from '../../src/testing/index.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+type Named = { readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly uid: string } }
+type Listed = { readonly items: readonly Named[] }
+
+async function create(cluster: Cluster, name: string, data: Record<string, string> = {}): Promise<Named> {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }
+  const answer = await cluster.request<Named>({ method: 'POST', path: configMaps, body })
+  assert.equal(answer.status, 201)
+  return answer.body
+}
+
+async function names(cluster: Cluster): Promise<string[]> {
+  const { body } = await cluster.request<Listed>({ path: configMaps })
+  return body.items.map(({ metadata }) => metadata.name).filter((name) => name !== 'kube-root-ca.crt')
+}
+
+suite('a cluster whose state goes forth and back', () => {
+  let cluster: Cluster
+  before(async () => {
+    cluster = await startCluster()
+  })
+  after(() => cluster.stop())
+  afterEach(() => cluster.reset())
+
+  test('history: who wrote what, and owns which fields', async () => {
+    const alice = { name: 'alice', groups: ['system:masters'] }
+    const core = await cluster.client(CoreV1Api, alice)
+    const body = { metadata: { name: 'x' }, data: { a: '1' } }
+    await core.createNamespacedConfigMap({ namespace: 'default', body, fieldManager: 'one' })
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { b: '2' } }
+    const path = `${configMaps}/x?fieldManager=two`
+    const contentType = 'application/apply-patch+yaml'
+    assert.equal((await cluster.request({ method: 'PATCH', path, body: applied, contentType })).status, 200)
+    await core.deleteNamespacedConfigMap({ namespace: 'default', name: 'x' })
+    const [created, patched, deleted, ...others] = cluster.history({ resource: 'configmaps', name: 'x' })
+    assert.deepEqual(others, [])
+    assert.ok(created !== undefined && patched !== undefined && deleted !== undefined)
+    const { operation, verb, namespace, source, user } = created
+    assert.deepEqual(
+      { operation, verb, namespace, source, user: user?.name, before: created.before },
+      { operation: 'create', verb: 'create', namespace: 'default', source: 'client', user: 'alice', before: undefined },
+    )
+    assert.deepEqual(created.owners, [
+      { manager: 'one', operation: 'Update', subresource: '', fields: ['.data', '.data.a'] },
+    ])
+    assert.deepEqual(
+      [patched.operation, patched.verb, patched.source, patched.user?.name],
+      ['update', 'patch', 'test', 'kubernetes-admin'],
+    )
+    assert.deepEqual(patched.object?.['data'], { a: '1', b: '2' })
+    assert.deepEqual(patched.before?.['data'], { a: '1' })
+    assert.equal(patched.object.metadata['resourceVersion'], patched.resourceVersion)
+    assert.deepEqual(
+      patched.owners.map(({ manager, fields }) => [manager, fields]),
+      [
+        ['two', ['.data.b']],
+        ['one', ['.data', '.data.a']],
+      ],
+    )
+    assert.deepEqual([deleted.operation, deleted.verb, deleted.object], ['delete', 'delete', undefined])
+    assert.deepEqual(cluster.history({ user: 'alice' }), [created, deleted])
+    assert.deepEqual(cluster.history({ user: 'alice', after: created.resourceVersion }), [deleted])
+    assert.deepEqual(cluster.history({ name: 'x', namespace: 'other' }), [])
+  })
+
+  test('the clock: events and tokens expire', async () => {
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'x' },
+    }
+    const events = '/api/v1/namespaces/default/events'
+    assert.equal((await cluster.request({ method: 'POST', path: events, body: event })).status, 201)
+    const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } }
+    const { body: given } = await cluster.request<{ status: { token: string } }>({
+      method: 'POST',
+      path: '/api/v1/namespaces/default/serviceaccounts/default/token',
+      body: asked,
+    })
+    const review = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: given.status.token },
+    }
+    const isValid = async (): Promise<boolean | undefined> => {
+      const path = '/apis/authentication.k8s.io/v1/tokenreviews'
+      const { body } = await cluster.request<{ status: { authenticated?: boolean } }>({
+        method: 'POST',
+        path,
+        body: review,
+      })
+      return body.status.authenticated
+    }
+    const has = async (): Promise<boolean> => (await cluster.request({ path: `${events}/e` })).status === 200
+    assert.deepEqual([await isValid(), await has()], [true, true])
+    const startMs = cluster.clock.now().getTime()
+    await cluster.clock.advance('5m')
+    assert.deepEqual([await isValid(), await has()], [true, true])
+    await cluster.clock.advance('6m')
+    assert.deepEqual([await isValid(), await has()], [undefined, true])
+    await cluster.clock.advance('1h')
+    assert.equal(await has(), false)
+    assert.ok(cluster.clock.now().getTime() - startMs >= 71 * 60_000)
+    const [expired] = cluster.history({ resource: 'events' }).slice(-1)
+    assert.deepEqual([expired?.operation, expired?.verb, expired?.user], ['delete', '', undefined])
+    const made = await create(cluster, 'later')
+    const { body } = await cluster.request<{ metadata: { creationTimestamp: string } }>({
+      path: `${configMaps}/${made.metadata.name}`,
+    })
+    assert.ok(Date.parse(body.metadata.creationTimestamp) >= startMs + 70 * 60_000)
+    await assert.rejects(cluster.clock.advance(-1), RangeError)
+    await assert.rejects(cluster.clock.advance('soon'), RangeError)
+  })
+
+  test('the clock: what controllers do at a time is done', async () => {
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'done' },
+      spec: {
+        ttlSecondsAfterFinished: 3600,
+        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+      },
+    }
+    const jobs = '/apis/batch/v1/namespaces/default/jobs'
+    assert.equal((await cluster.request({ method: 'POST', path: jobs, body: job })).status, 201)
+    const now = cluster.clock.now().toISOString()
+    const condition = (type: string) => ({ type, status: 'True', lastTransitionTime: now, lastProbeTime: now })
+    const status = {
+      startTime: now,
+      completionTime: now,
+      succeeded: 1,
+      conditions: [condition('SuccessCriteriaMet'), condition('Complete')],
+    }
+    const path = `${jobs}/done/status`
+    assert.equal((await cluster.request({ method: 'PATCH', path, body: { status } })).status, 200)
+    await cluster.clock.advance('61m')
+    const isGone = async (): Promise<boolean> => {
+      const { body } = await cluster.request<{ metadata?: { deletionTimestamp?: string } }>({ path: `${jobs}/done` })
+      return body.metadata?.deletionTimestamp !== undefined || body.metadata === undefined
+    }
+    await cluster.waitFor(async () => (await cluster.request({ path: `${jobs}/done` })).status === 404 || isGone())
+  })
+
+  test('a fork: both sides go on, with their own history, faults and clock', async () => {
+    await create(cluster, 'before')
+    await using fork = await cluster.fork()
+    assert.notEqual(fork.url, cluster.url)
+    await create(cluster, 'here')
+    await create(fork, 'there')
+    assert.deepEqual(await names(cluster), ['before', 'here'])
+    assert.deepEqual(await names(fork), ['before', 'there'])
+    assert.deepEqual(
+      fork.history({ source: 'test' }).map(({ name }) => name),
+      ['there'],
+    )
+    fork.faults.on({ verb: 'list' }, { status: 503 })
+    await fork.clock.advance('1h')
+    const core = await cluster.client(CoreV1Api)
+    assert.ok((await core.listNamespacedConfigMap({ namespace: 'default' })).items.length > 0)
+    const forked = await fork.client(CoreV1Api)
+    await assert.rejects(forked.listNamespacedConfigMap({ namespace: 'default' }), { code: 503 })
+    fork.faults.clear()
+    assert.ok(fork.clock.now().getTime() - cluster.clock.now().getTime() > 3_500_000)
+    // Controllers run in it as well.
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }
+    await fork.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace })
+    const account = '/api/v1/namespaces/n/serviceaccounts/default'
+    await fork.waitFor(async () => (await fork.request({ path: account })).status === 200)
+    await using second = await fork.fork()
+    assert.deepEqual(await names(second), ['before', 'there'])
+    await fork.reset()
+    assert.deepEqual(await names(fork), ['before'])
+  })
+
+  test('a fork is started by its first client, and one that is not used stops', async () => {
+    await create(cluster, 'x')
+    const fork = await cluster.fork()
+    const core = await fork.client(CoreV1Api)
+    assert.equal((await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name, 'x')
+    await fork.stop()
+    const unused = await cluster.fork()
+    await unused.stop()
+  })
+
+  test('a snapshot: restored by writes, which watches see', async () => {
+    const kept = await create(cluster, 'kept', { text: 'first' })
+    const snapshot = cluster.snapshot()
+    const kubeconfig = new KubeConfig()
+    kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
+    const events: string[] = []
+    const query = { resourceVersion: kept.metadata.resourceVersion }
+    const onEvent = (type: string, { metadata }: Named): void => void events.push(`${type} ${metadata.name}`)
+    const watch = await new Watch(kubeconfig).watch(configMaps, query, onEvent, () => undefined)
+    await create(cluster, 'passing')
+    const path = `${configMaps}/kept`
+    await cluster.request({ method: 'PATCH', path, body: { data: { text: 'second' } } })
+    await cluster.restore(snapshot)
+    assert.deepEqual(await names(cluster), ['kept'])
+    const { body } = await cluster.request<Named & { data: { text: string } }>({ path })
+    assert.equal(body.data.text, 'first')
+    assert.equal(body.metadata.uid, kept.metadata.uid)
+    assert.ok(Number(body.metadata.resourceVersion) > Number(kept.metadata.resourceVersion))
+    await cluster.waitFor(() => events.length >= 4)
+    watch.abort()
+    assert.deepEqual(events.slice(0, 4), ['ADDED passing', 'MODIFIED kept', 'MODIFIED kept', 'DELETED passing'])
+    assert.deepEqual(
+      cluster.history({ verb: 'restore', resource: 'configmaps' }).map(({ operation, name }) => `${operation} ${name}`),
+      ['update kept', 'delete passing'],
+    )
+    // Again, and after what it deletes has been made anew.
+    await cluster.request({ method: 'DELETE', path })
+    await create(cluster, 'kept', { text: 'third' })
+    await cluster.restore(snapshot)
+    const { body: again } = await cluster.request<Named>({ path })
+    assert.equal(again.metadata.uid, kept.metadata.uid)
+  })
+
+  test('reset: definitions, roles and namespaces go, too', async () => {
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'sites.example.dev' },
+      spec: {
+        group: 'example.dev',
+        scope: 'Namespaced',
+        names: { plural: 'sites', singular: 'site', kind: 'Site' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    }
+    const sites = '/apis/example.dev/v1/namespaces/default/sites'
+    for (let round = 0; round < 2; round++) {
+      const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+      assert.equal((await cluster.request({ method: 'POST', path, body: definition })).status, 201)
+      const site = { apiVersion: 'example.dev/v1', kind: 'Site', metadata: { name: 's' } }
+      await cluster.waitFor(
+        async () => (await cluster.request({ method: 'POST', path: sites, body: site })).status === 201,
+      )
+      const [written] = cluster.history({ resource: 'sites' })
+      assert.deepEqual([written?.group, written?.name, written?.namespace], ['example.dev', 's', 'default'])
+      cluster.faults.on({}, { status: 500 })
+      await cluster.reset()
+      assert.deepEqual(cluster.history(), [])
+      await cluster.waitFor(async () => (await cluster.request({ path: sites })).status === 404)
+    }
+    const core = await cluster.client(CoreV1Api)
+    assert.equal((await core.listNamespace()).items.length, 4)
+  })
+})
+
+test('a cluster can begin at another time', async () => {
+  await using cluster = await startCluster({ now: '2040-02-03T04:05:06Z' })
+  const { metadata } = await create(cluster, 'x')
+  const { body } = await cluster.request<{ metadata: { creationTimestamp: string } }>({
+    path: `${configMaps}/${metadata.name}`,
+  })
+  assert.match(body.metadata.creationTimestamp, /^2040-02-03T04:/)
+  await assert.rejects(startCluster({ now: 'tomorrow' }), /is no time/)
+})
