@@ -1,0 +1,167 @@
+/**
+ * The commands of a Markdown page, to be run as a reader would type them. Blocks that are fenced and marked `sh` are commands, in their
+ * order, in one folder; `sh needs=go` says what they need besides. A block with `file=NAME` is written to that file, and a block marked
+ * `text` is what the commands before it print, among other lines; `…` in it stands for anything.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export type Block =
+  | { readonly kind: 'commands'; readonly text: string; readonly needs: string | undefined; readonly expected: string }
+  | { readonly kind: 'file'; readonly name: string; readonly text: string; readonly needs: string | undefined }
+
+/** Of a block that is only shown (YAML without a file, output of nothing) there is none here. */
+export function readBlocks(markdown: string): readonly Block[] {
+  const blocks: Block[] = []
+  for (const [, info = '', text = ''] of markdown.matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)) {
+    const [language = '', ...attributes] = info.split(/\s+/)
+    const attribute = (name: string) => attributes.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
+    const [file, needs] = [attribute('file'), attribute('needs')]
+    const last = blocks.at(-1)
+    if (file !== undefined) blocks.push({ kind: 'file', name: file, text, needs })
+    else if (language === 'sh') blocks.push({ kind: 'commands', text, needs, expected: '' })
+    else if (language === 'text' && last?.kind === 'commands') blocks.splice(-1, 1, { ...last, expected: text })
+  }
+  return blocks
+}
+
+export type Session = {
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  /** In place of 6443, so that two sessions do not meet. */
+  readonly port: number
+  /** Why blocks that need something cannot be run here; undefined: they can. */
+  readonly lacks: (need: string) => string | undefined
+  readonly onSkipped: (need: string, why: string) => void
+}
+
+/** Fails when a command does, or does not print what the page says. What was started is ended. */
+export async function runBlocks(blocks: readonly Block[], session: Session): Promise<void> {
+  await using page = new RunningPage(session)
+  for (const block of blocks) {
+    const why = block.needs === undefined ? undefined : session.lacks(block.needs)
+    if (block.needs !== undefined && why !== undefined) session.onSkipped(block.needs, why)
+    else if (block.kind === 'file') await writeNested(join(session.folder, block.name), block.text)
+    else await page.run(block.text, block.expected)
+  }
+}
+
+async function writeNested(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+/** A command that serves until it is ended. The page says `# Ctrl-C` where a reader ends it. */
+const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
+const interrupts = /^# Ctrl-C\b/
+/** Later commands know of it, by the value that it had. */
+const assigns = /^(export )?([A-Z_]+)=/
+
+/** It takes a second; minutes on a machine that is busy with other tests. */
+const READY_MS_MAX = 300_000
+
+class RunningPage implements AsyncDisposable {
+  readonly #session: Session
+  #assignments: string[] = []
+  #server: ChildProcess | undefined
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async run(text: string, expected: string): Promise<void> {
+    let printed = ''
+    let pending: string[] = []
+    const flush = async (): Promise<void> => {
+      if (pending.length > 0) printed += await this.#shell(pending.join('\n'))
+      pending = []
+    }
+    for (const line of text.replaceAll(/\\\n\s*/g, '').split('\n')) {
+      if (serves.test(line)) {
+        await flush()
+        await this.#serve(line)
+      } else if (interrupts.test(line)) {
+        await flush()
+        await this.#interrupt()
+      } else {
+        const [, exported = '', name] = assigns.exec(line) ?? []
+        // One that stands before a command is for that command alone.
+        if (name === undefined || /^[A-Z_]+=\w* \S/.test(line)) pending.push(line)
+        else {
+          await flush()
+          const value = await this.#shell(`${line}\nprintf %s "$${name}"`)
+          this.#assignments.push(`${exported}${name}='${value.replaceAll("'", `'\\''`)}'`)
+        }
+      }
+    }
+    await flush()
+    const missing = expected.split('\n').filter((line) => line.trim() !== '' && !patternOf(line).test(printed))
+    assert.deepEqual(missing, [], `${text} printed\n${printed}`)
+  }
+
+  async #shell(script: string): Promise<string> {
+    const child = this.#spawn(script, ['ignore', 'pipe', 'pipe'])
+    let [stdout, stderr] = ['', '']
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    const [status] = await once(child, 'close')
+    assert.equal(status, 0, `${script}\n${stdout}${stderr}`)
+    return stdout
+  }
+
+  /** Resolves when it is ready: `dev` prints what to type, `serve` logs. */
+  async #serve(command: string): Promise<void> {
+    await this.#interrupt()
+    const own = /--secure-port/.test(command) ? command : `${command} --secure-port=${this.#session.port}`
+    const server = this.#spawn(`exec ${own}`, ['ignore', 'pipe', 'pipe'])
+    this.#server = server
+    const lines: string[] = []
+    const ready = Promise.withResolvers<void>()
+    for (const stream of [server.stdout, server.stderr]) {
+      if (stream === null) continue
+      createInterface(stream).on('line', (line) => {
+        lines.push(line)
+        if (/^export KUBECONFIG=|"message":"serving"/.test(line)) ready.resolve()
+      })
+    }
+    server.once('exit', () => ready.reject(new Error(`${own} ended\n${lines.join('\n')}`)))
+    const tooLate = setTimeout(() => ready.reject(new Error(`${own} is not ready\n${lines.join('\n')}`)), READY_MS_MAX)
+    try {
+      await ready.promise
+    } finally {
+      clearTimeout(tooLate)
+    }
+  }
+
+  /** A server stops in order when it is interrupted. */
+  async #interrupt(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    const gone = once(server, 'exit')
+    server.kill('SIGINT')
+    await gone
+    assert.equal(server.exitCode, 0)
+  }
+
+  #spawn(script: string, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {
+    const { folder, env, port } = this.#session
+    const whole = ['set -e', ...this.#assignments, script].join('\n').replaceAll(':6443', `:${port}`)
+    return spawn('sh', ['-c', whole], { cwd: folder, env, stdio })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#interrupt()
+  }
+}
+
+/** Spaces are as many as a table has today. */
+function patternOf(line: string): RegExp {
+  const parts = line.trim().split(/(\s+|…)/)
+  const source = parts.map((part) => (part === '…' ? '.*' : /^\s+$/.test(part) ? '\\s+' : RegExp.escape(part)))
+  return new RegExp(source.join(''))
+}

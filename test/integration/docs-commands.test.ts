@@ -1,0 +1,94 @@
+/** Every command of README.md and of the chapters in docs/ is run, so that what a stranger types works. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { freePorts, toolPath } from '../harness/etcd.ts'
+import { type Block, readBlocks, runBlocks } from '../harness/markdown-commands.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const pages = [
+  'README.md',
+  'docs/start.md',
+  'docs/test-your-operator.md',
+  'docs/apis-without-nodes.md',
+  'docs/operate.md',
+  'docs/upgrade.md',
+  'docs/from-kube-apiserver.md',
+  'docs/from-envtest.md',
+  'docs/from-kcp.md',
+]
+
+for (const page of pages) {
+  test(`the commands of ${page} can be typed`, async (t) => {
+    const blocks = readBlocks(readFileSync(join(root, page), 'utf8'))
+    // In a page without them something is wrong with the fences.
+    assert.ok(blocks.some(({ kind }) => kind === 'commands'))
+    await runPage(blocks, t)
+  })
+}
+
+test('README.md has no indented commands, which nobody would run', () => {
+  assert.doesNotMatch(readFileSync(join(root, 'README.md'), 'utf8'), /^ {4}\S/m)
+})
+
+async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> {
+  // A checkout that a command may leave things in: data goes to the folder that one stands in.
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-')))
+  try {
+    await mkdir(join(folder, 'bin'))
+    await symlink(join(root, 'bin', 'keelson'), join(folder, 'bin', 'keelson'))
+    for (const name of ['docs', 'node_modules']) await symlink(join(root, name), join(folder, name))
+    const [port = 0] = await freePorts(1)
+    await runBlocks(blocks, {
+      folder,
+      env: environment(folder),
+      port,
+      lacks: (need) => lacks(need, folder),
+      onSkipped: (need, why) => t.diagnostic(`skipped, needs ${need}: ${why}`),
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function environment(folder: string): NodeJS.ProcessEnv {
+  const { KUBECONFIG: _, ...env } = process.env
+  const tools = dirname(toolPath('kubectl'))
+  return {
+    ...env,
+    PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
+    KUBECACHEDIR: join(folder, 'kubectl-cache'),
+  }
+}
+
+/** What blocks may need, and how to see that it is missing. */
+function lacks(need: string, folder: string): string | undefined {
+  const isThere = (command: string): boolean =>
+    spawnSync('sh', ['-c', command], { env: environment(folder), stdio: 'ignore' }).status === 0
+  switch (need) {
+    case 'npm-registry':
+      return 'it takes the network; .ci/run does it in a clean clone'
+    case 'systemd':
+      return 'it changes the machine'
+    case 'etcd':
+      return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
+    case 'go':
+      if (!isThere('go version')) return 'no Go on the PATH'
+      // Stands for the reader's own module.
+      for (const file of ['go.mod', 'go.sum']) copyFileSync(join(root, 'test/clients/operator', file), join(folder, file))
+      return undefined
+    case 'python':
+      return isThere("python3 -c 'import kubernetes, pytest'") ? undefined : 'no Python with kubernetes and pytest'
+    case 'maven':
+      return isThere('mvn -o --version && ls ~/.m2/repository/io/fabric8') ? undefined : 'no Maven that has fabric8'
+    case 'cargo':
+      return isThere('ls ~/.cargo/registry/src/*/kube-5.*') ? undefined : 'no Rust that has the crate kube'
+    default:
+      assert.fail(`a page needs ${need}, which nobody knows`)
+  }
+}
