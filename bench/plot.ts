@@ -9,7 +9,7 @@ const LABEL_X = 16
 const RATE = { x: 96, width: 250 } as const
 const CPU = { x: 480, width: 150 } as const
 const TOP = 74
-const ROW = 34
+const ROW = 42
 const BAR = 16
 const BOTTOM = 62
 
@@ -68,11 +68,11 @@ function drawRow({ load, rate, cpu }: Row, y: number, most: number): string {
     text(LABEL_X, y + 13, load),
     bar('rate', RATE.x, y, rateWidth),
     text(RATE.x + rateWidth + 6, y + 13, `${rate.value.toFixed(1)}×`),
-    pairText(RATE.x, y + 27, rate),
+    pairText(RATE.x, y + 29, rate),
     bar('whole', CPU.x, y, CPU.width),
     bar('cpu', CPU.x, y, cpuWidth),
     text(CPU.x + CPU.width + 6, y + 13, `${Math.round(cpu.value * 100)} %`),
-    pairText(CPU.x, y + 27, cpu),
+    pairText(CPU.x, y + 29, cpu),
   ].join('\n')
 }
 
@@ -81,8 +81,8 @@ function memoryText(figures: readonly Figure[]): string {
   return pair === undefined ? '' : `Memory: ${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}.`
 }
 
-const pairText = (x: number, y: number, { pair }: Figure): string =>
-  pair === undefined ? '' : text(x, y, `${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}`, 'note')
+const pairText = (x: number, y: number, { pair, note = '' }: Figure): string =>
+  text(x, y, pair === undefined ? note : `${whole(pair.keelson)} against ${whole(pair.reference)} ${pair.unit}`, 'note')
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
 

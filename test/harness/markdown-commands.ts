@@ -7,8 +7,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { until } from './until.ts'
 
 export type Block =
   | { readonly kind: 'commands'; readonly text: string; readonly needs: string | undefined; readonly expected: string }
@@ -113,25 +115,29 @@ class RunningPage implements AsyncDisposable {
     return stdout
   }
 
-  /** Resolves when it is ready: `dev` prints what to type, `serve` logs. */
+  /** Resolves when it is ready, as it is when a reader types the next command. */
   async #serve(command: string): Promise<void> {
     await this.#interrupt()
     const own = /--secure-port/.test(command) ? command : `${command} --secure-port=${this.#session.port}`
     const server = this.#spawn(`exec ${own}`, ['ignore', 'pipe', 'pipe'])
     this.#server = server
     const lines: string[] = []
-    const ready = Promise.withResolvers<void>()
+    const ready = Promise.withResolvers<number>()
     for (const stream of [server.stdout, server.stderr]) {
       if (stream === null) continue
       createInterface(stream).on('line', (line) => {
         lines.push(line)
-        if (/^export KUBECONFIG=|"message":"serving"/.test(line)) ready.resolve()
+        // What it says to type is typed.
+        if (/^export KUBECONFIG=/.test(line)) this.#assignments.push(line)
+        const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(line) ?? []
+        if (port !== undefined) ready.resolve(Number(port))
       })
     }
     server.once('exit', () => ready.reject(new Error(`${own} ended\n${lines.join('\n')}`)))
     const tooLate = setTimeout(() => ready.reject(new Error(`${own} is not ready\n${lines.join('\n')}`)), READY_MS_MAX)
     try {
-      await ready.promise
+      const port = await ready.promise
+      await until(() => isReady(port), `${own} is ready`, READY_MS_MAX)
     } finally {
       clearTimeout(tooLate)
     }
@@ -159,9 +165,23 @@ class RunningPage implements AsyncDisposable {
   }
 }
 
+function isReady(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  // Whose certificate it is does not matter here.
+  const asked = request({ port, path: '/readyz', rejectUnauthorized: false, agent: false }, (response) => {
+    response.resume()
+    resolve(response.statusCode === 200)
+  })
+  asked.on('error', () => resolve(false))
+  asked.end()
+  return promise
+}
+
 /** Spaces are as many as a table has today. */
 function patternOf(line: string): RegExp {
   const parts = line.trim().split(/(\s+|…)/)
-  const source = parts.map((part) => (part === '…' ? '.*' : /^\s+$/.test(part) ? '\\s+' : RegExp.escape(part)))
+  const source = parts.map((part) =>
+    part === '…' ? '.*' : /^\s+$/.test(part) ? '\\s+' : part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'),
+  )
   return new RegExp(source.join(''))
 }

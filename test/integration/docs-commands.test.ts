@@ -73,21 +73,16 @@ function lacks(need: string, folder: string): string | undefined {
   switch (need) {
     case 'npm-registry':
       return 'it takes the network; .ci/run does it in a clean clone'
-    case 'systemd':
-      return 'it changes the machine'
     case 'etcd':
       return isThere('etcd --version') ? undefined : 'no etcd on the PATH'
     case 'go':
       if (!isThere('go version')) return 'no Go on the PATH'
       // Stands for the reader's own module.
-      for (const file of ['go.mod', 'go.sum']) copyFileSync(join(root, 'test/clients/operator', file), join(folder, file))
+      for (const file of ['go.mod', 'go.sum'])
+        copyFileSync(join(root, 'test/clients/operator', file), join(folder, file))
       return undefined
     case 'python':
-      return isThere("python3 -c 'import kubernetes, pytest'") ? undefined : 'no Python with kubernetes and pytest'
-    case 'maven':
-      return isThere('mvn -o --version && ls ~/.m2/repository/io/fabric8') ? undefined : 'no Maven that has fabric8'
-    case 'cargo':
-      return isThere('ls ~/.cargo/registry/src/*/kube-5.*') ? undefined : 'no Rust that has the crate kube'
+      return isThere("python3 -c 'import kubernetes'") ? undefined : 'no Python with the package kubernetes'
     default:
       assert.fail(`a page needs ${need}, which nobody knows`)
   }
