@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { freePorts, toolPath } from '../harness/etcd.ts'
 import { type Block, readBlocks, runBlocks } from '../harness/markdown-commands.ts'
 
@@ -22,6 +22,13 @@ const pages = [
   'docs/from-envtest.md',
   'docs/from-kcp.md',
 ]
+
+/** What servers note that they run: `keelson stop --all` is to end those of this file alone. Code that V8 compiled is kept there, too. */
+let cache: string
+before(async () => {
+  cache = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-cache-')))
+})
+after(() => rm(cache, { recursive: true, force: true }))
 
 for (const page of pages) {
   test(`the commands of ${page} can be typed`, async (t) => {
@@ -63,6 +70,11 @@ function environment(folder: string): NodeJS.ProcessEnv {
     ...env,
     PATH: [join(folder, 'bin'), tools, dirname(process.execPath), env['PATH'] ?? ''].join(':'),
     KUBECACHEDIR: join(folder, 'kubectl-cache'),
+    XDG_CACHE_HOME: cache,
+    // Built as test/tools/install does it, so that what it built need not be built again.
+    CGO_ENABLED: '0',
+    GOFLAGS: '-mod=mod -trimpath',
+    GOCACHE: env['GOCACHE'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'go-build'),
   }
 }
 
