@@ -91,7 +91,7 @@ function lacks(need: string, folder: string): string | undefined {
       if (!isThere('go version')) return 'no Go on the PATH'
       // Stands for the reader's own module.
       for (const file of ['go.mod', 'go.sum'])
-        copyFileSync(join(root, 'test/clients/operator', file), join(folder, file))
+        copyFileSync(join(root, 'test/tools/controller-runtime', file), join(folder, file))
       return undefined
     case 'python':
       return isThere("python3 -c 'import kubernetes'") ? undefined : 'no Python with the package kubernetes'
