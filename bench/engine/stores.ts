@@ -10,7 +10,7 @@ import { MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
 import { SqliteEngine } from '../../src/storage/sqlite/sqlite-engine.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
 const ROUND_MS = 2_000
 const VALUE_BYTES = 1_024
 

@@ -32,7 +32,9 @@ export type ToFile = {
 export async function writeDump(source: Source, file: string, { prefix, nowMs, onProgress }: ToFile): Promise<Summary> {
   if (existsSync(file)) throw new Error(`${file} exists already: remove it, or choose another name`)
   const partial = `${file}.partial`
-  const out = createWriteStream(partial, { mode: MODE, flush: true })
+  // What an earlier one left behind, or somebody else put there, is not written into.
+  rmSync(partial, { force: true })
+  const out = createWriteStream(partial, { flags: 'wx', mode: MODE, flush: true })
   const failed = once(out, 'error').then(([error]: unknown[]) => {
     throw error
   })

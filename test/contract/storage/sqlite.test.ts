@@ -1,13 +1,16 @@
 /** The contract on the engine on SQLite, and what only a file can show: it is there again, and it belongs to one. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { systemTime } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { storeContract } from './store-contract.ts'
-import { bytes, decode, newStore, Recorder, type Subject } from './subject.ts'
+import { until } from '../../harness/until.ts'
+import { bytes, decode, failsWith, newStore, Recorder, type Subject } from './subject.ts'
 
 const newPath = (): string => mkdtempSync(join(tmpdir(), 'keelson-sqlite-'))
 
@@ -71,6 +74,59 @@ test('a folder belongs to one process', async () => {
     return true
   })
   await engine.latest()
+})
+
+test('a second process is told which one has the folder', async () => {
+  const folder = newPath()
+  await using engine = await SqliteEngine.open({ folder })
+  const second = spawnSync(process.execPath, [join(import.meta.dirname, 'sqlite-subject.ts'), folder], {
+    encoding: 'utf8',
+  })
+  assert.notEqual(second.status, 0)
+  assert.ok(second.stderr.includes(`${folder} is in use by process ${process.pid} on ${hostname()}`), second.stderr)
+  await engine.change({ key: '/x/a', expected: 0, write: { put: bytes('x') } })
+})
+
+test('a lease that ended while nobody had the folder ends at the start, and one that is gone is not asked for again', async () => {
+  const folder = newPath()
+  let wallMs = 1_000_000_000_000
+  const time = { ...systemTime, wallMs: () => wallMs }
+  {
+    await using engine = await SqliteEngine.open({ folder, time })
+    const lease = await engine.grantLease(600)
+    await engine.change({ key: '/x/leased', expected: 0, write: { put: bytes('x'), lease } })
+    await engine.change({ key: '/x/kept', expected: 0, write: { put: bytes('x') } })
+  }
+  wallMs += 3_600_000
+  await using engine = await SqliteEngine.open({ folder, time })
+  await until(async () => (await engine.range(rangeOf('/x/'))).count === 1, 'the lease ends')
+  const latest = await engine.latest()
+  await assert.rejects(engine.revokeLease(1n), failsWith('missing'))
+  assert.equal(await engine.latest(), latest)
+})
+
+test('a list that is cancelled is left, and one of many slices shows one revision', async () => {
+  const folder = newPath()
+  await using engine = await SqliteEngine.open({ folder, isDurable: false })
+  const put = Buffer.alloc(1000, 'x')
+  const keys = Array.from({ length: 5_000 }, (_, n) => `/x/${String(n).padStart(6, '0')}`)
+  const made = await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put } })))
+  const revision = await engine.latest()
+  const controller = new AbortController()
+  const cancelled = engine.range(rangeOf('/x/'), { signal: controller.signal })
+  setImmediate(() => controller.abort())
+  const listed = engine.range(rangeOf('/x/'))
+  const changes = made.map(({ revision: expected }, n) =>
+    engine.change({ key: keys[n] ?? '', expected, write: 'delete' }),
+  )
+  await assert.rejects(cancelled, failsWith('cancelled'))
+  assert.ok((await Promise.all(changes)).every(({ won }) => won))
+  await engine.change({ key: '/x/other', expected: 0, write: { put } })
+  await engine.compact(await engine.latest())
+  const found = await listed
+  // What was deleted in the same turn may be gone before the list begins; then all of it is.
+  const whole = found.revision === revision ? keys.length : 0
+  assert.deepEqual([found.count, found.values.length], [whole, whole])
 })
 
 test('what is compacted is given back, in slices, and what is left can be read', async () => {
