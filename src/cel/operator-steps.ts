@@ -40,13 +40,8 @@ function lazyField(struct: LazyStruct, field: string, run: Run): Result | undefi
   if (known !== undefined && 'value' in known) return run.recall(frame, known)
   const result = struct.read(field)
   if (result instanceof Promise) return run.ask(new LaterResult(result))
-  if (result === undefined) return undefined
-  run.last(LAZY_NANOS)
-  return run.endCall(place, result)
+  return result === undefined ? undefined : run.endCall(place, result)
 }
-
-/** A field may have taken long to evaluate: afterwards the expression may pause. */
-const LAZY_NANOS = 2_000
 
 /** `has(operand.field)` */
 export const presenceStep =

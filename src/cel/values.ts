@@ -130,7 +130,10 @@ export abstract class LazyStruct implements StructValue {
   readonly isStruct = true
   abstract readonly typeName: string
   abstract fields(): Iterable<string>
-  /** Undefined: there is no such field. A promise: the evaluation of the expression waits for it. */
+  /**
+   * Undefined: there is no such field. A promise: the evaluation of the expression waits for it. A field that takes long to evaluate is one
+   * when the slice is over; what was evaluated is remembered, since the expression reads it again after each pause.
+   */
   abstract read(field: string): Result | Promise<Result> | undefined
 
   /** For callers that cannot wait. */

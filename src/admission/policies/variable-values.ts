@@ -59,7 +59,10 @@ export class VariableValues extends LazyStruct {
       return result
     }
     const { slice, tools } = this.#running
-    const begun = program.begin(this.#activation, EXPRESSION_COST_MAX, slice)
+    // An expression may read a thousand of them.
+    const begun = slice.isOver()
+      ? program.start(this.#activation, EXPRESSION_COST_MAX)
+      : program.begin(this.#activation, EXPRESSION_COST_MAX, slice)
     if (!(begun instanceof Evaluation)) return told(begun)
     return inTurns((own) => begun.finish(own), tools).then(told)
   }
