@@ -57,6 +57,26 @@ test('what is not an own work has its license in the package', () => {
     assert.match(manifest, new RegExp(`^${name} \\d`, 'm'))
 })
 
+test('keelson/testing can be imported, and has types', async () => {
+  const program = "import { startCluster } from 'keelson/testing'; console.log(typeof startCluster)"
+  const { stdout } = await run('node', ['--input-type=module', '-e', program], {
+    cwd: folder,
+    env,
+    timeout: COMMAND_MS_MAX,
+  })
+  assert.equal(stdout, 'function\n')
+  const manifest = JSON.parse(readFileSync(join(folder, 'node_modules', 'keelson', 'package.json'), 'utf8'))
+  const types = readFileSync(join(folder, 'node_modules', 'keelson', manifest.exports['./testing'].types), 'utf8')
+  assert.match(types, /startCluster/)
+  // Whatever they name is there.
+  for (const path of packed.files.filter((one) => one.endsWith('.d.ts'))) {
+    const text = readFileSync(join(folder, 'node_modules', 'keelson', path), 'utf8')
+    for (const [, to = ''] of text.matchAll(/from ["'](\.[^"']+)\.js["']/g)) {
+      assert.ok(packed.files.includes(join(path, '..', `${to}.d.ts`)), `${path} names ${to}`)
+    }
+  }
+})
+
 test('npx keelson dev serves, for curl and kubectl', async () => {
   const [port = 0] = await freePorts(1)
   const began = performance.now()
