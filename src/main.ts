@@ -1,5 +1,5 @@
 /** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { fstatSync, mkdtempSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, extname, join, resolve } from 'node:path'
@@ -20,6 +20,8 @@ const FAILURE = 1
 const standInFile = extname(import.meta.filename) === '.ts' ? 'assets/etcd-stand-in.ts' : 'etcd-stand-in.cjs'
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000
+/** Any time: nothing happens then. */
+const KEPT_ALIVE_MS = 3_600_000
 
 const usage = `Usage: keelson <command> [flags]
 
@@ -74,6 +76,7 @@ const asksForHelp = (args: readonly string[]): boolean => args.includes('--help'
 async function serve(args: readonly string[]): Promise<void> {
   const { checkArgs } = await import('./config/config.ts')
   if (asksForHelp(args)) return showServeHelp()
+  if (args.includes(testingFlag)) return serveTesting(args.filter((argument) => argument !== testingFlag))
   const checked = checkArgs(args)
   if (checked.kind === 'faults') return fail(USAGE_FAULT, checked.faults)
   const { config, warnings } = checked
@@ -88,6 +91,29 @@ async function serve(args: readonly string[]): Promise<void> {
     signals.stopWith(() => server.stop())
     // Not at once: loading pino would delay the first requests.
     setTimeout(() => void sink.usePino(process.stderr.fd), PINO_AFTER_MS).unref()
+  } catch (error) {
+    fail(FAILURE, [messageOf(error)])
+  }
+}
+
+const testingFlag = '--testing'
+
+/**
+ * A cluster in memory for tests in other languages (docs/testing.md): prints where it is, and ends with its parent, which holds the other
+ * end of its standard input.
+ */
+async function serveTesting(flags: readonly string[]): Promise<void> {
+  const { log } = createSink({ format: 'auto', isVerbose: false })
+  const signals = new Signals(log)
+  try {
+    const { startCluster } = await import('./testing/index.ts')
+    const cluster = await startCluster({ flags, log, servesControl: true })
+    process.stdout.write(`${JSON.stringify({ url: cluster.url, kubeconfig: cluster.kubeconfigFile() })}\n`)
+    signals.stopWith(() => cluster.stop())
+    cluster.onStopped(() => process.exit(0))
+    if (fstatSync(process.stdin.fd).isFIFO()) process.stdin.on('end', () => void cluster.stop()).resume()
+    // A cluster alone does not keep a process alive.
+    else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     fail(FAILURE, [messageOf(error)])
   }

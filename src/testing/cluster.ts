@@ -12,6 +12,7 @@ import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.
 import { boot, type Booted } from './boot.ts'
 import { TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
+import { Control, type Controlled } from './control.ts'
 import { adminName, type Credentials, issueClient, sharedCredentials, type TestUser } from './credentials.ts'
 import { Door } from './door.ts'
 import { Faults, type FrozenServer } from './faults.ts'
@@ -19,6 +20,7 @@ import { History, type HistoryFilter, type Write } from './history.ts'
 import { createKubeconfig, type Kubeconfig } from './kubeconfig.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { Pristine } from './pristine.ts'
+import { Snapshot } from './snapshot.ts'
 import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
 import { Writes } from './writes.ts'
 
@@ -27,6 +29,8 @@ export type ClusterOptions = ConfigureOptions & {
   readonly log?: Log
   /** The time of day at the start; the real one by default. */
   readonly now?: Date | string
+  /** Whether programs in other languages can set faults, fork and so on over HTTPS, under /keelson/testing/. Not by default. */
+  readonly servesControl?: boolean
 }
 
 /** Ready when it returns: the default namespaces, roles and service accounts are there. */
@@ -49,17 +53,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 /** What clusters of the same options begin with. */
 const pristine = new Pristine()
 
-/** The state of a cluster at one moment. It shares with the cluster what does not change. */
-export class Snapshot {
-  /** @internal */
-  readonly state: EngineState
-
-  /** @internal */
-  constructor(state: EngineState) {
-    this.state = state
-  }
-}
-
 type ClusterParts = {
   readonly options: ClusterOptions
   readonly config: Config
@@ -72,7 +65,7 @@ type ClusterParts = {
   readonly offsetMs: number
 }
 
-export class Cluster implements AsyncDisposable {
+export class Cluster implements AsyncDisposable, Controlled {
   /** `https://127.0.0.1:PORT` */
   readonly url: string
   /** A bearer token of a member of system:masters. */
@@ -95,8 +88,10 @@ export class Cluster implements AsyncDisposable {
   /** The state before the first write of the test. */
   #begun: EngineState | undefined
   #running: Promise<Booted> | undefined
+  #control: Control | undefined
   #folder: string | undefined
   #stopping: Promise<void> | undefined
+  readonly #stopped = new Set<() => void>()
 
   /** @internal */
   static async open(parts: ClusterParts): Promise<Cluster> {
@@ -246,10 +241,13 @@ export class Cluster implements AsyncDisposable {
 
   #around(handle: Handle): Handler {
     const faulty = this.faults.around((request) => handle(request))
-    return (request) => {
+    const counted: Handler = (request) => {
       this.#beforeRequest(request.method)
       return faulty(request)
     }
+    if (this.#parts.options.servesControl !== true) return counted
+    this.#control ??= new Control(this)
+    return this.#control.around(handle, counted)
   }
 
   /** Until a test writes, all that changes is the server's own work at the beginning. */
@@ -301,7 +299,16 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
+  /**
+   * Calls back when the cluster has stopped.
+   * @internal
+   */
+  onStopped(run: () => void): void {
+    this.#stopped.add(run)
+  }
+
   async #stop(): Promise<void> {
+    await this.#control?.end()
     await this.faults.end()
     const running = await this.#running?.catch(() => undefined)
     if (running === undefined) await this.#engine[Symbol.asyncDispose]()
@@ -311,6 +318,7 @@ export class Cluster implements AsyncDisposable {
     }
     this.#door.close()
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
+    for (const run of this.#stopped) run()
   }
 
   #kubeconfigOf(name: string, certificate: Certificate): Kubeconfig {

@@ -1,0 +1,3 @@
+module github.com/keelson/keelson/clients/go
+
+go 1.22

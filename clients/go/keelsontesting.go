@@ -1,0 +1,303 @@
+// Package keelsontesting runs a Kubernetes API server for a test: a child process that ends with the test, on memory, with faults, a
+// clock that the test moves, a history of all writes, forks and snapshots. It needs Keelson (Node 24) and the standard library only;
+// docs/testing.md of Keelson says what faults, clock and history mean.
+package keelsontesting
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A machine of CI may stand still for a while.
+const (
+	requestTimeout = time.Minute
+	stopTimeout    = time.Minute
+)
+
+// Options of Start; the zero value is fine.
+type Options struct {
+	// Command is how Keelson is run. Empty: the environment's KEELSON, or "npx keelson".
+	Command []string
+	// Flags of "keelson serve".
+	Flags []string
+}
+
+// Cluster is a running API server.
+type Cluster struct {
+	// URL is "https://127.0.0.1:PORT".
+	URL string
+	// Kubeconfig is the content of a kubeconfig, for clientcmd.RESTConfigFromKubeConfig.
+	Kubeconfig []byte
+
+	client *http.Client
+	child  *exec.Cmd
+	stdin  io.Closer
+}
+
+// Match says which requests a fault concerns; what is empty matches everything.
+type Match struct {
+	Verb      string `json:"verb,omitempty"`
+	Resource  string `json:"resource,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	After     int    `json:"after,omitempty"`
+	Times     int    `json:"times,omitempty"`
+}
+
+// Effect of a fault: exactly one field is set.
+type Effect struct {
+	Status         int    `json:"status,omitempty"`
+	Conflict       bool   `json:"conflict,omitempty"`
+	DelayMs        int    `json:"delayMs,omitempty"`
+	DropConnection string `json:"dropConnection,omitempty"` // "before" or "after"
+	CloseWatch     bool   `json:"closeWatch,omitempty"`
+	StaleRead      bool   `json:"staleRead,omitempty"`
+}
+
+// Write is an entry of the history.
+type Write struct {
+	ResourceVersion string `json:"resourceVersion"`
+	Operation       string `json:"operation"`
+	Verb            string `json:"verb"`
+	Group           string `json:"group"`
+	Resource        string `json:"resource"`
+	Subresource     string `json:"subresource"`
+	Namespace       string `json:"namespace"`
+	Name            string `json:"name"`
+	Source          string `json:"source"`
+	UserAgent       string `json:"userAgent"`
+	User            struct {
+		Name   string   `json:"name"`
+		Groups []string `json:"groups"`
+	} `json:"user"`
+	Object json.RawMessage `json:"object"`
+	Before json.RawMessage `json:"before"`
+	Owners []struct {
+		Manager     string   `json:"manager"`
+		Operation   string   `json:"operation"`
+		Subresource string   `json:"subresource"`
+		Fields      []string `json:"fields"`
+	} `json:"owners"`
+}
+
+// Start returns when the cluster is ready. Stop it, or let it end with this process.
+func Start(options Options) (*Cluster, error) {
+	command := options.Command
+	if len(command) == 0 {
+		command = strings.Fields(os.Getenv("KEELSON"))
+	}
+	if len(command) == 0 {
+		command = []string{"npx", "keelson"}
+	}
+	args := append(append([]string{}, command[1:]...), "serve", "--testing")
+	child := exec.Command(command[0], append(args, options.Flags...)...)
+	child.Stderr = os.Stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := child.Start(); err != nil {
+		return nil, fmt.Errorf("keelson cannot be run: %w", err)
+	}
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err != nil {
+		_ = child.Wait()
+		return nil, errors.New("keelson did not start: its error output says why")
+	}
+	var said struct{ Kubeconfig string }
+	if err := json.Unmarshal(line, &said); err != nil {
+		return nil, err
+	}
+	kubeconfig, err := os.ReadFile(said.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := open(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	cluster.child, cluster.stdin = child, stdin
+	return cluster, nil
+}
+
+type kubeconfigFile struct {
+	Clusters []struct {
+		Cluster struct {
+			Server    string
+			Authority string `json:"certificate-authority-data"`
+		}
+	}
+	Users []struct {
+		User struct {
+			Certificate string `json:"client-certificate-data"`
+			Key         string `json:"client-key-data"`
+		}
+	}
+}
+
+func open(kubeconfig []byte) (*Cluster, error) {
+	var parsed kubeconfigFile
+	if err := json.Unmarshal(kubeconfig, &parsed); err != nil {
+		return nil, err
+	}
+	if len(parsed.Clusters) == 0 || len(parsed.Users) == 0 {
+		return nil, errors.New("the kubeconfig has no cluster or no user")
+	}
+	cluster, user := parsed.Clusters[0].Cluster, parsed.Users[0].User
+	var decoded [3][]byte
+	for i, text := range []string{cluster.Authority, user.Certificate, user.Key} {
+		bytes, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, err
+		}
+		decoded[i] = bytes
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(decoded[0])
+	pair, err := tls.X509KeyPair(decoded[1], decoded[2])
+	if err != nil {
+		return nil, err
+	}
+	config := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+	client := &http.Client{Transport: transport, Timeout: requestTimeout}
+	return &Cluster{URL: cluster.Server, Kubeconfig: kubeconfig, client: client}, nil
+}
+
+// WriteKubeconfig writes the kubeconfig into a folder, such as t.TempDir(), and returns its path.
+func (c *Cluster) WriteKubeconfig(folder string) (string, error) {
+	path := filepath.Join(folder, "kubeconfig")
+	return path, os.WriteFile(path, c.Kubeconfig, 0o600)
+}
+
+// Fault sets a fault, and returns how to turn it off.
+func (c *Cluster) Fault(match Match, effect Effect) (off func() error, err error) {
+	var answer struct{ ID string }
+	body := map[string]any{"match": match, "effect": effect}
+	if err := c.control(http.MethodPost, "faults", body, &answer); err != nil {
+		return nil, err
+	}
+	return func() error { return c.control(http.MethodDelete, "faults/"+answer.ID, nil, nil) }, nil
+}
+
+// ClearFaults turns all faults off.
+func (c *Cluster) ClearFaults() error { return c.control(http.MethodDelete, "faults", nil, nil) }
+
+// History returns all writes, or those that match: resource, group, namespace, name, user, verb, source, after.
+func (c *Cluster) History(match map[string]string) ([]Write, error) {
+	query := url.Values{}
+	for name, value := range match {
+		query.Set(name, value)
+	}
+	var answer struct{ Writes []Write }
+	err := c.control(http.MethodGet, "history?"+query.Encode(), nil, &answer)
+	return answer.Writes, err
+}
+
+// AdvanceClock moves the clock of the server forward.
+func (c *Cluster) AdvanceClock(by time.Duration) error {
+	return c.control(http.MethodPost, "clock", map[string]any{"advance": by.String()}, nil)
+}
+
+// Snapshot keeps the state of now, and returns how to go back to it.
+func (c *Cluster) Snapshot() (restore func() error, err error) {
+	var answer struct{ ID string }
+	if err := c.control(http.MethodPost, "snapshots", nil, &answer); err != nil {
+		return nil, err
+	}
+	return func() error { return c.control(http.MethodPost, "snapshots/"+answer.ID+"/restore", nil, nil) }, nil
+}
+
+// Reset makes the cluster as new: the first objects, no faults, no history.
+func (c *Cluster) Reset() error { return c.control(http.MethodPost, "reset", nil, nil) }
+
+// Fork returns another cluster with the state of this one.
+func (c *Cluster) Fork() (*Cluster, error) {
+	var answer struct{ Kubeconfig json.RawMessage }
+	if err := c.control(http.MethodPost, "forks", nil, &answer); err != nil {
+		return nil, err
+	}
+	return open(answer.Kubeconfig)
+}
+
+// Stop ends the cluster; of a fork, the fork alone.
+func (c *Cluster) Stop() error {
+	defer c.client.CloseIdleConnections()
+	if c.child == nil {
+		return c.control(http.MethodPost, "stop", nil, nil)
+	}
+	// The child ends when its standard input does.
+	if err := c.stdin.Close(); err != nil {
+		return err
+	}
+	limit, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.child.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-limit.Done():
+		_ = c.child.Process.Kill()
+		return errors.New("keelson did not stop in time, and was killed")
+	}
+}
+
+// Do sends a request to the API server, with a body of JSON, and returns status and answer.
+func (c *Cluster) Do(method, path string, body any) (int, []byte, error) {
+	var reader io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, err
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequest(method, c.URL+path, reader)
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+func (c *Cluster) control(method, path string, body, result any) error {
+	status, answer, err := c.Do(method, "/keelson/testing/"+path, body)
+	if err != nil {
+		return err
+	}
+	if status >= 300 {
+		var said struct{ Message string }
+		_ = json.Unmarshal(answer, &said)
+		return fmt.Errorf("keelson answers %d: %s", status, said.Message)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, result)
+}

@@ -1,0 +1,110 @@
+package keelsontesting
+
+import (
+	"net/http"
+	"os"
+	"testing"
+	"time"
+)
+
+const configMaps = "/api/v1/namespaces/default/configmaps"
+
+func create(t *testing.T, c *Cluster, name string) int {
+	t.Helper()
+	body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}
+	status, _, err := c.Do(http.MethodPost, configMaps, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func get(t *testing.T, c *Cluster, path string) int {
+	t.Helper()
+	status, _, err := c.Do(http.MethodGet, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func TestCluster(t *testing.T) {
+	cluster, err := Start(Options{})
+	must(t, err)
+	defer func() { must(t, cluster.Stop()) }()
+
+	path, err := cluster.WriteKubeconfig(t.TempDir())
+	must(t, err)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("faults", func(t *testing.T) {
+		must(t, cluster.Reset())
+		off, err := cluster.Fault(Match{Verb: "create", Resource: "configmaps", Times: 1}, Effect{Status: 503})
+		must(t, err)
+		same(t, "first", create(t, cluster, "x"), 503)
+		same(t, "second", create(t, cluster, "x"), 201)
+		must(t, off())
+		_, err = cluster.Fault(Match{Verb: "list"}, Effect{Conflict: true})
+		must(t, err)
+		same(t, "list", get(t, cluster, configMaps), 409)
+		must(t, cluster.ClearFaults())
+		same(t, "list", get(t, cluster, configMaps), 200)
+		if _, err := cluster.Fault(Match{}, Effect{}); err == nil {
+			t.Fatal("an effect that is none was taken")
+		}
+	})
+
+	t.Run("history", func(t *testing.T) {
+		must(t, cluster.Reset())
+		same(t, "create", create(t, cluster, "x"), 201)
+		writes, err := cluster.History(map[string]string{"resource": "configmaps", "name": "x"})
+		must(t, err)
+		same(t, "writes", len(writes), 1)
+		same(t, "verb", writes[0].Verb, "create")
+		same(t, "user", writes[0].User.Name, "kubernetes-admin")
+	})
+
+	t.Run("states", func(t *testing.T) {
+		must(t, cluster.Reset())
+		same(t, "create", create(t, cluster, "first"), 201)
+		restore, err := cluster.Snapshot()
+		must(t, err)
+		fork, err := cluster.Fork()
+		must(t, err)
+		same(t, "create", create(t, fork, "there"), 201)
+		same(t, "create", create(t, cluster, "here"), 201)
+		same(t, "get", get(t, cluster, configMaps+"/there"), 404)
+		same(t, "get", get(t, fork, configMaps+"/first"), 200)
+		must(t, fork.Stop())
+		must(t, restore())
+		same(t, "get", get(t, cluster, configMaps+"/here"), 404)
+		same(t, "get", get(t, cluster, configMaps+"/first"), 200)
+	})
+
+	t.Run("clock", func(t *testing.T) {
+		events := "/api/v1/namespaces/default/events"
+		about := map[string]any{"kind": "ConfigMap", "namespace": "default", "name": "x"}
+		event := map[string]any{"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": "e"}, "involvedObject": about}
+		status, _, err := cluster.Do(http.MethodPost, events, event)
+		must(t, err)
+		same(t, "create", status, 201)
+		must(t, cluster.AdvanceClock(2*time.Hour))
+		same(t, "get", get(t, cluster, events+"/e"), 404)
+	})
+}

@@ -1,0 +1,176 @@
+"""A Kubernetes API server for tests: ``with start_cluster() as cluster: ...``.
+
+Runs ``keelson serve --testing`` as a child process, which ends with this one. Needs nothing but the standard library and Keelson (Node 24).
+docs/testing.md of Keelson says what faults, clock and history mean.
+"""
+
+import base64
+import json
+import os
+import shlex
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+__all__ = ["Cluster", "Fault", "KeelsonError", "start_cluster"]
+
+#: How long the child may take to start, and one request to be answered, in seconds. A machine of CI may stand still for a while.
+START_SECONDS_MAX = 120
+REQUEST_SECONDS_MAX = 60
+
+
+class KeelsonError(Exception):
+    """The server refused a request of the test, or could not be started."""
+
+
+def start_cluster(flags=(), command=None):
+    """Starts a cluster. ``command`` is how Keelson is run: by default the environment's ``KEELSON``, or ``npx keelson``."""
+    run = shlex.split(command or os.environ.get("KEELSON") or "npx keelson")
+    child = subprocess.Popen(
+        [*run, "serve", "--testing", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    line = child.stdout.readline()
+    if not line:
+        child.wait(START_SECONDS_MAX)
+        raise KeelsonError(f"{run[0]} did not start: its error output says why")
+    with open(json.loads(line)["kubeconfig"], encoding="utf-8") as file:
+        return Cluster(json.load(file), child)
+
+
+class Cluster:
+    """A running cluster: ``kubeconfig`` is a dict, ``kubeconfig_path()`` a file."""
+
+    def __init__(self, kubeconfig, child=None):
+        self.kubeconfig = kubeconfig
+        self.url = kubeconfig["clusters"][0]["cluster"]["server"]
+        self._child = child
+        self._files = []
+        self._context = self._tls()
+
+    def kubeconfig_path(self):
+        """The kubeconfig as a file, which is removed when the cluster stops."""
+        return self._write(json.dumps(self.kubeconfig))
+
+    def request(self, method, path, body=None, content_type="application/json"):
+        """One request to the API server; returns the status and the parsed answer."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=REQUEST_SECONDS_MAX, context=self._context) as answer:
+                return answer.status, _parse(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, _parse(error)
+
+    def fault(self, match, effect):
+        """``fault({"verb": "update", "resource": "configmaps", "times": 1}, {"conflict": True})``"""
+        return Fault(self, self._control("POST", "faults", {"match": match, "effect": effect})["id"])
+
+    def clear_faults(self):
+        self._control("DELETE", "faults")
+
+    def history(self, **match):
+        """All writes, or those that match: ``history(resource="configmaps", user="alice")``."""
+        return self._control("GET", "history?" + urllib.parse.urlencode(match))["writes"]
+
+    def advance_clock(self, by):
+        """Moves the clock of the server forward, by a duration such as ``"1h"``; returns its time."""
+        return self._control("POST", "clock", {"advance": by})["now"]
+
+    def snapshot(self):
+        """The state of now, for ``restore``."""
+        return self._control("POST", "snapshots")["id"]
+
+    def restore(self, snapshot):
+        self._control("POST", f"snapshots/{snapshot}/restore")
+
+    def reset(self):
+        """As new: the first objects, no faults, no history."""
+        self._control("POST", "reset")
+
+    def fork(self):
+        """Another cluster with the state of this one."""
+        return Cluster(self._control("POST", "forks")["kubeconfig"])
+
+    def wait_for(self, condition, timeout=30, what="the condition"):
+        """The first value of the condition that is true."""
+        end = time.monotonic() + timeout
+        while True:
+            value = condition()
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise KeelsonError(f"{what} did not hold within {timeout} s")
+            time.sleep(0.02)
+
+    def stop(self):
+        if self._child is not None:
+            self._child.stdin.close()
+            self._child.wait(START_SECONDS_MAX)
+            self._child.stdout.close()
+        elif self._context is not None:
+            self._control("POST", "stop")
+        self._child, self._context = None, None
+        for path in self._files:
+            os.unlink(path)
+        self._files = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _control(self, method, path, body=None):
+        status, answer = self.request(method, "/keelson/testing/" + path, body)
+        if status >= 300:
+            raise KeelsonError(answer.get("message", status) if isinstance(answer, dict) else answer)
+        return answer
+
+    def _tls(self):
+        cluster = self.kubeconfig["clusters"][0]["cluster"]
+        user = self.kubeconfig["users"][0]["user"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        context = ssl.create_default_context(cadata=authority)
+        pair = [user["client-certificate-data"], user["client-key-data"]]
+        path = self._write("".join(base64.b64decode(one).decode() for one in pair))
+        context.load_cert_chain(path)
+        return context
+
+    def _write(self, text):
+        handle, path = tempfile.mkstemp(prefix="keelson-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        self._files.append(path)
+        return path
+
+
+class Fault:
+    """A fault that was set; ``with`` turns it off at the end."""
+
+    def __init__(self, cluster, identifier):
+        self._cluster = cluster
+        self._path = f"faults/{identifier}"
+
+    @property
+    def hits(self):
+        """How many requests it was applied to."""
+        return self._cluster._control("GET", self._path)["hits"]
+
+    def off(self):
+        self._cluster._control("DELETE", self._path)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.off()
+
+
+def _parse(answer):
+    text = answer.read().decode()
+    return json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text
