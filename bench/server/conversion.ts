@@ -3,6 +3,7 @@
  * in reviews of limited size, and what is kept takes about the room of the objects.
  * Run by itself: node bench/server/conversion.ts [objects] [watchers]
  */
+import { isRecord } from '../../test/compat/json.ts'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ADMIN_TOKEN } from '../../test/harness/api-server.ts'
@@ -96,8 +97,7 @@ async function write(
       const name = nameOf(at)
       const found = method === 'PUT' ? await client.call('GET', `${path}/${name}`) : undefined
       const body = found?.body ?? bodyOf('k0', 'v1', { name, value: 'x'.repeat(VALUE_BYTES) })
-      const changed =
-        typeof body === 'object' && method === 'PUT' ? { ...body, spec: { value: 'y'.repeat(VALUE_BYTES) } } : body
+      const changed = isRecord(body) && method === 'PUT' ? { ...body, spec: { value: 'y'.repeat(VALUE_BYTES) } } : body
       const { status } = await client.call(method, method === 'PUT' ? `${path}/${name}` : path, changed)
       if (status >= 300) throw new Error(`${method} ${name}: ${status}`)
     }

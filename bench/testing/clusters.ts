@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { startCluster as Start } from '../../src/testing/index.ts'
 import type { Figure } from '../figure.ts'
 
 /** What issue 19 asks for. */
@@ -121,7 +122,7 @@ async function many(): Promise<readonly Figure[]> {
   ]
 }
 
-type Filled = Awaited<ReturnType<typeof import('../../src/testing/index.ts').startCluster>>
+type Filled = Awaited<ReturnType<typeof Start>>
 
 async function fill(cluster: Filled): Promise<void> {
   const text = 'x'.repeat(OBJECT_BYTES)

@@ -114,10 +114,10 @@ export class SiteOperator implements AsyncDisposable {
   async #markReady(name: string): Promise<void> {
     const site = await this.#core.readNamespacedConfigMap({ namespace, name })
     if (site.metadata?.annotations?.['example.dev/ready'] === 'true') return
-    const annotations = { ...site.metadata?.annotations, 'example.dev/ready': 'true' }
-    const body = { ...site, metadata: { ...site.metadata, annotations } }
+    site.metadata ??= {}
+    site.metadata.annotations = { ...site.metadata.annotations, 'example.dev/ready': 'true' }
     try {
-      await this.#core.replaceNamespacedConfigMap({ namespace, name, body })
+      await this.#core.replaceNamespacedConfigMap({ namespace, name, body: site })
     } catch (error) {
       if (!isStatus(error, 409)) throw error
       if (this.#care.rereads) await this.#markReady(name)

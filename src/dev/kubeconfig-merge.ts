@@ -69,7 +69,8 @@ async function change(path: string, changed: (config: Fields) => Json): Promise<
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
   // A link, as some keep their settings elsewhere, stays one.
   const file = existsSync(path) ? realpathSync(path) : path
-  using _lock = await lock(file)
+  using held = new DisposableStack()
+  held.use(await lock(file))
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
   const next = jsonToYaml(changed(readConfig(bytes, path)))
   replace(file, next)

@@ -9,7 +9,7 @@ const requestOf = (accept?: string) => ({ headers: accept === undefined ? {} : {
 
 test('the page begins as upstream and says since when the process runs', () => {
   const { status, headers, body } = statusPage(requestOf('text/plain'), times)
-  const lines = `${body}`.split('\n')
+  const lines = String(body).split('\n')
   assert.deepEqual([status, headers], [200, { 'content-type': 'text/plain; charset=utf-8' }])
   assert.deepEqual(lines.slice(0, 2), ['', 'kube-apiserver statusz'])
   assert.match(lines[2] ?? '', /^Warning: This endpoint is not meant to be machine parseable/)

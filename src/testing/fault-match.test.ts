@@ -48,8 +48,9 @@ for (const [match, given, expected] of cases) {
   })
 }
 
+const readName = (): Promise<string> => Promise.reject(new Error('it was read'))
+
 test('the body is read only where it decides', async () => {
-  const readName = (): Promise<string> => Promise.reject(new Error('it was read'))
   assert.equal(await isMatch({ name: 'x', verb: 'get' }, info({ verb: 'create', name: '' }), readName), false)
   assert.equal(await isMatch({ verb: 'create' }, info({ verb: 'create', name: '' }), readName), true)
 })

@@ -56,7 +56,7 @@ export async function createRow(client: SoakClient, { path, object: whole }: Set
 }
 
 const refusal = (what: string, { status, body }: Answer): string =>
-  `${what}: ${status} ${isRecord(body) ? String(body['message']) : ''}`
+  `${what}: ${status} ${isRecord(body) ? JSON.stringify(body['message']) : ''}`
 
 /** A custom resource can be read and written some time after its definition, or after the start of a server. */
 export async function customServed(client: SoakClient, { name }: ObjectSet): Promise<void> {

@@ -128,7 +128,7 @@ class RunningPage implements AsyncDisposable {
       createInterface(stream).on('line', (line) => {
         lines.push(line)
         // What it says to type is typed.
-        if (/^export KUBECONFIG=/.test(line)) this.#assignments.push(line)
+        if (line.startsWith('export KUBECONFIG=')) this.#assignments.push(line)
         const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(line) ?? []
         if (port !== undefined) ready.resolve(Number(port))
       })

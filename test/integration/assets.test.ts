@@ -174,12 +174,13 @@ test('who is killed leaves nothing behind', async () => {
   await until(async () => (await statusOf(`${etcdUrl}/health`)) === undefined, 'it has ended with its parent')
 })
 
+const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
+
 test('kubectl is the one of the PATH, or says that there was none', async () => {
   const tools = join(dir, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })
   const folder = join(dir, 'with')
-  const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })
   await run(process.execPath, [program, 'assets', '--dir', folder], withPath(tools))
   assert.equal((await run(join(folder, 'kubectl'))).stdout, 'the real one\n')
   rmSync(tools, { recursive: true })

@@ -102,6 +102,25 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual(found, { isReady: false, children: 1 })
   })
 
+  const touchWhileCreating: Act = async (operator, set) => {
+    await create('home')
+    const hasBegun = async (): Promise<boolean> => set?.hits === 1 || (await outcome('home')).isReady
+    await cluster.waitFor(hasBegun, { what: 'the first pass creates' })
+    if (set === undefined) await operator.settled()
+    await touch('home', 'again')
+    if (set !== undefined) await cluster.waitFor(() => set.hits === 2, { what: 'the second pass creates' })
+  }
+
+  const createAfterWatch: Act = async (operator, set) => {
+    let hasEnded = false
+    void operator.ended.then(() => {
+      hasEnded = true
+    })
+    if (set !== undefined) await cluster.waitFor(() => hasEnded || operator.watches > 1, { what: 'a new watch' })
+    await create('home')
+    if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
+  }
+
   test('dropConnection: a write whose answer is lost may have been made', async () => {
     const fault = [{ verb: 'create', resource, times: 1 }, { dropConnection: 'after' }] as const
     const { unseen, found, right } = await compare({ looksAgain: false, namesChildren: false }, fault, makeSite)
@@ -118,31 +137,14 @@ suite('faults find the bugs of an operator', () => {
 
   test('delayMs: what is begun is not seen by the next pass', async () => {
     const fault = [{ verb: 'create', resource }, { delayMs: 60_000 }] as const
-    const act: Act = async (operator, set) => {
-      await create('home')
-      const hasBegun = async (): Promise<boolean> => set?.hits === 1 || (await outcome('home')).isReady
-      await cluster.waitFor(hasBegun, { what: 'the first pass creates' })
-      if (set === undefined) await operator.settled()
-      await touch('home', 'again')
-      if (set !== undefined) await cluster.waitFor(() => set.hits === 2, { what: 'the second pass creates' })
-    }
-    const { unseen, found, right } = await compare({ namesChildren: false }, fault, act)
+    const { unseen, found, right } = await compare({ namesChildren: false }, fault, touchWhileCreating)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: true, children: 2 })
   })
 
   test('closeWatch: a watch that has ended is opened again', async () => {
     const fault = [{ verb: 'watch', resource, times: 1 }, { closeWatch: true }] as const
-    const act: Act = async (operator, set) => {
-      let hasEnded = false
-      void operator.ended.then(() => {
-        hasEnded = true
-      })
-      if (set !== undefined) await cluster.waitFor(() => hasEnded || operator.watches > 1, { what: 'a new watch' })
-      await create('home')
-      if (!hasEnded) await cluster.waitFor(async () => (await outcome('home')).isReady)
-    }
-    const { unseen, found, right } = await compare({ rewatches: false }, fault, act)
+    const { unseen, found, right } = await compare({ rewatches: false }, fault, createAfterWatch)
     assert.deepEqual([unseen, right], [good, good])
     assert.deepEqual(found, { isReady: false, children: 0 })
   })
