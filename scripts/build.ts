@@ -165,7 +165,7 @@ function licenseOf(name: string): string {
   const folder = join(root, 'node_modules', name)
   const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const version = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : ''
-  const file = readdirSync(folder).find((found) => /^licen[cs]e/i.test(found))
+  const file = readdirSync(folder).find((found) => /^(un)?licen[cs]e/i.test(found))
   if (file === undefined) throw new Error(`${folder} has no license, which the package must show`)
   return `${name} ${String(version)}\n\n${readFileSync(join(folder, file), 'utf8')}`
 }
