@@ -234,6 +234,30 @@ test('what was announced of a definition that went unseen is taken back', { time
   ])
 })
 
+test('nothing is taken back while a definition cannot be read', { timeout: 120_000 }, async () => {
+  const told: unknown[] = []
+  const done = Promise.withResolvers<void>()
+  const announce: DefinitionsParts['announce'] = async (place, isServed) => {
+    told.push([`${place.group}/${place.version}`, isServed])
+    if (place.group === 'gone.example.com') done.resolve()
+  }
+  const wheels = definition('wheels', true)
+  const bogus = itemOf(definition('bogus', true))
+  bogus.peek = () => assert.fail('what is stored is no JSON')
+  const source = sourceOf([added(wheels), frames.shown('ADDED', 1, bogus), listEnd])
+  await using definitions = new Definitions(partsOf(async () => source, { announce, listAnnounced }))
+  await definitions.start()
+  source.tell(frames.shown('DELETED', 2, itemOf(wheels)))
+  for (let turns = 0; turns < 20; turns++) await turn()
+  assert.deepEqual(told, [['example.com/v1', true]])
+  source.tell(frames.shown('DELETED', 3, bogus))
+  await done.promise
+  assert.deepEqual(told.slice(1).toSorted(), [
+    ['example.com/v1', false],
+    ['gone.example.com/v1', false],
+  ])
+})
+
 test('definitions are served though what was announced cannot be listed', { timeout: 120_000 }, async () => {
   const registry = new Registry([])
   const source = sourceOf([added(definition('wheels', true)), listEnd])

@@ -68,11 +68,13 @@ export class Definitions implements AsyncDisposable {
   readonly #refused = new Set<string>()
   /** Definitions whose status may have to be written once the initial list is complete. */
   readonly #unjudged = new Set<string>()
+  /** Definitions that cannot be read: nobody knows which versions they define. */
+  readonly #unreadable = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
-  /** The APIServices that existed before definitions were listed. */
+  /** APIServices that may have to go: those that existed before definitions were listed, and those that wait for what cannot be read. */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   /** Whether the watch has delivered its initial events. */
@@ -170,23 +172,31 @@ export class Definitions implements AsyncDisposable {
           if (event.type === 'DELETED') this.#remove(name)
           else this.#tryPut(name, event.item)
         } else if (event.initialEventsEnd) {
-          for (const name of this.#known.keys()) if (!listed.has(name)) this.#remove(name)
+          for (const name of [...this.#known.keys(), ...this.#unreadable]) if (!listed.has(name)) this.#remove(name)
           this.#isListed = true
           for (const name of this.#unjudged) this.#write(name)
           this.#unjudged.clear()
-          for (const place of this.#announced) if (!this.#isServed(place)) this.#announcements.add(place)
-          this.#announced = []
           onListed()
         }
       }
+      this.#withdraw()
     }
+  }
+
+  /** An APIService may belong to a definition that cannot be read now: it stays until that one can be, or is gone. */
+  #withdraw(): void {
+    if (!this.#isListed || this.#unreadable.size > 0) return
+    for (const place of this.#announced) if (!this.#isServed(place)) this.#announcements.add(place)
+    this.#announced = []
   }
 
   /** A definition that cannot be read must not keep the others from being served. */
   #tryPut(name: string, item: Item): void {
     try {
       this.#put(name, item)
+      this.#unreadable.delete(name)
     } catch (error) {
+      this.#unreadable.add(name)
       this.#parts.log('error', 'a definition cannot be served', { name, error: String(error) })
     }
   }
@@ -271,6 +281,7 @@ export class Definitions implements AsyncDisposable {
   #remove(name: string): void {
     const { registry, forget } = this.#parts
     this.#refused.delete(name)
+    this.#unreadable.delete(name)
     const known = this.#known.get(name)
     if (known === undefined) return
     const { definition, resources } = known
@@ -302,7 +313,9 @@ export class Definitions implements AsyncDisposable {
     const [group = '', version = ''] = place.split('/')
     // The bootstrap creates the APIServices of built-in groups.
     if (registry.inGroup(group).some(({ isCustom }) => !isCustom)) return
-    await announce({ group, version }, this.#isServed(place))
+    const isServed = this.#isServed(place)
+    if (!isServed && this.#unreadable.size > 0) this.#announced = [...this.#announced, place]
+    else await announce({ group, version }, isServed)
   }
 
   #isServed(place: string): boolean {
