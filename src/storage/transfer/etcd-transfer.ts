@@ -26,8 +26,10 @@ export class EtcdSource implements Source {
   readonly #range: KeyRange
 
   static async open(etcd: EtcdOptions, prefix: Key): Promise<EtcdSource> {
-    const client = new EtcdClient(etcd)
+    await using stack = new AsyncDisposableStack()
+    const client = stack.use(new EtcdClient(etcd))
     const { revision } = await client.kv.head(toBytes(prefix))
+    stack.move()
     return new EtcdSource(client, rangeOf(prefix), revision)
   }
 
