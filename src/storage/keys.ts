@@ -35,6 +35,9 @@ export const serverRecords = {
 /** The marker key by which replicas agree which of them compacts. It is not below the root: all servers of one etcd share it. */
 export const compactionMarker: Key = 'compact_rev_key'
 
+/** There while an import into etcd is under way, or has ended early (`transfer/etcd-transfer.ts`). */
+export const importMarker: Key = 'keelson_import'
+
 /** The folder of a resource below the root, without slashes around it. Events of both groups share one. */
 export function resourcePrefix(resource: {
   readonly group: string

@@ -8,8 +8,12 @@ import type { Engine } from './engine.ts'
 import { EtcdEngine } from './etcd-engine.ts'
 import { checkVersions } from './etcd-versions.ts'
 import { IntervalCompactor, type IntervalCompactorOptions } from './interval-compactor.ts'
+import { importMarker, toBytes } from './keys.ts'
 import { MemoryEngine } from './memory/memory-engine.ts'
 import { SqliteEngine } from './sqlite/sqlite-engine.ts'
+
+/** A start does not wait for an etcd that hangs. */
+const MARKER_MS_MAX = 3_000
 
 type EtcdConfig = {
   readonly kind: 'etcd'
@@ -61,12 +65,26 @@ export function openMemory(engine: MemoryEngine, options: CompactionOptions): Op
 async function openEtcd({ servers, tls }: EtcdConfig, compactionMs: number, parts: Parts): Promise<OpenedEngine> {
   const etcd = { endpoints: servers, tls: tls ?? undefined, ...parts }
   await checkVersions(etcd, parts.log)
-  const client = new EtcdClient(etcd)
+  await using stack = new AsyncDisposableStack()
+  const client = stack.use(new EtcdClient(etcd))
+  await refuseHalfImported(client)
+  stack.move()
   return {
     engine: new EtcdEngine(client),
     startCompaction: () => new Compactor({ client, log: parts.log, intervalMs: compactionMs }),
     readSize: async (signal) => (await client.maintenance.status({ signal })).dbSizeBytes,
   }
+}
+
+/** An etcd that does not answer, or does not show the key to us, is the business of the first call that needs it. */
+async function refuseHalfImported(client: EtcdClient): Promise<void> {
+  const found = await client.kv
+    .range({ key: toBytes(importMarker), countOnly: true }, { timeoutMs: MARKER_MS_MAX })
+    .catch(() => undefined)
+  if (found === undefined || found.count === 0) return
+  throw new Error(
+    `an import into this etcd has not ended: run keelson store import with the same file again, or remove the key ${importMarker} if you know better`,
+  )
 }
 
 async function openFolder(folder: string, time: Time, log: Log): Promise<SqliteEngine> {

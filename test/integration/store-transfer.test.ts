@@ -89,7 +89,12 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
   const back = await store('export', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   assert.deepEqual([back.keys, back.sha256], [exported.keys, exported.sha256])
   const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${at('store')}`] }
-  const second = await during(inFolder)
+  // A folder that a server has is exported all the same, and not imported into.
+  const second = await during(inFolder, async () => {
+    const running = await store('export', `--data-dir=${at('store')}`, `--file=${at('running')}`)
+    assert.ok(running.keys >= exported.keys)
+    await fails(/is in use by process \d+/, 'import', `--data-dir=${at('store')}`, `--file=${at('b')}`, '--replace')
+  })
   compare(first.listed, second.listed)
   for (const [place, object] of first.listed) {
     if (isOfServer(place)) continue
@@ -98,7 +103,6 @@ test('etcd to a file, to a folder, to a file, to etcd', async () => {
   }
   assert.ok(second.revision > exported.revision, 'revisions go on behind those of the source')
 
-  // A folder that a server has is exported all the same, and not imported into.
   await fails(/is not empty/, 'import', `--data-dir=${at('store')}`, `--file=${at('b')}`)
   const raised = await store('import', `--etcd-servers=${other.clientUrl}`, `--file=${at('b')}`, '--revisions-ahead=10')
   assert.equal(raised.sha256, exported.sha256)

@@ -12,8 +12,11 @@ import { bytesOf, keyOf, type SqlRow, type StoredEvent, type StoredVersion, vers
 import { KEYS_OF_REVISION_MAX, prepare, setUp, type Statements } from './tables.ts'
 
 /** How many revisions the first slice of a compaction takes; the following ones as many as take about SWEEP_MS. */
-const SWEPT_FIRST = 100
+const SWEPT_FIRST = 200
+/** Fewer would cost more flushes than they free. */
+const SWEPT_MIN = 100
 const SWEPT_MAX = 10_000
+/** Without the flush, which may take longer than all of them. */
 const SWEEP_MS = 3
 /** How many bytes of events, and how many rows, are read at once for a feed that catches up. */
 const COMMITS_BYTES_MAX = 1024 * 1024
@@ -216,17 +219,17 @@ export class SqliteDatabase implements Disposable {
 
   /** One slice of what is left to free. */
   sweep(): void {
-    const startMs = performance.now()
     const upTo = Math.min(this.#sweepEnd(), this.#swept + this.#sweptAtOnce)
-    this.commit(() => {
+    const tookMs = this.commit(() => {
+      const startMs = performance.now()
       this.#sql.sweepReplaced.run(this.#swept + 1, upTo + 1)
       this.#sql.sweepDeletions.run(this.#swept + 1, upTo + 1)
       this.#sql.setMeta.run('swept', upTo)
+      return performance.now() - startMs
     })
     this.#swept = upTo
-    const tookMs = performance.now() - startMs
     this.#sweptAtOnce =
-      tookMs > SWEEP_MS ? Math.ceil(this.#sweptAtOnce / 2) : Math.min(this.#sweptAtOnce * 2, SWEPT_MAX)
+      tookMs > SWEEP_MS ? Math.max(this.#sweptAtOnce >> 1, SWEPT_MIN) : Math.min(this.#sweptAtOnce * 2, SWEPT_MAX)
   }
 
   [Symbol.dispose](): void {

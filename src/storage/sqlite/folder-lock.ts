@@ -1,11 +1,13 @@
 /** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
+/** Secrets are in the folder. */
+const MODE = 0o600
 /** SQLite's result code. */
 const BUSY = 5
 
@@ -14,6 +16,7 @@ export const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
 
 /** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
 export function lockFolder(folder: string): Disposable {
+  makeFile(join(folder, lockFile))
   const lock = new DatabaseSync(join(folder, lockFile))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -26,12 +29,24 @@ export function lockFolder(folder: string): Disposable {
   return { [Symbol.dispose]: () => lock.isOpen && lock.close() }
 }
 
+/**
+ * For its owner alone; SQLite gives its other files the same mode. A file that is there is not opened: closing it would take the locks of this
+ * process from it.
+ */
+export function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', MODE))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === BUSY
 
 function noteOwner(folder: string): void {
   try {
-    writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`)
+    writeFileSync(join(folder, ownerFile), `process ${process.pid} on ${hostname()}\n`, { mode: MODE })
   } catch {
     // A full disk, for example: what is stored can be served all the same. The name is for a message.
   }

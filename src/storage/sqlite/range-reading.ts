@@ -65,8 +65,8 @@ export function* readRange(
     yield slice.rows
   }
   if (next === undefined) return found
-  const known = source.counts.find(at, next, to)
-  let left = known ?? 0
+  const known = source.counts.find(at, asked.from, to)
+  let left = known === undefined ? 0 : known - found
   for (let from: Key | undefined = known === undefined ? next : undefined; from !== undefined; ) {
     const counted = countSlice(source, { from, to, at })
     left += counted.count

@@ -27,7 +27,7 @@ import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, versionedOf } from './answers.ts'
-import { fileIn, lockFolder } from './folder-lock.ts'
+import { fileIn, lockFolder, makeFile } from './folder-lock.ts'
 import type { Answer, Answers, Call, Calls, End, FromThread, Opened } from './messages.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
@@ -78,6 +78,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   readonly #feeds = new Set<LocalFeed>()
   readonly #deadlines = new Map<bigint, number>()
   #leaseTicker: Timer | undefined
+  #isEndingLeases = false
   #worker: Worker | undefined
   #exited: Promise<void> = Promise.resolve()
   #reopening: Timer | undefined
@@ -426,20 +427,25 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       const leftMs = expiresMs === 0 ? ttlSeconds * 1000 : Math.min(expiresMs - wallMs, ttlSeconds * 1000)
       this.#deadlines.set(id, nowMs + Math.max(0, leftMs))
     }
-    if (this.#deadlines.size > 0) this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => this.#endLeases())
+    if (this.#deadlines.size > 0) this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => void this.#endLeases())
   }
 
-  #endLeases(): void {
+  /** One at a time: after a long stop thousands of keys may be due, and writers come between. */
+  async #endLeases(): Promise<void> {
+    if (this.#isEndingLeases) return
+    this.#isEndingLeases = true
     const now = this.#time.monotonicMs()
-    if (this.#closed !== undefined) return
     for (const [id, deadline] of this.#deadlines) {
       if (deadline > now) continue
-      this.#deadlines.delete(id)
-      // One that is not there has ended. After any other failure it is tried again with the next look.
-      this.revokeLease(id).catch((error: unknown) => {
-        if (!isCode(error, 'missing') && !this.#isDisposed) this.#deadlines.set(id, now)
-      })
+      try {
+        await this.revokeLease(id)
+      } catch (error) {
+        // One that is not there has ended. After any other failure it is tried again with the next look.
+        if (!isCode(error, 'missing')) break
+        this.#deadlines.delete(id)
+      }
     }
+    this.#isEndingLeases = false
   }
 }
 
@@ -452,18 +458,6 @@ function makeFolder(folder: string): void {
     fsyncSync(parent)
   } finally {
     closeSync(parent)
-  }
-}
-
-/**
- * Secrets are in it; SQLite gives its other files the same mode. A file that is there is not opened: closing it would take the locks of
- * this process from it.
- */
-function makeFile(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }
 

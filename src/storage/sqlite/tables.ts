@@ -17,6 +17,8 @@ const CACHE_KIB = 16_384
 /** An identifier is the revision and, below it, the number of the key in that revision: a lease may delete many keys at once. */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
+/** An identifier has 63 bits; the last one is left for what is written after an import. */
+export const REVISION_MAX = 2 ** (62 - KEY_BITS)
 
 const tables = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,13 +1,14 @@
 /** Writes and reads the file of an export, a line at a time: memory does not grow with the cluster. */
+import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
+  closeSync,
   createReadStream,
   createWriteStream,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
-  closeSync,
-  renameSync,
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -31,22 +32,25 @@ export type ToFile = {
 /** The file gets its name when it is whole and on the disk; one that exists is not replaced. */
 export async function writeDump(source: Source, file: string, { prefix, nowMs, onProgress }: ToFile): Promise<Summary> {
   if (existsSync(file)) throw new Error(`${file} exists already: remove it, or choose another name`)
-  const partial = `${file}.partial`
-  // What an earlier one left behind, or somebody else put there, is not written into.
-  rmSync(partial, { force: true })
+  // A name of its own: what somebody else put there, or writes, is not written into.
+  const partial = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.partial`
   const out = createWriteStream(partial, { flags: 'wx', mode: MODE, flush: true })
   const failed = once(out, 'error').then(([error]: unknown[]) => {
     throw error
   })
   failed.catch(() => undefined)
+  const lines = createHash('sha256')
   const write = async (text: string): Promise<void> => {
+    lines.update(text)
     if (!out.write(text)) await Promise.race([once(out, 'drain'), failed])
   }
   try {
-    const summary = await printAll(source, { prefix, nowMs, onProgress, write })
+    const summary = await printAll(source, { prefix, nowMs, onProgress, write, lines })
     out.end()
     await Promise.race([once(out, 'close'), failed])
-    renameSync(partial, file)
+    // Fails if the name was taken meanwhile.
+    linkSync(partial, file)
+    rmSync(partial)
     syncFolder(dirname(file))
     return summary
   } catch (error) {
@@ -58,7 +62,13 @@ export async function writeDump(source: Source, file: string, { prefix, nowMs, o
 
 async function printAll(
   source: Source,
-  { prefix, nowMs, onProgress, write }: ToFile & { readonly write: (text: string) => Promise<void> },
+  {
+    prefix,
+    nowMs,
+    onProgress,
+    write,
+    lines,
+  }: ToFile & { readonly write: (text: string) => Promise<void>; readonly lines: Hash },
 ): Promise<Summary> {
   const digest = new Digest()
   const leases = new Set<bigint>()
@@ -78,7 +88,7 @@ async function printAll(
     onProgress(keys)
   }
   const summary = digest.end()
-  await write(printEnd(summary))
+  await write(printEnd({ ...summary, lines: lines.copy().digest('hex') }))
   return summary
 }
 
@@ -98,29 +108,17 @@ export class DumpFile implements Source {
   readonly head: DumpHead
   readonly summary: Summary
 
-  /** Fails if a line, the order of keys, their number or their hash is wrong. */
+  /** Fails if a line, the order of keys, their number or a hash is wrong. */
   static async open(file: string): Promise<DumpFile> {
-    let head: DumpHead | undefined
-    let end: Summary | undefined
-    const digest = new Digest()
-    let last = ''
-    for await (const line of linesOf(file)) {
-      if (line.kind === 'head') head = line
-      if (line.kind === 'end') end = line
-      if (line.kind !== 'entry') continue
-      if (head === undefined || !line.key.startsWith(head.prefix))
-        throw damaged(file, `${line.key} is not below its prefix`)
-      if (line.key <= last) throw damaged(file, `${line.key} is not in its order`)
-      if (line.revision > head.revision) throw damaged(file, `${line.key} is newer than the export`)
-      last = line.key
-      digest.add(line.key, line.value)
+    const reading = new Checking()
+    for await (const { line, before } of linesOf(file)) {
+      const fault = reading.take(line, before)
+      if (fault !== undefined) throw damaged(file, fault)
     }
-    const found = digest.end()
+    const { head, summary } = reading.end()
     if (head === undefined) throw damaged(file, 'it does not begin as an export does')
-    if (end === undefined) throw damaged(file, 'its end is missing')
-    if (found.sha256 !== end.sha256 || found.keys !== end.keys)
-      throw damaged(file, 'keys and values are not those of its hash')
-    return new DumpFile(file, head, found)
+    if (summary === undefined) throw damaged(file, 'its end is missing')
+    return new DumpFile(file, head, summary)
   }
 
   private constructor(file: string, head: DumpHead, summary: Summary) {
@@ -136,7 +134,7 @@ export class DumpFile implements Source {
   async *pages(): AsyncGenerator<readonly Entry[], void, void> {
     let page: Entry[] = []
     let bytes = 0
-    for await (const line of linesOf(this.#file)) {
+    for await (const { line } of linesOf(this.#file)) {
       if (line.kind === 'lease') this.#leases.set(line.id, line)
       if (line.kind !== 'entry') continue
       page.push(line)
@@ -159,17 +157,58 @@ export class DumpFile implements Source {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-async function* linesOf(file: string): AsyncGenerator<DumpLine, void, void> {
-  let number = 0
-  let parts: Buffer[] = []
-  let length = 0
-  const read = (): DumpLine => {
-    const text = Buffer.concat(parts).toString('utf8')
+/** An export as its lines come: the first one is the head, the last one the end, and every key is one that a store can take. */
+class Checking {
+  readonly #digest = new Digest()
+  #head: DumpHead | undefined
+  #end: Summary | undefined
+  #last = ''
+
+  /** Returns what is wrong. */
+  take(line: DumpLine, before: string): string | undefined {
+    if (this.#end !== undefined) return 'something follows its end'
+    if ((line.kind === 'head') !== (this.#head === undefined)) return 'it does not begin as an export does'
+    if (line.kind === 'head') this.#head = line
+    if (line.kind === 'entry') return this.#takeEntry(line)
+    if (line.kind !== 'end') return undefined
+    const found = this.#digest.end()
+    if (line.lines !== before) return 'its lines are not those of its hash'
+    if (found.sha256 !== line.sha256 || found.keys !== line.keys) return 'keys and values are not those of its hash'
+    this.#end = found
+    return undefined
+  }
+
+  end(): { readonly head: DumpHead | undefined; readonly summary: Summary | undefined } {
+    return { head: this.#head, summary: this.#end }
+  }
+
+  #takeEntry({ key, value, revision, created }: Entry): string | undefined {
+    const { prefix = '', revision: newest = 0 } = this.#head ?? {}
+    if (!key.startsWith(prefix)) return 'a key is not below its prefix'
+    if (key <= this.#last) return 'a key is not in its order'
+    if (created < 1 || created > revision || revision > newest) return 'a key has revisions that no store gives'
+    this.#last = key
+    this.#digest.add(key, value)
+    return undefined
+  }
+}
+
+/** `before`: with the end, the hash of all lines before it. */
+type LineRead = { readonly line: DumpLine; readonly before: string }
+
+async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
+  const hash = createHash('sha256')
+  let [number, length, parts]: [number, number, Buffer[]] = [0, 0, []]
+  const read = (): LineRead => {
+    const bytes = Buffer.concat(parts)
     parts = []
     length = 0
     number++
     try {
-      return readLine(text)
+      const line = readLine(bytes.toString('utf8'))
+      const before = line.kind === 'end' ? hash.copy().digest('hex') : ''
+      hash.update(bytes).update('\n')
+      return { line, before }
     } catch (cause) {
       throw damaged(file, `line ${number}: ${cause instanceof Error ? cause.message : String(cause)}`)
     }

@@ -11,11 +11,14 @@ const FORMAT = 1
 
 export type DumpHead = { readonly prefix: Key; readonly revision: Revision }
 
+/** `lines`: the hash of all lines before this one. */
+export type DumpEnd = Summary & { readonly lines: string }
+
 export type DumpLine =
   | ({ readonly kind: 'head' } & DumpHead)
   | ({ readonly kind: 'lease' } & LeaseLeft)
   | ({ readonly kind: 'entry' } & Entry)
-  | ({ readonly kind: 'end' } & Summary)
+  | ({ readonly kind: 'end' } & DumpEnd)
 
 export function printHead({ prefix, revision }: DumpHead, nowMs: number): string {
   const exported = new Date(nowMs).toISOString()
@@ -33,7 +36,7 @@ export function printEntry({ key, value, revision, created, lease }: Entry): str
   return line({ ...named, revision, created, ...(lease !== 0n && { lease: String(lease) }), ...content })
 }
 
-export const printEnd = (summary: Summary): string => line({ end: summary })
+export const printEnd = (end: DumpEnd): string => line({ end })
 
 const line = (document: object): string => `${JSON.stringify(document)}\n`
 
@@ -53,9 +56,18 @@ export function readLine(text: string): DumpLine {
 type Fields = Readonly<Record<string, unknown>>
 
 function parse(text: string): Fields {
-  const document: unknown = JSON.parse(text)
+  const document = parseJson(text)
   if (!isFields(document)) throw new Error('it is no JSON object')
   return document
+}
+
+/** What the parser says has parts of the line, which may be a Secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('it is no JSON')
+  }
 }
 
 const isFields = (value: unknown): value is Fields =>
@@ -69,7 +81,8 @@ function readHead({ keelson, format, prefix, revision }: Fields): DumpLine {
 
 function readEnd(end: unknown): DumpLine {
   if (!isFields(end)) throw new Error('end is no object')
-  return { kind: 'end', keys: countOf(end['keys'], 'keys'), sha256: textOf(end['sha256'], 'sha256') }
+  const { keys, sha256, lines } = end
+  return { kind: 'end', keys: countOf(keys, 'keys'), sha256: textOf(sha256, 'sha256'), lines: textOf(lines, 'lines') }
 }
 
 function readEntry({ key, keyBase64, value, base64, revision, created, lease }: Fields): DumpLine {

@@ -2,7 +2,7 @@
 import { EtcdClient, type EtcdOptions } from '../../etcd/client.ts'
 import type { Op } from '../../etcd/codec/kv-request.ts'
 import type { Key, Revision } from '../engine.ts'
-import { type KeyRange, keyAfter, rangeOf, toBytes } from '../keys.ts'
+import { importMarker, type KeyRange, keyAfter, rangeOf, toBytes } from '../keys.ts'
 import { PageSize } from '../page-size.ts'
 import type { DumpFile } from './dump-file.ts'
 import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
@@ -17,8 +17,10 @@ const OP_BYTES_AROUND = 128
 const RAISED_AT_ONCE = 128
 /** Some minutes of writes. Beyond it etcd itself is quicker: etcdutl snapshot restore --bump-revision. */
 const RAISED_MAX = 5_000_000
-/** Says which import is under way: the same one goes on where it ended. It is not below any prefix of a cluster. */
-const markerKey = toBytes('keelson_import')
+/** Keys that ended before the import does would make its check fail. */
+const LEASE_SECONDS_MIN = 15 * 60
+/** Says which import is under way: the same one goes on where it ended. No server starts while it is there (`open-engine.ts`). */
+const markerKey = toBytes(importMarker)
 
 export class EtcdSource implements Source {
   readonly revision: Revision
@@ -87,6 +89,7 @@ export class EtcdTarget implements Target {
   async take(dump: DumpFile, options: ImportOptions): Promise<void> {
     await using client = new EtcdClient(this.#etcd)
     const range = rangeOf(dump.head.prefix)
+    await checkDistance(client, dump, options)
     await prepare(client, { range, dump, options })
     await raiseRevision(client, dump, options)
     await putAll(client, dump, options)
@@ -106,20 +109,25 @@ async function prepare(client: EtcdClient, { range, dump, options }: Preparing):
   if (isResumed) return
   const { count } = await client.kv.range({ key: from, rangeEnd: to, countOnly: true })
   if (count > 0 && !options.replaces) throw notEmpty('etcd')
-  await client.kv.put({ key: markerKey, value: Buffer.from(dump.summary.sha256) })
-  if (count > 0) await client.kv.deleteRange({ key: from, rangeEnd: to })
+  // In one step: with the marker it is known that what is there is replaced, and by what.
+  const marked: Op = { type: 'put', key: markerKey, value: Buffer.from(dump.summary.sha256) }
+  await client.kv.txn({ compare: [], success: [marked, { type: 'delete', key: from, rangeEnd: to }], failure: [] })
+}
+
+/** Before anything is written. */
+async function checkDistance(client: EtcdClient, dump: DumpFile, { revisionsAhead }: ImportOptions): Promise<void> {
+  const { revision } = await client.kv.head(markerKey)
+  if (dump.revision + revisionsAhead - revision <= RAISED_MAX) return
+  throw new Error(
+    `etcd is at revision ${revision}, the export at ${dump.revision}: more than ${RAISED_MAX} are missing. Clients must not see older revisions than before: ` +
+      'begin with an etcd whose counter was raised (etcdutl snapshot restore --bump-revision --mark-compacted)',
+  )
 }
 
 async function raiseRevision(client: EtcdClient, dump: DumpFile, options: ImportOptions): Promise<void> {
   const goal = dump.revision + options.revisionsAhead
   const value = Buffer.from(dump.summary.sha256)
   let { revision } = await client.kv.head(markerKey)
-  if (goal - revision > RAISED_MAX) {
-    throw new Error(
-      `etcd is at revision ${revision}, the export at ${dump.revision}: more than ${RAISED_MAX} are missing. Clients must not see older revisions than before: ` +
-        'begin with an etcd whose counter was raised (etcdutl snapshot restore --bump-revision --mark-compacted)',
-    )
-  }
   while (revision < goal) {
     const round = Array.from({ length: Math.min(RAISED_AT_ONCE, goal - revision) }, () =>
       client.kv.put({ key: markerKey, value }),
@@ -157,7 +165,7 @@ async function putNew(client: EtcdClient, batch: readonly Entry[], ops: readonly
 }
 
 async function grant(client: EtcdClient, { leftSeconds }: LeaseLeft): Promise<bigint> {
-  const { id } = await client.lease.grant({ ttlSeconds: Math.max(1, leftSeconds) })
+  const { id } = await client.lease.grant({ ttlSeconds: Math.max(LEASE_SECONDS_MIN, leftSeconds) })
   return id
 }
 

@@ -6,7 +6,7 @@ import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
 import { SqliteDatabase } from '../sqlite/database.ts'
 import { fileIn, lockFolder } from '../sqlite/folder-lock.ts'
 import { bytesOf, keyOf } from '../sqlite/stored.ts'
-import { FORMAT, KEYS_OF_REVISION_MAX } from '../sqlite/tables.ts'
+import { FORMAT, KEYS_OF_REVISION_MAX, REVISION_MAX } from '../sqlite/tables.ts'
 import { type DumpFile, syncFolder } from './dump-file.ts'
 import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
@@ -102,16 +102,18 @@ export class SqliteTarget implements Target {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     using _lock = lockFolder(this.#folder)
     const file = fileIn(this.#folder)
-    const wasThere = existsSync(file)
-    if (wasThere && !isEmpty(file) && !options.replaces) throw notEmpty(this.#folder)
+    const old = existsSync(file) ? settle(file) : 0
+    if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
+    // Clients of what is replaced have seen its revisions.
+    const revision = Math.max(dump.revision, old) + options.revisionsAhead
+    if (revision > REVISION_MAX) throw new Error(`revision ${revision} is beyond what a folder can hold`)
     const made = `${file}.import`
     removeFiles(made, ['', ...besides])
     createTables(made)
-    await fill(made, dump, { ...options, nowMs: this.#nowMs })
+    await fill(made, dump, { ...options, revision, nowMs: this.#nowMs })
     await check(made, dump, this.#nowMs)
     removeFiles(made, besides)
-    // The log of the old file is in it, since it was opened and closed above.
-    if (wasThere) linkSync(file, `${file}.replaced-${this.#nowMs}`)
+    if (old > 0) linkSync(file, `${file}.replaced-${this.#nowMs}`)
     removeFiles(file, besides)
     renameSync(made, file)
     syncFolder(this.#folder)
@@ -125,10 +127,22 @@ function removeFiles(file: string, endings: readonly string[]): void {
   for (const ending of endings) rmSync(file + ending, { force: true })
 }
 
-/** Its log is in it afterwards. */
-function isEmpty(file: string): boolean {
+/** Returns the revision of a store. Its log is in the file afterwards, so that the file alone is the store. */
+function settle(file: string): Revision {
+  const revision = revisionIn(file)
+  const db = new DatabaseSync(file)
+  try {
+    const done = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
+    if (Number(done?.['busy']) !== 0) throw new Error(`${file} is being read by another program: end that first`)
+  } finally {
+    db.close()
+  }
+  return revision
+}
+
+function revisionIn(file: string): Revision {
   using database = new SqliteDatabase({ file, isDurable: true })
-  return database.revision <= 1
+  return database.revision
 }
 
 function createTables(file: string): void {
@@ -140,7 +154,7 @@ function createTables(file: string): void {
 async function fill(
   file: string,
   dump: DumpFile,
-  { revisionsAhead, onProgress, nowMs }: ImportOptions & { readonly nowMs: number },
+  { revision, onProgress, nowMs }: ImportOptions & { readonly revision: Revision; readonly nowMs: number },
 ): Promise<void> {
   const db = new DatabaseSync(file)
   try {
@@ -159,7 +173,7 @@ async function fill(
     }
     // Nothing older can be read or watched: a client that has seen a revision of the source since the export begins anew.
     const meta = db.prepare('INSERT INTO meta VALUES (?, ?)')
-    for (const name of ['compacted', 'swept']) meta.run(name, dump.revision + revisionsAhead)
+    for (const name of ['compacted', 'swept']) meta.run(name, revision)
     db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
   } finally {
     db.close()

@@ -3,7 +3,7 @@
  * writes. The disk is made to fail under a real process (`faulty-disk.c`), and once it is a real one that is full.
  */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,6 +25,13 @@ function canCompile(): boolean {
   } catch {
     return false
   }
+}
+
+/** A folder from which no library may be loaded is one of them. */
+function canLoad(): boolean {
+  if (!canCompile()) return false
+  const { status, stderr } = spawnSync('true', { env: { ...process.env, LD_PRELOAD: library }, encoding: 'utf8' })
+  return status === 0 && stderr === ''
 }
 
 /** Whether this user may mount a small disk for himself. */
@@ -139,7 +146,7 @@ class FaultyDisk {
 
 /** Other systems load such a library in other ways. */
 const isLinux = process.platform === 'linux'
-const faulty = { skip: !(isLinux && canCompile()) && 'there is no C compiler, or no Linux' }
+const faulty = { skip: !(isLinux && canLoad()) && 'there is no C compiler, or its library cannot be loaded' }
 
 for (const [how, code, message] of [
   ['full', 'no-space', /the disk of the store is full/],

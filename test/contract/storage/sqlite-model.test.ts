@@ -104,6 +104,33 @@ class Both implements Disposable {
     assert.deepEqual(rows, wanted)
   }
 
+  /** Pages of one list: each tells how many keys are from its start on. */
+  async comparePages(): Promise<void> {
+    const { random, memory, sqlite } = this
+    const revision = memory.revision
+    const limit = random.between(2, 6)
+    const [wanted, found]: [number[], number[]] = [[], []]
+    const all = (await memory.range({ from: '/m/', to: '/m0', revision })).values.map(({ key }) => key)
+    for (let from = '/m/', n = 0; n < all.length; n += limit) {
+      const steps = sqlite.range({ from, to: '/m0', limit, values: 'none' }, revision)
+      const rows: StoredVersion[] = []
+      let step = steps.next()
+      for (; step.done !== true; step = steps.next()) {
+        rows.push(...step.value)
+        this.change()
+      }
+      found.push(step.value.count)
+      wanted.push(all.length - n)
+      assert.deepEqual(
+        rows.map(({ key }) => key),
+        all.slice(n, n + limit),
+      )
+      from = `${rows.at(-1)?.key}\0`
+      if (memory.compacted > revision) break
+    }
+    assert.deepEqual(found, wanted)
+  }
+
   [Symbol.dispose](): void {
     this.sqlite[Symbol.dispose]()
     rmSync(this.#folder, { recursive: true })
@@ -117,6 +144,7 @@ for (const seed of [1, 2, 3, Math.floor(Math.random() * 2 ** 31)]) {
       both.change()
       if (below(both.random, 5) === 0 && both.sqlite.isSweepDue) both.sqlite.sweep()
       if (step % CHECK_EVERY === 0) await both.compare()
+      if (step % (4 * CHECK_EVERY) === 0) await both.comparePages()
     }
   })
 }

@@ -4,15 +4,17 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { systemTime } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { storeContract } from './store-contract.ts'
-import { until } from '../../harness/until.ts'
+import { PATIENCE_MS, until } from '../../harness/until.ts'
 import { bytes, decode, failsWith, newStore, Recorder, type Subject } from './subject.ts'
 
-const newPath = (): string => mkdtempSync(join(tmpdir(), 'keelson-sqlite-'))
+const root = mkdtempSync(join(tmpdir(), 'keelson-sqlite-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const newPath = (): string => mkdtempSync(join(root, 'store-'))
 
 storeContract('sqlite', async (): Promise<Subject> => {
   const folder = newPath()
@@ -105,21 +107,44 @@ test('a lease that ended while nobody had the folder ends at the start, and one 
   assert.equal(await engine.latest(), latest)
 })
 
+test('leases that ended together end one after the other', async () => {
+  const folder = newPath()
+  let wallMs = 1_000_000_000_000
+  const time = { ...systemTime, wallMs: () => wallMs }
+  const LEASES = 20
+  {
+    await using engine = await SqliteEngine.open({ folder, time, isDurable: false })
+    for (let n = 0; n < LEASES; n++) {
+      const lease = await engine.grantLease(600)
+      await engine.change({ key: `/x/${n}`, expected: 0, write: { put: bytes('x'), lease } })
+    }
+  }
+  wallMs += 3_600_000
+  await using engine = await SqliteEngine.open({ folder, time })
+  const before = await engine.latest()
+  await until(async () => (await engine.range(rangeOf('/x/'))).count === 0, 'all leases end')
+  assert.equal(await engine.latest(), before + LEASES)
+})
+
 test('a list that is cancelled is left, and one of many slices shows one revision', async () => {
   const folder = newPath()
+  const patient = { timeoutMs: PATIENCE_MS }
   await using engine = await SqliteEngine.open({ folder, isDurable: false })
   const put = Buffer.alloc(1000, 'x')
-  const keys = Array.from({ length: 5_000 }, (_, n) => `/x/${String(n).padStart(6, '0')}`)
-  const made = await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put } })))
+  const keys = Array.from({ length: 2_000 }, (_, n) => `/x/${String(n).padStart(6, '0')}`)
+  const made = await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put } }, patient)))
   const revision = await engine.latest()
   const controller = new AbortController()
-  const left = assert.rejects(engine.range(rangeOf('/x/'), { signal: controller.signal }), failsWith('cancelled'))
+  const left = assert.rejects(
+    engine.range(rangeOf('/x/'), { ...patient, signal: controller.signal }),
+    failsWith('cancelled'),
+  )
   setImmediate(() => controller.abort())
-  const listed = engine.range(rangeOf('/x/'))
+  const listed = engine.range(rangeOf('/x/'), patient)
   // Answered behind the first slice of the list.
-  await engine.range({ from: '/y/', to: '/y/0' })
+  await engine.range({ from: '/y/', to: '/y/0' }, patient)
   const changes = made.map(({ revision: expected }, n) =>
-    engine.change({ key: keys[n] ?? '', expected, write: 'delete' }),
+    engine.change({ key: keys[n] ?? '', expected, write: 'delete' }, patient),
   )
   await left
   assert.ok((await Promise.all(changes)).every(({ won }) => won))

@@ -1,0 +1,130 @@
+/** What an export and an import promise, on stores without a server. test/integration/store-transfer.test.ts moves a whole cluster. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { moveStore } from '../../../src/cli/store.ts'
+import { EtcdClient } from '../../../src/etcd/client.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { importMarker } from '../../../src/storage/keys.ts'
+import { openEngine } from '../../../src/storage/open-engine.ts'
+import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import { startEtcd } from '../../harness/etcd.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'keelson-move-'))
+after(() => rmSync(root, { recursive: true }))
+const at = (name: string): string => join(root, name)
+
+const run = (...args: readonly string[]): Promise<string> => moveStore(args, { nowMs: Date.now(), showProgress: null })
+
+/** A store with keys a, b, c …, of which one was written often. */
+async function fill(folder: string, keys: number, revisions = 0): Promise<number> {
+  await using engine = await SqliteEngine.open({ folder, isDurable: false })
+  let revision = 0
+  for (let n = 0; n < keys; n++) {
+    const put = Buffer.from(`value ${n}`)
+    ;({ revision } = await engine.change({ key: `/registry/x/${n}`, expected: 0, write: { put } }))
+  }
+  for (let n = 0; n < revisions; n++) {
+    const write = { put: Buffer.from(`${n}`) }
+    ;({ revision } = await engine.change({ key: `/registry/x/${keys - 1}`, expected: revision, write }))
+  }
+  return revision
+}
+
+const stateOf = async (folder: string): Promise<{ revision: number; keys: number }> => {
+  await using engine = await SqliteEngine.open({ folder })
+  const { count } = await engine.range({ from: '/registry/', to: '/registry0' })
+  return { revision: await engine.latest(), keys: count }
+}
+
+test('a folder that is replaced does not go back behind its own revisions, and its old file is whole', async () => {
+  await fill(at('small'), 3)
+  await run('export', `--data-dir=${at('small')}`, `--file=${at('small.dump')}`)
+  const newest = await fill(at('large'), 5, 50)
+  await assert.rejects(run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`), /is not empty/)
+  await run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`, '--replace', '--revisions-ahead=7')
+  assert.deepEqual(await stateOf(at('large')), { revision: newest + 7, keys: 3 })
+  const kept = readdirSync(at('large')).filter((name) => name.includes('.replaced-'))
+  assert.equal(kept.length, 1)
+  using old = new DatabaseSync(join(at('large'), kept[0] ?? ''))
+  assert.equal(old.prepare('SELECT count(*) AS n FROM current').get()?.['n'], 5)
+  for (const name of readdirSync(at('large'))) {
+    assert.equal(statSync(join(at('large'), name)).mode & 0o077, 0, `${name} is for its owner alone`)
+  }
+})
+
+test('a folder that somebody reads is not replaced', async () => {
+  await fill(at('read'), 3)
+  using other = new DatabaseSync(join(at('read'), 'keelson.sqlite'))
+  other.exec('BEGIN')
+  other.prepare('SELECT count(*) FROM current').get()
+  using writer = new DatabaseSync(join(at('read'), 'keelson.sqlite'))
+  writer.exec("INSERT INTO meta VALUES ('x', 1)")
+  const importing = run('import', `--data-dir=${at('read')}`, `--file=${at('small.dump')}`, '--replace')
+  await assert.rejects(importing, /is being read by another program|locked/)
+})
+
+test('lines, revisions and hashes that no export has', async () => {
+  const text = readFileSync(at('small.dump'), 'utf8')
+  const [head = '', ...rest] = text.split('\n')
+  const cases: [string, RegExp][] = [
+    [text.replace('"revision":2,"created":2', '"revision":3,"created":2'), /lines are not those of its hash/],
+    [text.replace('"revision":2,"created":2', '"revision":2,"created":0'), /revisions that no store gives/],
+    [[head, text].join('\n'), /does not begin/],
+    [text + text, /something follows its end/],
+    [rest.join('\n'), /does not begin/],
+    [`${head}\n{"key":"/registry/x/0","value":"secret`, /cut off/],
+    [`${head}\n{"key":"/registry/x/0","value":secret}\n`, /line 2: it is no JSON$/],
+  ]
+  for (const [content, message] of cases) {
+    writeFileSync(at('bad'), content)
+    await assert.rejects(run('import', `--data-dir=${at('none')}`, `--file=${at('bad')}`), message)
+  }
+  const far = ['import', `--data-dir=${at('none')}`, `--file=${at('small.dump')}`, `--revisions-ahead=${2 ** 43}`]
+  await assert.rejects(run(...far), /beyond what a folder can hold/)
+})
+
+test('an export takes no name that is taken, and leaves nothing behind', async () => {
+  writeFileSync(at('taken'), 'mine')
+  await assert.rejects(run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`), /exists already/)
+  assert.equal(readFileSync(at('taken'), 'utf8'), 'mine')
+  assert.equal(statSync(at('small.dump')).mode & 0o777, 0o600)
+  assert.deepEqual(
+    readdirSync(root).filter((name) => name.includes('partial')),
+    [],
+  )
+})
+
+test('etcd: nothing is deleted for an import that cannot be done, and one that ended early is gone on with', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  const servers = `--etcd-servers=${etcd.clientUrl}`
+  const [mine, marker] = [Buffer.from('/registry/mine'), Buffer.from(importMarker)]
+  await client.kv.put({ key: mine, value: Buffer.from('x') })
+  const importing = ['import', servers, `--file=${at('small.dump')}`, '--replace']
+  await assert.rejects(run(...importing, '--revisions-ahead=9000000000'), /bump-revision/)
+  assert.equal((await client.kv.range({ key: mine, countOnly: true })).count, 1)
+  assert.equal((await client.kv.range({ key: marker, countOnly: true })).count, 0)
+
+  // As an import leaves it that is killed behind its first step.
+  const sha256 = /"sha256":"(\w+)"/.exec(readFileSync(at('small.dump'), 'utf8'))?.[1] ?? ''
+  await client.kv.deleteRange({ key: mine })
+  await client.kv.put({ key: marker, value: Buffer.from(sha256) })
+  await client.kv.put({ key: Buffer.from('/registry/x/0'), value: Buffer.from('value 0') })
+  const store = { kind: 'etcd', servers: [etcd.clientUrl], tls: null } as const
+  const opening = openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined })
+  await assert.rejects(opening, /an import into this etcd has not ended/)
+  await run('import', servers, `--file=${at('small.dump')}`, '--revisions-ahead=100')
+  const { count, revision } = await client.kv.range({
+    key: Buffer.from('/registry/'),
+    rangeEnd: Buffer.from('/registry0'),
+  })
+  assert.equal(count, 3)
+  assert.ok(revision > 100)
+  await using opened = (await openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined }))
+    .engine
+  assert.equal((await opened.range({ from: '/registry/', to: '/registry0' })).count, 3)
+})
