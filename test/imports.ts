@@ -74,7 +74,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
   cli: ['config', 'storage', 'webhooks'],
   assets: [],
-  'main.ts': ['assets', 'cli', 'config', 'dev', 'server.ts', 'testing'],
+  commands: ['assets', 'cli', 'config', 'dev', 'server.ts', 'testing'],
+  'main.ts': ['cli', 'commands'],
   'packaged-main.ts': [],
 }
 /** These do not get `api` and `lib` for free. */

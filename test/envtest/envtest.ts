@@ -101,8 +101,10 @@ async function runSuite({ binary, cwd, assets, name }: SuiteRun): Promise<Ran> {
   const seconds = (performance.now() - began) / 1000
   try {
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
-  } catch (cause) {
-    throw new Error(`${name} wrote no report: ${failure}`, { cause })
+  } catch {
+    // A suite that panics outside of its specs writes none.
+    const specs = new Map([['(the suite)', 'panicked']])
+    return { seconds, suite: { specs, messages: new Map([['(the suite)', failure]]), setUpSeconds: 0 } }
   }
 }
 

@@ -43,7 +43,7 @@ test('the package has what it needs and nothing else', () => {
   )
   assert.deepEqual(others, [])
   assert.deepEqual(
-    packed.files.filter((path) => /test|recording|scenario|\.map$|(?<!\.d)\.ts$/.test(path)),
+    packed.files.filter((path) => /\.test\.|recording|scenario|\.map$|(?<!\.d)\.ts$/.test(path)),
     [],
   )
   assert.ok(packed.files.includes('dist/program.cjs'))

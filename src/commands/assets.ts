@@ -1,0 +1,37 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { assetsHelp, writeAssets } from '../assets/assets.ts'
+import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { serveHelp } from './serve.ts'
+
+export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(assetsHelp)
+  const [, given] = /^--dir=(.+)$/.exec(args[0] ?? '') ?? (args[0] === '--dir' ? [undefined, args[1]] : [])
+  if (args.length > 0 && given === undefined) {
+    return parts.fail(USAGE_FAULT, [`keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`])
+  }
+  const program = parts.fileOf('../bin/keelson')
+  const folder = given === undefined ? ownFolder(program, parts) : resolve(given)
+  try {
+    writeAssets({
+      folder,
+      node: parts.execPath,
+      program,
+      standIn: parts.fileOf(parts.isSource ? 'assets/etcd-stand-in.ts' : 'etcd-stand-in.cjs'),
+      version: parts.version,
+      serveHelp: serveHelp(),
+      path: parts.env['PATH'] ?? '',
+    })
+    parts.print(`${folder}\n`)
+  } catch (error) {
+    parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+/** The same for the same program on the same Node. */
+function ownFolder(program: string, { cache, version, execPath }: CommandParts): string {
+  if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
+  return join(cache, `assets-${version}-${crc32(`${execPath} ${program}`).toString(16)}`)
+}

@@ -1,0 +1,37 @@
+import { tmpdir } from 'node:os'
+import { devHelp, UsageError } from '../dev/dev-flags.ts'
+import { startDev } from '../dev/dev.ts'
+import { systemClock } from '../lib/clock.ts'
+import { defaultKubeconfig, runningIndex } from './own-files.ts'
+import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+
+export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(devHelp)
+  const { log } = parts.createSink({ format: 'auto', isVerbose: false })
+  const signals = parts.onSignals(log)
+  const line = parts.startProgress()
+  try {
+    line.show?.('keelson: starting …')
+    const running = await startDev(args, {
+      log,
+      path: parts.env['PATH'] ?? '',
+      ownEtcd: parts.fileOf('../.cache/tools/etcd'),
+      nowMs: systemClock.wallMs(),
+      temporary: tmpdir(),
+      index: runningIndex(parts),
+      defaultKubeconfig: defaultKubeconfig(parts.env),
+      print: (text) => parts.print(`${text}\n`),
+      progress: (text) => {
+        line.end()
+        parts.tell(`keelson: ${text} after ${Math.round(performance.now())} ms\n`)
+      },
+    })
+    signals.stopWith(running.stop)
+    await running.failed
+    if (!signals.isStopping) parts.fail(FAILURE, ['etcd has ended by itself; etcd.log in the data folder may say why'])
+  } catch (error) {
+    line.end()
+    if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)
+    else parts.fail(FAILURE, [messageOf(error)])
+  }
+}

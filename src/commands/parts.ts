@@ -1,0 +1,44 @@
+/** What every command is given of the process, which only main.ts touches, and the words they share. */
+import type { ProgressLine } from '../cli/progress-line.ts'
+import type { Log } from '../lib/log.ts'
+import type { LogSink } from '../lib/log-sink.ts'
+
+export const USAGE_FAULT = 2
+export const FAILURE = 1
+
+export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
+
+export type CommandParts = {
+  readonly env: NodeJS.ProcessEnv
+  readonly print: (text: string) => void
+  /** To a user at a terminal or a log; ends with a newline. */
+  readonly tell: (line: string) => void
+  readonly startProgress: () => ProgressLine
+  readonly exit: (code: number) => void
+  /** Ends the process, with the reasons told. */
+  readonly fail: (code: number, reasons: readonly string[]) => void
+  readonly createSink: (format: LogFormat) => LogSink
+  /** From now on signals end what is given to it. */
+  readonly onSignals: (log: Log) => Stopping
+  readonly onHangup: (act: () => void) => void
+  /** Where what can be made again is kept; undefined: nowhere. */
+  readonly cache: string | undefined
+  /** A file of the package, by its path from the folder of the program. */
+  readonly fileOf: (path: string) => string
+  /** Whether the program runs from its sources. */
+  readonly isSource: boolean
+  readonly version: string
+  /** Of Node. */
+  readonly execPath: string
+}
+
+export type Stopping = {
+  readonly isStopping: boolean
+  stopWith(stop: () => Promise<void>): void
+}
+
+export type Command = (args: readonly string[], parts: CommandParts) => Promise<void>
+
+export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

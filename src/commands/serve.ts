@@ -1,0 +1,39 @@
+import { checkArgs } from '../config/config.ts'
+import { gatesActedOn } from '../config/feature-gates.ts'
+import { helpText } from '../config/flags.ts'
+import { realSurroundings, startServer } from '../server.ts'
+import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+
+/** By then a client that waited for the start has been served. */
+const PINO_AFTER_MS = 2_000
+const STDERR = 2
+const testingFlag = '--testing'
+
+export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
+  if (asksForHelp(args)) return parts.print(serveHelp())
+  if (args.includes(testingFlag)) {
+    const { serveTesting } = await import('./serve-testing.ts')
+    return serveTesting(
+      args.filter((argument) => argument !== testingFlag),
+      parts,
+    )
+  }
+  const checked = checkArgs(args)
+  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, checked.faults)
+  const { config, warnings } = checked
+  const sink = parts.createSink(config.logging)
+  const signals = parts.onSignals(sink.log)
+  for (const warning of warnings) sink.log('warn', warning)
+  try {
+    const server = await startServer(config, realSurroundings(sink.log))
+    sink.log('info', 'serving', { url: server.url, version: parts.version })
+    parts.onHangup(() => void server.reloadCertificate())
+    signals.stopWith(() => server.stop())
+    // Not at once: loading pino would delay the first requests.
+    setTimeout(() => void sink.usePino(STDERR), PINO_AFTER_MS).unref()
+  } catch (error) {
+    parts.fail(FAILURE, [messageOf(error)])
+  }
+}
+
+export const serveHelp = (): string => helpText(gatesActedOn)
