@@ -27,10 +27,11 @@ async function listening(server: Server): Promise<number> {
 
 async function start(
   answer: RequestListener,
+  path = '/convert',
 ): Promise<{ webhook: Webhook; received: ReceivedAnswers } & AsyncDisposable> {
   const server = createTlsServer({ cert, key }, answer)
   const port = await listening(server)
-  const url = `https://localhost:${port}/convert`
+  const url = `https://localhost:${port}${path}`
   const parts = partsOf(() => undefined)
   const webhook = new Webhook({ url, caBundle: Buffer.from(cert).toString('base64') }, 5_000, parts)
   return {
@@ -59,6 +60,19 @@ test('a connection that the webhook closed while nobody used it fails no call', 
   for (let call = 0; call < 3; call++) assert.equal(await hook.webhook.post('{}', signal), '{}')
   assert.equal(connections, 3)
 })
+
+for (const [written, asked] of Object.entries({
+  '//failing': '/failing',
+  '/a//b/': '/a/b',
+  '/': '/',
+  '': '/',
+  '//': '/',
+})) {
+  test(`the path ${JSON.stringify(written)} is asked as ${asked}, as client-go joins it`, async () => {
+    await using hook = await start((request, response) => response.end(request.url), written)
+    assert.equal(await hook.webhook.post('{}', signal), `${asked}?timeout=5s`)
+  })
+}
 
 test('one that ends every connection is not called for ever', async () => {
   let calls = 0

@@ -90,7 +90,7 @@ export class Webhook {
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
-    this.#path = `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}timeout=`
+    this.#path = `${cleanPath(url.pathname)}${url.search === '' ? '?' : `${url.search}&`}timeout=`
     const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
     this.#origin = `${url.protocol}//${host}`
     this.#timeoutMs = timeoutMs
@@ -182,6 +182,12 @@ function hostAsWritten(text: string, { hostname }: URL): string {
   const at = text.toLowerCase().indexOf(hostname)
   return at < 0 ? hostname : text.slice(at, at + hostname.length)
 }
+
+/**
+ * As client-go joins it: slashes that follow each other are one, and none is at the end. Go's own servers answer other paths with a redirect, which
+ * nobody follows.
+ */
+const cleanPath = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 
 const portOf = ({ port }: URL): number => Number(port) || 443
 
