@@ -60,6 +60,8 @@ async function writeNested(path: string, text: string): Promise<void> {
 /** A command that serves until it is ended. The page says `# Ctrl-C` where a reader ends it. */
 const serves = /^(?:npx )?(?:bin\/)?keelson (?:dev|serve)\b(?!.*(?:--help|\|))/
 const interrupts = /^# Ctrl-C\b/
+/** Ends the server in its own way; one signal more would end it at once. */
+const stops = /^(?:npx )?(?:bin\/)?keelson stop\b/
 /** Later commands know of it, by the value that it had. */
 const assigns = /^(export )?([A-Z_]+)=/
 
@@ -70,6 +72,8 @@ class RunningPage implements AsyncDisposable {
   readonly #session: Session
   #assignments: string[] = []
   #server: ChildProcess | undefined
+  /** By the server. */
+  #printed: string[] = []
 
   constructor(session: Session) {
     this.#session = session
@@ -89,6 +93,10 @@ class RunningPage implements AsyncDisposable {
       } else if (interrupts.test(line)) {
         await flush()
         await this.#interrupt()
+      } else if (stops.test(line)) {
+        pending.push(line)
+        await flush()
+        await this.#ended()
       } else {
         const [, exported = '', name] = assigns.exec(line) ?? []
         // One that stands before a command is for that command alone.
@@ -122,15 +130,18 @@ class RunningPage implements AsyncDisposable {
     const server = this.#spawn(`exec ${own}`, ['ignore', 'pipe', 'pipe'])
     this.#server = server
     const lines: string[] = []
+    this.#printed = lines
     const ready = Promise.withResolvers<number>()
     for (const stream of [server.stdout, server.stderr]) {
       if (stream === null) continue
       createInterface(stream).on('line', (line) => {
         lines.push(line)
-        // What it says to type is typed.
-        if (line.startsWith('export KUBECONFIG=')) this.#assignments.push(line)
-        const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(line) ?? []
-        if (port !== undefined) ready.resolve(Number(port))
+        // What `dev` says to type is typed.
+        const typed = lines.find((one) => one.startsWith('export KUBECONFIG='))
+        const [, port] = /(?:serving at |"url":")https:\/\/\S+?:(\d+)/.exec(lines.join('\n')) ?? []
+        if (port === undefined || (typed === undefined && /keelson dev\b/.test(own))) return
+        if (typed !== undefined && !this.#assignments.includes(typed)) this.#assignments.push(typed)
+        ready.resolve(Number(port))
       })
     }
     server.once('exit', () => ready.reject(new Error(`${own} ended\n${lines.join('\n')}`)))
@@ -148,10 +159,15 @@ class RunningPage implements AsyncDisposable {
     const server = this.#server
     this.#server = undefined
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
-    const gone = once(server, 'exit')
     server.kill('SIGINT')
-    await gone
-    assert.equal(server.exitCode, 0)
+    await this.#ended(server)
+  }
+
+  async #ended(server = this.#server): Promise<void> {
+    this.#server = undefined
+    if (server === undefined) return
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+    assert.equal(server.exitCode, 0, this.#printed.join('\n'))
   }
 
   #spawn(script: string, stdio: ['ignore', 'pipe', 'pipe']): ChildProcess {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
@@ -49,7 +49,8 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   try {
     await mkdir(join(folder, 'bin'))
     await symlink(join(root, 'bin', 'keelson'), join(folder, 'bin', 'keelson'))
-    for (const name of ['docs', 'node_modules']) await symlink(join(root, name), join(folder, name))
+    await symlink(join(root, 'docs'), join(folder, 'docs'))
+    await installPackages(join(folder, 'node_modules'))
     const [port = 0] = await freePorts(1)
     await runBlocks(blocks, {
       folder,
@@ -61,6 +62,16 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** What a reader has installed: the client, and Keelson, whose sources stand for the package that is built of them. */
+async function installPackages(folder: string): Promise<void> {
+  const own = join(folder, 'keelson')
+  await mkdir(own, { recursive: true })
+  await symlink(join(root, 'node_modules', '@kubernetes'), join(folder, '@kubernetes'))
+  await symlink(join(root, 'src'), join(own, 'src'))
+  const manifest = { name: 'keelson', type: 'module', exports: { './testing': './src/testing/index.ts' } }
+  await writeFile(join(own, 'package.json'), JSON.stringify(manifest))
 }
 
 function environment(folder: string): NodeJS.ProcessEnv {
