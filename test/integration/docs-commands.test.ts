@@ -49,7 +49,7 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   try {
     await mkdir(join(folder, 'bin'))
     await symlink(join(root, 'bin', 'keelson'), join(folder, 'bin', 'keelson'))
-    await symlink(join(root, 'docs'), join(folder, 'docs'))
+    for (const name of ['docs', 'clients']) await symlink(join(root, name), join(folder, name))
     await installPackages(join(folder, 'node_modules'))
     const [port = 0] = await freePorts(1)
     await runBlocks(blocks, {
@@ -104,6 +104,8 @@ function lacks(need: string, folder: string): string | undefined {
       for (const file of ['go.mod', 'go.sum'])
         copyFileSync(join(root, 'test/tools/controller-runtime', file), join(folder, file))
       return undefined
+    case 'python3':
+      return isThere('python3 --version') ? undefined : 'no Python on the PATH'
     case 'python':
       return isThere("python3 -c 'import kubernetes'") ? undefined : 'no Python with the package kubernetes'
     default:
