@@ -87,6 +87,9 @@ const LOOPS_STOP_MS_MAX = 5_000
 /** For everything that stops after the last request: timers, workers, connections to etcd. */
 const PARTS_STOP_MS_MAX = 5_000
 
+/** Some turns of the event loop: for the first request of a test. */
+const LOOPS_DELAY_MS = 20
+
 /** How long it may take to publish new client CAs for extension API servers. */
 const PUBLISH_MS_MAX = 30_000
 
@@ -136,7 +139,7 @@ export type Seams = {
   readonly engine?: OpenedEngine
   /** Identifies the server among those that share a database. Absent: it is new. */
   readonly uid?: string
-  /** The objects that every cluster begins with are there: nothing is checked before the server is ready. */
+  /** The objects that every cluster begins with are there: nothing is checked or read before the server is ready. */
   readonly isPrepared?: boolean
   /** No other server shares the database: its controllers need no election. */
   readonly isAlone?: boolean
@@ -337,46 +340,58 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log,
   })
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
-  void firstFill.run(plane.fillable(), rangeOf(root))
+  // A test that is to be answered at once waits for what it reads, and for nothing else.
+  void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
-  const ownLoops = startOwnLoops({
-    handle,
-    repairServices: () => plane.allocation.repair.pass(),
-    serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
-    keptObjects: keptObjects(cluster),
-    checkServiceRange: serviceRange.check,
-    publishInfo: publish,
-    records: new ServerAddresses(store, root),
-    keepsEndpoints: config.services.endpoints === 'lease',
-    endpointAddress: config.endpointAddress,
-    port: listener.port,
-    uid,
-    clock,
-    timers: seams.timers,
-    log,
-  })
-  const controllers = startControllers({
-    names: config.controllers,
-    handle,
-    registry: plane.registry,
-    accessOf: plane.readAccessOf,
-    identity: seams.isAlone === true ? undefined : `${hostname()}_${uid}`,
-    metrics: new QueueMetrics(metrics),
-    gates: config.featureGates,
-    legacyTokenPeriodMs: config.legacyTokenPeriodMs,
-    signers,
-    rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
-    clock,
-    timers: seams.timers,
-    log,
-  })
-  const elections = config.featureGates.isOn('CoordinatedLeaderElection')
-    ? CoordinatedElection.start({ handle, registry: plane.registry, accessOf: plane.readAccessOf, log })
-    : undefined
-  const loops = [...ownLoops, ...controllers, ...(elections === undefined ? [] : [elections])]
+  const startOwn = (): AsyncDisposable[] =>
+    startOwnLoops({
+      handle,
+      repairServices: () => plane.allocation.repair.pass(),
+      serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
+      keptObjects: keptObjects(cluster),
+      checkServiceRange: serviceRange.check,
+      publishInfo: publish,
+      records: new ServerAddresses(store, root),
+      keepsEndpoints: config.services.endpoints === 'lease',
+      endpointAddress: config.endpointAddress,
+      port: listener.port,
+      uid,
+      clock,
+      timers: seams.timers,
+      log,
+    })
+  const startElected = (): AsyncDisposable[] =>
+    startControllers({
+      names: config.controllers,
+      handle,
+      registry: plane.registry,
+      accessOf: plane.readAccessOf,
+      identity: seams.isAlone === true ? undefined : `${hostname()}_${uid}`,
+      metrics: new QueueMetrics(metrics),
+      gates: config.featureGates,
+      legacyTokenPeriodMs: config.legacyTokenPeriodMs,
+      signers,
+      rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
+      clock,
+      timers: seams.timers,
+      log,
+    })
+  const startElections = (): AsyncDisposable[] => {
+    if (!config.featureGates.isOn('CoordinatedLeaderElection')) return []
+    const elections = CoordinatedElection.start({
+      handle,
+      registry: plane.registry,
+      accessOf: plane.readAccessOf,
+      log,
+    })
+    return elections === undefined ? [] : [elections]
+  }
+  const startLoops = (): AsyncDisposable[] => [...startOwn(), ...startElected(), ...startElections()]
+  // Where nothing is left to be done at the start, first requests go first.
+  const loops = seams.isPrepared === true ? [startLater(startLoops, LOOPS_DELAY_MS)] : startLoops()
   const stopping = {
     // Readiness fails while requests are still accepted, so that load balancers use other servers.
     onStop: () => {
@@ -392,6 +407,20 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** Disposing of it before that time starts nothing. */
+function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
+  let started: readonly AsyncDisposable[] = []
+  const timer = setTimeout(() => {
+    started = start()
+  }, delayMs)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      clearTimeout(timer)
+      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
 }
 
 /** What the checks of health look at, and what is made after them. */
