@@ -73,18 +73,24 @@ class Review {
     if (first !== undefined) throw deniedByPolicy(refusal(this.#attributes, textOf(first)), first.reason, textOf(first))
   }
 
+  *#turn(): Waits<void> {
+    const turn = this.#request.turn()
+    if (turn !== undefined) yield turn
+  }
+
   *#review(matched: Matched): Waits<void> {
     const { policy, bindings } = matched.entry
     const annotations: Annotations = new Map()
     try {
       const { criteria } = policy
-      if (!isDecided(criteria, this.#attributes) && !(yield* this.#request.isSelected(criteria))) return
+      if (!isDecided(criteria, this.#attributes) && !(yield* this.#request.isSelected(criteria))) {
+        return yield* this.#turn()
+      }
       const paramKind = policy.paramKind && paramResource(policy.paramKind, this.#parts.resourcesOf)
       for (const binding of bindings) {
         yield* this.#reviewBound(matched, binding, { paramKind, annotations })
         // Also after one that does not match: there may be thousands.
-        const turn = this.#request.turn()
-        if (turn !== undefined) yield turn
+        yield* this.#turn()
       }
     } catch (error) {
       this.#fail(policy, undefined, error)
@@ -107,8 +113,7 @@ class Review {
         const evaluated = this.#evaluate(policy, resource, params)
         const evaluation = evaluated instanceof Promise ? yield* wait(evaluated) : evaluated
         this.#act(policy, binding, evaluation, annotations)
-        const turn = params === undefined ? undefined : request.turn()
-        if (turn !== undefined) yield turn
+        if (params !== undefined) yield* this.#turn()
       }
     } catch (error) {
       this.#fail(policy, binding, error)
