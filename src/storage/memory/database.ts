@@ -48,6 +48,7 @@ export class MemoryDatabase {
   /** Revisions at which lists are being read: versions that they need stay until they are done. */
   readonly #read: Revision[] = []
   #isSweeping = false
+  #restores = 0
   /** Whether the last sweep had to keep versions because of a list. */
   #isSweepDue = false
 
@@ -183,6 +184,7 @@ export class MemoryDatabase {
 
   /** Becomes the database of the snapshot: revisions after it are assigned again, to other changes. */
   restore(snapshot: Snapshot): void {
+    this.#restores++
     this.#revision = snapshot.revision
     this.#compacted = snapshot.compacted
     this.#owner = {}
@@ -291,20 +293,22 @@ export class MemoryDatabase {
     if (!this.#isSweeping) void this.#sweep()
   }
 
-  /** Starts again if there was another compaction meanwhile. */
+  /** Starts again if there was another compaction or a restore meanwhile: another database has another history to keep. */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
     const slices = new Slices(this.#time)
     let aim: Revision
+    let restores: number
     do {
       aim = this.#compacted
+      restores = this.#restores
       const floor = Math.min(aim, ...this.#read)
       this.#isSweepDue = floor < aim
       for (let next = this.#sweepSlice('', floor, slices); next !== undefined; ) {
         await slices.turn()
-        next = this.#sweepSlice(next, floor, slices)
+        next = restores === this.#restores ? this.#sweepSlice(next, floor, slices) : undefined
       }
-    } while (aim !== this.#compacted)
+    } while (aim !== this.#compacted || restores !== this.#restores)
     this.#isSweeping = false
   }
 

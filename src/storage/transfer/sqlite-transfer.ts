@@ -100,7 +100,8 @@ export class SqliteTarget implements Target {
 
   async take(dump: DumpFile, options: ImportOptions): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    using _lock = lockFolder(this.#folder)
+    using stack = new DisposableStack()
+    stack.use(lockFolder(this.#folder))
     const file = fileIn(this.#folder)
     const old = existsSync(file) ? settle(file) : 0
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
@@ -147,7 +148,7 @@ function revisionIn(file: string): Revision {
 
 function createTables(file: string): void {
   closeSync(openSync(file, 'wx', 0o600))
-  using _database = new SqliteDatabase({ file, isDurable: false })
+  new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
 }
 
 /** Without `fsync` until the end: nobody has the file before that. */

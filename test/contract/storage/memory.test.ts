@@ -62,6 +62,23 @@ test('a restored database is what it was: feeds end, revisions are given out aga
   await until(() => engine.stats().feeds === 1, 'the first feed is gone')
 })
 
+test('a sweep does not go on in a database that was restored meanwhile', async () => {
+  await using engine = new MemoryEngine()
+  const keys = Array.from({ length: 20_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
+  for (const key of keys) void engine.change({ key, expected: 0, write: { put: bytes('old') } })
+  const first = await engine.latest()
+  const last = keys.at(-1) ?? ''
+  await engine.change({ key: last, expected: first, write: { put: bytes('new') } })
+  const backup = engine.snapshot()
+  engine.compact(await engine.latest())
+  // The sweep has begun, and is far from its end.
+  engine.restore(backup)
+  // A slice is a turn, and it would have taken far fewer.
+  for (let turn = 0; turn < 300; turn++) await new Promise((resolve) => setImmediate(resolve))
+  const { values } = await engine.range({ from: last, to: `${last}\0`, revision: first })
+  assert.equal(values[0]?.value.toString(), 'old')
+})
+
 test('a long list leaves turns to others and shows one revision', async () => {
   await using engine = new MemoryEngine()
   const keys = Array.from({ length: 50_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
