@@ -28,7 +28,7 @@ const workers = {
 const importAtOnce: Plugin = {
   name: 'import at once',
   setup: (building) => {
-    building.onLoad({ filter: /src[\\/]main\.ts$/ }, ({ path }) => {
+    building.onLoad({ filter: /src[\\/](?:main|commands[\\/][^\\/]+)\.ts$/ }, ({ path }) => {
       const imports: string[] = []
       const text = readFileSync(path, 'utf8').replaceAll(/await import\('(\.[^']+)'\)/g, (_, file: string) => {
         imports.push(`import * as imported${imports.length} from '${file}'\n`)

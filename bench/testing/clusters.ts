@@ -87,7 +87,13 @@ async function forks(): Promise<readonly Figure[]> {
   const of = `of ${OBJECTS} objects`
   return [
     { name: `testing: a fork ${of}`, value: median(times), unit: 'ms', target: { below: FORK_MS_MAX } },
-    { name: `testing: memory of a fork ${of}`, value: kb, unit: 'KB', target: { below: FORK_KB_MAX }, note: 'not used' },
+    {
+      name: `testing: memory of a fork ${of}`,
+      value: kb,
+      unit: 'KB',
+      target: { below: FORK_KB_MAX },
+      note: 'not used',
+    },
     { name: 'testing: the first answer of a fork', value: median(answers), unit: 'ms', note: 'starts its server' },
   ]
 }

@@ -15,12 +15,21 @@ const HELPER_MS_MAX = 300_000
 type Answer = { readonly status: number; readonly body: string }
 type Login = { readonly token?: string; readonly certificate?: { certificatePem: string; keyPem: string } }
 
-function call(cluster: Cluster, method: string, path: string, { token, certificate }: Login, body = ''): Promise<Answer> {
+function call(
+  cluster: Cluster,
+  method: string,
+  path: string,
+  { token, certificate }: Login,
+  body = '',
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const options = {
     method,
     ca: cluster.certificateAuthority,
-    headers: { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
     ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
   }
   const sent = httpsRequest(`${cluster.url}${path}`, options, (response) => {
