@@ -66,9 +66,9 @@ export class Inspector implements Disposable {
   }
 }
 
-/** The address stands in what the process prints when it starts. */
+/** The address stands in what the process prints when it starts; the last one, since bin/keelson becomes the server. */
 export async function inspect(log: string): Promise<Inspector> {
-  const address = /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(log)?.[0]
+  const address = log.match(/ws:\/\/127\.0\.0\.1:\d+\/\S+/g)?.at(-1)
   if (address === undefined) throw new Error('the server was not started with --inspect')
   const socket = new WebSocket(address)
   await new Promise((resolve, reject) => {
