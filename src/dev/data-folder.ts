@@ -4,12 +4,13 @@
  * over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { mastersGroup } from '../api/user.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
+import { fileIn, hasLock } from '../storage/sqlite/folder-lock.ts'
 
 export type DataFolder = {
   /** Absolute. */
@@ -29,22 +30,43 @@ export type DataFolder = {
   readonly portFile: string
 }
 
+/** Of the CA; by it a kubeconfig shows whose a cluster is. */
+export const authorityName = 'keelson-dev'
 const SECRET_MODE = 0o600
 const FOLDER_MODE = 0o700
 
-/** If the folder cannot be used, the error says what to do about it. */
-export function prepareDataFolder(path: string, nowMs: number): DataFolder {
+/** Nothing is written but the folder itself, and nothing into one of something else. The error says what to do. */
+export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
-  try {
+  const others = orExplain(folder, () => {
     mkdirSync(folder.path, { recursive: true, mode: FOLDER_MODE })
+    return isOurs(folder) ? [] : readdirSync(folder.path).filter((name) => !placeholders.has(name))
+  })
+  if (others.length > 0) {
+    throw new Error(
+      `${folder.path} is a folder of something else (it has ${others[0]}): give an empty one, or one that keelson dev made, as --data-dir`,
+    )
+  }
+  return folder
+}
+
+/** For who has the lock of the folder: two that start at once would make half a pair of keys each. */
+export function fillDataFolder(folder: DataFolder, nowMs: number): void {
+  orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
-    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
+    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority(authorityName, nowMs))
     keepCertificate(join(folder.path, 'server'), () =>
       issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(), nowMs }),
     )
     if (readIfThere(folder.accountKey) === undefined) writeSecret(folder.accountKey, createAccountKey())
-    return folder
+  })
+}
+
+/** For what fails if the folder cannot be written to. */
+export function orExplain<T>(folder: DataFolder, use: () => T): T {
+  try {
+    return use()
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`, {
@@ -53,9 +75,42 @@ export function prepareDataFolder(path: string, nowMs: number): DataFolder {
   }
 }
 
-/** Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched. */
+/** What keeps an empty folder in a repository, or a system leaves in any. */
+const placeholders: ReadonlySet<string> = new Set(['.gitignore', '.gitkeep', '.keep', '.DS_Store'])
+
+/** The lock is what a first start writes first. */
+const isOurs = (folder: DataFolder): boolean =>
+  existsSync(folder.caCertificate) || hasLock(folder.path) || hasStoreData(folder) || hasEtcdData(folder)
+
+const hasStoreData = (folder: DataFolder): boolean => existsSync(fileIn(folder.store))
+
+/** Whether an etcd has run there: a folder of this name may be anything. */
+export const hasEtcdData = (folder: DataFolder): boolean => existsSync(join(folder.etcdData, 'member'))
+
+/** Certificates stay, so that a kubeconfig does. Nothing else in the folder is touched; what is not a store's is refused. */
 export function forgetObjects(folder: DataFolder): void {
-  for (const path of [folder.store, folder.etcdData, folder.etcdLog]) rmSync(path, { recursive: true, force: true })
+  for (const [path, isStore] of [
+    [folder.store, hasStoreData(folder)],
+    [folder.etcdData, hasEtcdData(folder)],
+  ] as const) {
+    if (!isStore && existsSync(path) && !isEmpty(path)) {
+      throw new Error(
+        `--reset: ${path} has something else than objects of keelson dev and was left as it is: move it away`,
+      )
+    }
+  }
+  for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
+  rmSync(folder.etcdLog, { force: true })
+}
+
+function isEmpty(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0
+  } catch (error) {
+    // A file, for example, which is no store.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false
+    throw error
+  }
 }
 
 export type KubeconfigParts = {

@@ -1,11 +1,19 @@
 /** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs, type Config } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import { realSurroundings, type Server, startServer } from '../server.ts'
-import { type DataFolder, forgetObjects, kubeconfigOf, prepareDataFolder, writeKubeconfig } from './data-folder.ts'
+import {
+  type DataFolder,
+  fillDataFolder,
+  forgetObjects,
+  hasEtcdData,
+  kubeconfigOf,
+  openDataFolder,
+  writeKubeconfig,
+} from './data-folder.ts'
 import { type Own, splitArgs, UsageError } from './dev-flags.ts'
 import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
@@ -46,7 +54,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   )
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, parts, stack)
-  const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || existsSync(folder.etcdData))
+  const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
   const flags = [
@@ -79,9 +87,10 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
 async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<DataFolder> {
   const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
-  const folder = prepareDataFolder(path, parts.nowMs)
+  const folder = openDataFolder(path)
   stack.use(await claimFolder(folder))
   if (own.isReset) forgetObjects(folder)
+  fillDataFolder(folder, parts.nowMs)
   return folder
 }
 

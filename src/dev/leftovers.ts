@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { lockFolder } from '../storage/sqlite/folder-lock.ts'
-import type { DataFolder } from './data-folder.ts'
+import { type DataFolder, orExplain } from './data-folder.ts'
 
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20
@@ -19,6 +19,11 @@ export async function claimFolder(folder: DataFolder): Promise<Disposable> {
   try {
     owned.use(lockFolder(folder.path))
   } catch (cause) {
+    if (!String(cause).includes('is in use by')) {
+      orExplain(folder, () => {
+        throw cause
+      })
+    }
     const owner = /process \d+/.exec(String(cause))?.[0] ?? 'another process'
     throw new Error(
       `keelson dev runs in ${folder.path} already (${owner}): stop it, or choose another --data-dir (keelson stop --data-dir=${folder.path} stops it)`,

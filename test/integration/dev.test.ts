@@ -8,6 +8,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { lockFolder } from '../../src/storage/sqlite/folder-lock.ts'
 import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
 import { until } from '../harness/until.ts'
 
@@ -274,6 +275,27 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
   assert.doesNotMatch(stdout, /old/)
   const { stdout: contexts } = await run(toolPath('kubectl'), [...own, 'config', 'get-clusters'])
   assert.match(contexts, /^work$/m)
+})
+
+test('who starts in a folder that another has locked makes no certificates there', async () => {
+  const folder = join(dir, 'locked')
+  await mkdir(folder)
+  using _ = lockFolder(folder)
+  const { code, stderr } = await failure([`--data-dir=${folder}`])
+  assert.equal(code, 1)
+  assert.match(stderr, /keelson dev runs in .* already \(process \d+\)/)
+  assert.ok((await readdir(folder)).every((name) => /^(lock\.sqlite.*|owner)$/.test(name)))
+})
+
+test('a folder of something else stays as it is, even with --reset', async () => {
+  const folder = join(dir, 'theirs')
+  await mkdir(join(folder, 'store'), { recursive: true })
+  await writeFile(join(folder, 'store', 'shop.ts'), '')
+  const { code, stderr } = await failure(['--reset', `--data-dir=${folder}`])
+  assert.equal(code, 1)
+  assert.match(stderr, /is a folder of something else \(it has store\)/)
+  assert.deepEqual(await readdir(folder), ['store'])
+  assert.deepEqual(await readdir(join(folder, 'store')), ['shop.ts'])
 })
 
 test('mistakes are told before anything starts', async () => {

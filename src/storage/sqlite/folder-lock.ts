@@ -1,5 +1,5 @@
 /** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -13,6 +13,9 @@ const BUSY = 5
 
 /** The file of the store in its folder. */
 export const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
+
+/** Whether the folder has ever been locked. */
+export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
 
 /** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
 export function lockFolder(folder: string): Disposable {

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { fillDataFolder, forgetObjects, hasEtcdData, openDataFolder } from './data-folder.ts'
+import { claimFolder } from './leftovers.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson-folder-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const made = (path: string) => {
+  const folder = openDataFolder(path)
+  fillDataFolder(folder, Date.now())
+  return folder
+}
+
+const put = (...path: readonly string[]): void => {
+  const file = join(dir, ...path)
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, 'theirs')
+}
+
+test('a folder of something else is refused, and nothing is written into it', () => {
+  put('store', 'shop.ts')
+  put('package.json')
+  assert.throws(() => openDataFolder(dir), /is a folder of something else \(it has .*\): give an empty one, or/)
+  assert.deepEqual(readdirSync(dir).toSorted(), ['package.json', 'store'])
+})
+
+test('one that is empty, or has only what keeps it in a repository, is taken, and taken again', () => {
+  put('.gitkeep')
+  made(dir)
+  assert.ok(existsSync(join(made(dir).path, 'ca.crt')))
+})
+
+test('one that an earlier first start has only locked is taken', async () => {
+  {
+    using _ = await claimFolder(openDataFolder(dir))
+    assert.ok(!existsSync(join(dir, 'ca.crt')), 'certificates are for who has the lock')
+  }
+  made(dir)
+})
+
+test('one into which a store was imported is taken', () => {
+  put('store', 'keelson.sqlite')
+  made(dir)
+})
+
+for (const [name, ours] of [
+  ['store', ['keelson.sqlite']],
+  ['etcd', ['member', 'snap']],
+] as const) {
+  test(`--reset removes ${name} if it is a store, and else leaves all as it is`, () => {
+    const folder = made(dir)
+    put(name, 'shop.ts')
+    assert.throws(() => forgetObjects(folder), /--reset: .* has something else than objects of keelson dev/)
+    assert.ok(existsSync(join(dir, name, 'shop.ts')))
+    rmSync(join(dir, name, 'shop.ts'))
+    forgetObjects(folder)
+    put(name, ...ours)
+    forgetObjects(folder)
+    assert.ok(!existsSync(join(dir, name)))
+    assert.ok(existsSync(join(dir, 'ca.crt')))
+  })
+}
+
+test('--reset leaves a store where the other folder is something else', () => {
+  const folder = made(dir)
+  put('store', 'keelson.sqlite')
+  put('etcd', 'notes.md')
+  assert.throws(() => forgetObjects(folder), /--reset/)
+  assert.ok(existsSync(join(dir, 'store', 'keelson.sqlite')))
+})
+
+test('a folder etcd is data of etcd only if an etcd has run there', () => {
+  const folder = made(dir)
+  put('etcd', 'notes.md')
+  assert.ok(!hasEtcdData(folder))
+  put('etcd', 'member', 'wal')
+  assert.ok(hasEtcdData(folder))
+})
