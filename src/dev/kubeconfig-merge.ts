@@ -14,7 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -127,7 +127,8 @@ function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
   const descriptor = openSync(draft, 'w', FILE_MODE)
   try {
-    writeSync(descriptor, text)
+    // writeSync may write a part.
+    writeFileSync(descriptor, text)
     fsyncSync(descriptor)
     closeSync(descriptor)
     if (existsSync(file)) chmodSync(draft, statSync(file).mode)
