@@ -243,7 +243,7 @@ const flagTable = {
     section: authorization,
     type: 'list',
     default: 'Node,RBAC',
-    help: 'Authorizers in order: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny. Node has no opinion yet: kubelets need roles.',
+    help: 'Authorizers in order: Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny.',
   },
   'authorization-config': {
     section: authorization,
