@@ -74,7 +74,7 @@ const isRunning = ({ running, mark }: Noted): boolean => {
 }
 
 /** What no other process with this id has: when it began. Empty if there is none, or it has ended and nobody has looked. */
-function markOf(pid: number): string {
+export function markOf(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`)
   if (stat !== undefined) {
     // Behind the name, which may have any character: the state, and the 20th field is the start, in ticks since the machine started.

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from './dev-flags.ts'
-import { listRunning, type Running } from './running.ts'
+import { listRunning, markOf, type Running } from './running.ts'
 
 export const stopHelp = `Usage: keelson stop [flags]
 
@@ -23,8 +23,9 @@ const POLL_MS = 20
 /** What it did, in lines. Fails with a UsageError, or with an Error that says what to do. */
 export async function stopRunning(args: readonly string[], index: string | undefined): Promise<string[]> {
   const wanted = choose(args, listRunning(index))
-  for (const { pid } of wanted) process.kill(pid, 'SIGTERM')
-  await gone(wanted, index)
+  const marks = new Map(wanted.map(({ pid }) => [pid, markOf(pid)]))
+  for (const { pid } of wanted) end(pid)
+  await gone(marks)
   return wanted.map(({ pid, folder }) => `keelson dev in ${folder} (process ${pid}) has stopped`)
 }
 
@@ -42,16 +43,21 @@ function choose(args: readonly string[], running: readonly Running[]): readonly 
   throw new Error(`no keelson dev runs in ${folder}: ${known}`)
 }
 
-async function gone(wanted: readonly Running[], index: string | undefined): Promise<void> {
-  const pids = new Set(wanted.map(({ pid }) => pid))
-  const left = (): Running[] => listRunning(index).filter(({ pid }) => pids.has(pid))
+/** One that has ended by itself meanwhile is no reason to leave the others running. */
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** The processes themselves: what they note about themselves may go before they do. */
+async function gone(marks: ReadonlyMap<number, string>): Promise<void> {
+  const left = (): number[] => [...marks].flatMap(([pid, mark]) => (mark !== '' && markOf(pid) === mark ? [pid] : []))
   for (let waitedMs = 0; left().length > 0; waitedMs += POLL_MS) {
     if (waitedMs >= STOP_MS_MAX) {
-      throw new Error(
-        `process ${left()
-          .map(({ pid }) => pid)
-          .join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`,
-      )
+      throw new Error(`process ${left().join(', ')} does not end: kill -9 ends it, and loses nothing acknowledged`)
     }
     await sleep(POLL_MS)
   }

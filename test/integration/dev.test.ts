@@ -227,6 +227,7 @@ test('several at once choose ports of their own; status lists them, stop ends th
     await keelson('stop', `--data-dir=${join(dir, 'one')}`),
     /keelson dev in .*one \(process \d+\) has stopped\n/,
   )
+  assert.ok(!(await isAlive(one.child.pid ?? 0)), 'it is gone when that is told')
   await until(() => one.child.exitCode === 0, 'the first has stopped')
   await assert.rejects(keelson('stop'), /keelson status lists what runs; --all ends all of it/)
   await keelson('stop', '--all')
