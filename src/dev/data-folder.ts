@@ -30,8 +30,6 @@ export type DataFolder = {
   readonly portFile: string
 }
 
-/** Of the CA; by it a kubeconfig shows whose a cluster is. */
-export const authorityName = 'keelson-dev'
 const SECRET_MODE = 0o600
 const FOLDER_MODE = 0o700
 
@@ -55,7 +53,7 @@ export function fillDataFolder(folder: DataFolder, nowMs: number): void {
   orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
-    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority(authorityName, nowMs))
+    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
     keepCertificate(join(folder.path, 'server'), () =>
       issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(), nowMs }),
     )
