@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access, admission, start (of the packed package), testing; all but these five when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, start (of the packed package), testing; all but these five when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -25,6 +25,7 @@ import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
+import { benchFlow } from './flow/seats.ts'
 import { benchServe } from './engine/serve.ts'
 import { benchNodes } from './nodes/graph.ts'
 import { benchRoles } from './rbac/decisions.ts'
@@ -48,6 +49,7 @@ const benches: Readonly<Record<string, Bench>> = {
   registry: async () => benchRegistry(),
   cel: async () => benchRules(),
   rbac: async () => benchRoles(),
+  flow: async () => benchFlow(),
   nodes: async () => benchNodes(),
   scale: benchScale,
   access: () => benchAccess({ runs: Number(values.runs) }),

@@ -3,12 +3,13 @@ import type { RequestContext, RequestInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import { anonymousUser, type User } from './api/user.ts'
+import { followFrames } from './api/follow-frames.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Classifier, Flow } from './flow/classifier.ts'
+import type { Flow, FlowControl } from './flow/flow-control.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
@@ -20,8 +21,9 @@ import { ownInTime } from './lib/timers.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
+  /** Undefined: requests are limited by their number alone. */
+  readonly flowControl: FlowControl | undefined
   readonly inFlight: InFlight
-  readonly classifier: Pick<Classifier, 'classify'>
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
@@ -129,14 +131,38 @@ class Life implements Follower {
     return this.#audited?.received(context)
   }
 
-  onIdentified(user: User): void {
+  onIdentified(user: User, context: RequestContext): Promise<void> | undefined {
     const info = this.#info
-    if (info === undefined) return
-    const { classifier, inFlight } = this.#parts
+    if (info === undefined) return undefined
+    const { flowControl, inFlight } = this.#parts
+    if (flowControl === undefined) {
+      this.#place = inFlight.enter(user, info)
+      return undefined
+    }
+    if (this.#isOwn) {
+      flowControl.countOwn()
+      return undefined
+    }
     // As upstream: what takes long by itself, but for a watch, is in no flow.
-    if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
-    this.#place = inFlight.enter(user, info)
-    this.#flow?.dispatched.add()
+    if (info.verb !== 'watch' && isLongRunning(info)) return undefined
+    this.#flow = flowControl.classify(user, info)
+    if (this.#flow === undefined) return undefined
+    const request = this.#request
+    const entering = {
+      user,
+      info,
+      query: () => request.query,
+      signal: () => request.signal,
+      timeoutMs: context.deadlineMs - this.#startMs,
+      connection: request.connection,
+    }
+    const seat = flowControl.enter(this.#flow, entering)
+    if (seat instanceof Promise)
+      return seat.then((waited) => {
+        this.#place = waited
+      })
+    this.#place = seat
+    return undefined
   }
 
   #serve(passed: Passed): Promise<ApiResponse> {
@@ -178,11 +204,25 @@ class Life implements Follower {
   }
 
   #finish(answered: ApiResponse): ApiResponse {
-    const response = this.#measured?.answer(answered) ?? answered
+    const response = this.#counted(this.#measured?.answer(answered) ?? answered)
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
     const headers = this.#headers(response)
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  /** A watch has its seats until it begins; then it makes writes cost more, for as long as it lasts. */
+  #counted(response: ApiResponse): ApiResponse {
+    const { flowControl } = this.#parts
+    if (!('frames' in response) || flowControl === undefined || this.#info === undefined) return response
+    const end = flowControl.countWatch(this.#info, this.#request.query)
+    if (end === undefined) return response
+    let isOpen = true
+    const frames = followFrames(response.frames, () => {
+      if (isOpen) end()
+      isOpen = false
+    })
+    return { ...response, frames }
   }
 
   #headers(response: ApiResponse): Headers {
@@ -216,7 +256,7 @@ class Life implements Follower {
     }
   }
 
-  /** A long answer keeps its in-flight place until it is written; others leave theirs now. */
+  /** A long answer keeps its place, or seats, until it is written; others leave theirs now. */
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
     const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined

@@ -3,7 +3,7 @@
  * a process can have any number of servers.
  */
 import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
@@ -29,7 +29,7 @@ import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
 import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { firstObjects, keptFlows, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
 import { Signers } from './controllers/certificates/signers.ts'
@@ -44,6 +44,7 @@ import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
+import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
@@ -57,6 +58,9 @@ import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
+import { addBudgetMetrics } from './lib/budget-metrics.ts'
+import { ByteBudget } from './lib/byte-budget.ts'
+import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Timers } from './lib/timers.ts'
@@ -173,7 +177,16 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
+  const memory = planMemory({
+    ...config.memory,
+    totalBytes: totalmem(),
+    constrainedBytes: process.constrainedMemory(),
+  })
+  const budget = new ByteBudget(memory.requestBytes)
+  addBudgetMetrics(metrics, budget)
+  const cache = parts.use(
+    new Cache({ engine, store, transformer: identity, root, clock, log, bytesMax: memory.cacheBytes }),
+  )
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.allowedMetricLabels)
@@ -209,6 +222,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       cache,
       store,
       metrics: new RequestMetrics(metrics),
+      flowMetrics: new FlowMetrics(metrics, clock.monotonicMs()),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
@@ -224,7 +238,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(etcdServers(config), etcdFault()),
-      createDocuments: (registry, explainAccess) =>
+      createDocuments: (registry, answers) =>
         createDocuments({
           registry,
           serverAddress,
@@ -235,12 +249,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
-          explainAccess,
+          ...answers,
         }),
     },
     surroundings,
   )
   parts.use(plane)
+  metrics.onPrint(() => plane.flowControl?.noteMetrics())
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
@@ -303,7 +318,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const bootstrap = parts.use(new Bootstrap({ handle, ...wanted, log }))
   phase.bootstrap = bootstrap
 
-  const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
+  const limits = {
+    connectionsMax: memory.connections,
+    connectionsPerClientMax: Math.ceil(memory.connections / 2),
+    ...(config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }),
+  }
   const listener = new Listener({
     handler: seams.aroundHandler?.(plane.handle) ?? plane.handle,
     ...certificate,
@@ -315,6 +334,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
+    isWeighedLater: config.hasFairness,
+    budget,
     limits,
     log,
   })
@@ -344,7 +365,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
-  void parts.use(plane.flows).start()
+  if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
   const startOwn = (): AsyncDisposable[] =>
     startOwnLoops({
@@ -352,6 +373,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       repairServices: () => plane.allocation.repair.pass(),
       serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
       keptObjects: keptObjects(cluster),
+      keptFlows: keptFlows(cluster),
       checkServiceRange: serviceRange.check,
       publishInfo: publish,
       records: new ServerAddresses(store, root),

@@ -33,6 +33,8 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
+  /** Identifies the connection. Absent in the server's own requests. */
+  readonly connection?: object
   /** The client certificate of the TLS handshake. The same object for all requests of a connection, until the client CAs change. */
   readonly peerCertificate: () => PeerCertificate | undefined
 }

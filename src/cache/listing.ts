@@ -8,6 +8,7 @@ import type { Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
+import { OutOfRoom } from './ceiling.ts'
 import type { Item } from './item.ts'
 import type { SharedFeed } from './shared-feed.ts'
 import type { Slabs } from './slabs.ts'
@@ -23,12 +24,15 @@ export type Loaded = { readonly tree: Tree; readonly revision: Revision }
 
 export type ListingOptions = {
   readonly range: KeyRange
+  /** Asked after each page, with the bytes that were loaded so far. Throws if no more may be. */
+  readonly checkRoom: (loadedBytes: number) => void
   readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
   readonly newItem: (found: Versioned) => Item
 }
 
 export class Listing {
   readonly #range: KeyRange
+  readonly #checkRoom: (loadedBytes: number) => void
   readonly #parts: ListingOptions['parts']
   readonly #newItem: (found: Versioned) => Item
   readonly #over = Promise.withResolvers<void>()
@@ -37,8 +41,9 @@ export class Listing {
   #isLost = false
   #isClosed = false
 
-  constructor({ range, parts, newItem }: ListingOptions) {
+  constructor({ range, checkRoom, parts, newItem }: ListingOptions) {
     this.#range = range
+    this.#checkRoom = checkRoom
     this.#parts = parts
     this.#newItem = newItem
   }
@@ -103,7 +108,7 @@ export class Listing {
       if (revision !== undefined) loaded = { tree, revision }
     } catch (error) {
       // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
-      if (!this.#isLost && !isCode(error, 'compacted')) throw error
+      if (error instanceof OutOfRoom || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
       if (loaded === undefined) this.#releaseTree(tree)
     }
@@ -116,15 +121,18 @@ export class Listing {
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
+    let loadedBytes = 0
     for await (const page of store.walk(this.#range, { readsAhead: true })) {
       // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
       for (const stored of page.values) {
         tree.set(stored.key, this.#newItem(stored))
+        loadedBytes += stored.value.length
         if (slices.isOver) await slices.turn()
       }
       if (this.#isLost || this.#isClosed) return undefined
+      this.#checkRoom(loadedBytes)
     }
     return this.#isLost ? undefined : revision
   }

@@ -25,6 +25,18 @@ export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
     help: 'Memory that objects take: in use, and held.',
     labels: ['state'],
   })
+  const storeReads = metrics
+    .counter({
+      name: 'keelson_cache_store_reads_total',
+      help: 'Reads of resources that do not fit into memory, answered by the database.',
+    })
+    .with()
+  const leftOut = metrics
+    .gauge({
+      name: 'keelson_cache_resources_left_out',
+      help: 'Resources that do not fit into memory now.',
+    })
+    .with()
   metrics.onPrint(() => {
     for (const metric of [objects, version, watchers]) metric.clear()
     for (const one of cache.resources()) {
@@ -35,5 +47,9 @@ export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
     const { liveBytes, slabBytes } = cache.stats()
     bytes.with('used').value = liveBytes
     bytes.with('held').value = slabBytes
+    const { ceiling } = cache
+    if (ceiling.bytesMax !== Infinity) bytes.with('max').value = ceiling.bytesMax
+    storeReads.value = ceiling.storeReads
+    leftOut.value = ceiling.leftOut
   })
 }

@@ -14,6 +14,7 @@ import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { type CacheCeiling, doesNotFit, OutOfRoom } from './ceiling.ts'
 import { type ContentsParts, ResourceContents } from './contents.ts'
 import { ObjectChange } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
@@ -32,6 +33,8 @@ import type { Watcher, WatchSource } from './watch.ts'
 
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
+/** A resource up to this is in memory whatever the ceiling says: what the server itself follows (roles, webhooks, levels) mostly is no larger. */
+const SMALL_BYTES = 1 << 20
 
 export type ResourceSpec = ObjectCodec & {
   /** For logs and errors: `configmaps`. */
@@ -53,6 +56,7 @@ export type Parts = ContentsParts & {
   /** A number that is unique in this process. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
+  readonly ceiling: CacheCeiling
   readonly indexes: IndexLimits
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
@@ -104,6 +108,11 @@ export class CachedResource {
   get revision(): Revision {
     if (this.#phase.phase !== 'live' || this.#subscription === undefined) return this.#listed
     return Math.max(this.#listed, this.#subscription.revision)
+  }
+
+  /** Its objects did not fit into memory a while ago: they are read from the database. */
+  get isLeftOut(): boolean {
+    return this.#phase.phase === 'idle' && this.#parts.ceiling.leavesOut(this.spec.prefix)
   }
 
   /** A method: TypeScript would assume that a comparison still holds after an await. */
@@ -175,6 +184,7 @@ export class CachedResource {
 
   /** True once the resource follows the feed; false if that takes too long, as it does without the database. */
   async live(timeoutMs: number): Promise<boolean> {
+    if (this.isLeftOut) throw doesNotFit(this.spec.name)
     const until = this.#parts.time.monotonicMs() + timeoutMs
     this.#usedAtMs = this.#parts.time.monotonicMs()
     while (this.#phase.phase !== 'live') {
@@ -326,6 +336,7 @@ export class CachedResource {
     listing.settleWith(
       listing.fill(this.#goLive).catch((error: unknown) => {
         listing.forget()
+        if (error instanceof OutOfRoom) this.#parts.ceiling.leaveOut(this.spec.prefix)
         if (!this.isClosed()) this.drop()
         throw error
       }),
@@ -334,7 +345,17 @@ export class CachedResource {
   }
 
   #newListing(): Listing {
-    return new Listing({ range: this.range, parts: this.#parts, newItem: (found) => this.#newItem(found) })
+    return new Listing({
+      range: this.range,
+      // Objects that are listed again are there twice for a moment, and one that watchers follow must not be lost for it.
+      checkRoom: (loadedBytes) => {
+        if (loadedBytes <= SMALL_BYTES || this.#watchers.size > 0 || this.#phase.phase === 'behind') return
+        if (this.#parts.ceiling.hasRoom()) return
+        throw new OutOfRoom(this.spec.name)
+      },
+      parts: this.#parts,
+      newItem: (found) => this.#newItem(found),
+    })
   }
 
   readonly #goLive = ({ tree, revision }: Loaded, since: readonly Told[]): void => {

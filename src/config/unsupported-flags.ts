@@ -27,7 +27,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   Features: {
     'contention-profiling': 'false',
     'debug-socket-path': '',
-    'enable-priority-and-fairness': 'true',
     profiling: 'true',
   },
   Generic: {

@@ -42,8 +42,6 @@ export type Measured = {
 }
 
 export class RequestMetrics {
-  /** Requests that were begun, by flow schema and priority level. */
-  readonly dispatched: Counter
   readonly #total: Counter
   readonly #seconds: Histogram
   readonly #sliSeconds: Histogram
@@ -66,12 +64,6 @@ export class RequestMetrics {
       help: 'Requests that were answered, by what they asked for and by the code of the answer.',
       stability,
       labels: ['code', ...withDryRun],
-    })
-    this.dispatched = metrics.counter({
-      name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'Requests that were begun, by flow schema and priority level.',
-      stability: 'BETA',
-      labels: ['flow_schema', 'priority_level'],
     })
     const seconds = { name: 'apiserver_request_duration_seconds', help: 'Time to an answer.', stability } as const
     this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)

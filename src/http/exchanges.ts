@@ -3,9 +3,10 @@
  * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
-import { unreadableRequest } from '../api/errors.ts'
+import { overloaded, unreadableRequest } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { Log } from '../lib/log.ts'
 import { Roster } from '../lib/roster.ts'
 import type { Connection } from './connection.ts'
@@ -24,6 +25,10 @@ export type ExchangesOptions = {
   readonly takesCbor: boolean
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
+  /** Whether the handler itself decides when a request begins (flow control). */
+  readonly isWeighedLater: boolean
+  /** What requests and answers may hold together. */
+  readonly budget: ByteBudget
 }
 
 export class Exchanges {
@@ -34,12 +39,9 @@ export class Exchanges {
   readonly #takesCbor: boolean
   readonly #isIdentityHeader: IsIdentityHeader
   readonly #endsUnauthenticated: boolean
+  readonly #budget: ByteBudget
   readonly #open = new Roster<Exchange>()
-  readonly #starts = new Starts<Connection, Exchange>((exchange) => {
-    if (!this.#open.has(exchange)) return false
-    void this.#answer(exchange)
-    return true
-  })
+  readonly #starts: Starts<Connection, Exchange>
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
@@ -53,6 +55,13 @@ export class Exchanges {
     this.#takesCbor = options.takesCbor
     this.#isIdentityHeader = options.isIdentityHeader
     this.#endsUnauthenticated = options.endsUnauthenticated
+    this.#budget = options.budget
+    const start = (exchange: Exchange): boolean => {
+      if (!this.#open.has(exchange)) return false
+      void this.#answer(exchange)
+      return true
+    }
+    this.#starts = new Starts(start, { isWeighedLater: options.isWeighedLater })
   }
 
   get size(): number {
@@ -64,6 +73,7 @@ export class Exchanges {
     exchange.takesCbor = this.#takesCbor
     exchange.isIdentityHeader = this.#isIdentityHeader
     exchange.isReadable = isReadable
+    exchange.holdWithin(this.#budget)
     this.#open.add(exchange)
     this.#starts.add(exchange)
   }
@@ -81,6 +91,7 @@ export class Exchanges {
     this.#streaming.delete(exchange)
     exchange.inFlightPlace?.leave()
     exchange.inFlightPlace = undefined
+    exchange.release()
     exchange.close()
     return true
   }
@@ -115,7 +126,10 @@ export class Exchanges {
   /** Never fails. */
   async #answer(exchange: Exchange): Promise<void> {
     try {
-      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
+      const made = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
+      // Body and objects are garbage now; the answer takes their place.
+      exchange.release()
+      const response = this.#open.has(exchange) && !exchange.hold(heldBytes(made)) ? withoutRoom(made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (this.#open.has(exchange)) this.#keep(exchange, response)
@@ -150,6 +164,44 @@ export class Exchanges {
     exchange.abort()
     // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
     response.tunnel(new Duplex().destroy())
+  }
+}
+
+/** An answer up to this is not counted: there is one at a time for each stream, and it is soon sent. */
+const SHORT_BYTES_MAX = 64 * 1024
+/** A list that is made while it is sent: a chunk, and what the socket has not taken. */
+const LAZY_BYTES = 256 * 1024
+/** A watch is a place in a ring that all share; its frames are made when they can be sent. */
+const WATCH_BYTES = 4 * 1024
+
+function heldBytes(response: ApiResponse): number {
+  if ('frames' in response) return WATCH_BYTES
+  if (!('body' in response)) return 0
+  const { body } = response
+  if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES)
+  let bytes = 0
+  if (Buffer.isBuffer(body)) bytes = body.length
+  else for (const part of body) bytes += part.length
+  return bytes <= SHORT_BYTES_MAX ? 0 : bytes
+}
+
+/** In the place of an answer that cannot be held until its client has taken it. */
+function withoutRoom(response: ApiResponse): ApiResponse {
+  if ('frames' in response) response.frames.close()
+  const { place, isUnauthenticated = false, headers } = response
+  const { code, message, retryAfterSeconds } = overloaded(1)
+  const auditId = headers['audit-id']
+  return {
+    status: code,
+    headers: {
+      ...(auditId === undefined ? {} : { 'audit-id': auditId }),
+      'cache-control': 'no-cache, private',
+      'content-type': 'text/plain; charset=utf-8',
+      'retry-after': `${retryAfterSeconds}`,
+    },
+    body: Buffer.from(message),
+    place,
+    isUnauthenticated,
   }
 }
 
