@@ -271,6 +271,7 @@ class Life implements Follower {
         kept?.leave()
         measured?.end()
       },
+      stall: () => kept?.stall?.(),
     }
   }
 

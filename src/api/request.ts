@@ -80,6 +80,8 @@ export type FrameSource = {
 /** A slot in the limit of requests in flight, to be released once. */
 export interface InFlightPlace {
   readonly leave: () => void
+  /** The client reads so slowly that its answer costs the server next to no work: what stands for work is released. More than once is the same. */
+  readonly stall?: () => void
 }
 
 export type ApiResponse = {

@@ -318,9 +318,14 @@ export class Seat {
     request.series.executionSeconds(isWatch).observe((nowMs - request.startedMs) / 1000)
   }
 
-  /** The seats of a long answer are held until its client has taken it. */
+  /** The seats of a long answer are held until its client has taken it, … */
   keep(): this {
     return this
+  }
+
+  /** … or takes it so slowly that there is nothing to do meanwhile. */
+  stall(): void {
+    this.leave()
   }
 }
 

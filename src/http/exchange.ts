@@ -46,6 +46,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
   stalledSinceMs = 0
   progressSeen = -Infinity
+  /** What its client had taken at the last look; undefined: it was not looked at yet. */
+  takenSeen: number | undefined
   readonly #limits: Limits
   #queryText: string
   #query: URLSearchParams | undefined

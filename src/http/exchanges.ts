@@ -46,6 +46,7 @@ export class Exchanges {
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
   #isClosing = false
+  #lookedMs = 0
 
   constructor(options: ExchangesOptions) {
     this.#handler = options.handler
@@ -112,7 +113,10 @@ export class Exchanges {
    * opens it by a byte now and then, would otherwise keep the answer in memory for ever.
    */
   endStalled(nowMs: number): void {
+    const sinceMs = nowMs - this.#lookedMs
+    this.#lookedMs = nowMs
     for (const exchange of this.#open.members()) {
+      if (exchange.inFlightPlace !== undefined) noteSlow(exchange, sinceMs)
       const stallMsMax = stallMsMaxOf(this.#limits, exchange)
       const taken = exchange.progress - exchange.progressSeen
       if (!exchange.isWriting || taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000) {
@@ -165,6 +169,16 @@ export class Exchanges {
     // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
     response.tunnel(new Duplex().destroy())
   }
+}
+
+/** A client that takes less of a long answer is slow: to make and encrypt so much takes a thousandth of a processor. */
+const SLOW_BYTES_PER_SECOND = 256 * 1024
+
+function noteSlow(exchange: Exchange, sinceMs: number): void {
+  const { progress, takenSeen } = exchange
+  exchange.takenSeen = progress
+  if (takenSeen === undefined || !exchange.isWriting) return
+  if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND) exchange.inFlightPlace?.stall?.()
 }
 
 /** An answer up to this is not counted: there is one at a time for each stream, and it is soon sent. */
