@@ -157,7 +157,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await using parts = new AsyncDisposableStack()
   const { certificate, files } = loadCertificate(config, clock)
 
-  const metrics = new Metrics(config.allowedMetricLabels)
+  const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
   const audit = await createAudit(config.audit, { metrics, clock, random, log })
   if (audit !== undefined) parts.use(audit)
@@ -176,7 +176,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
   await startCache(cache, config)
 
-  const sliMetrics = new Metrics(config.allowedMetricLabels)
+  const sliMetrics = new Metrics(config.metrics)
   const showSize = addStorageSize(metrics, readSize)
   parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
   addProcessMetrics(metrics, clock)

@@ -10,9 +10,9 @@ import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './au
 import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
-import type { AllowedLabels } from '../lib/metrics.ts'
+import type { MetricChoice } from '../lib/metrics.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
-import { readMetricLabels } from './metric-labels.ts'
+import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
@@ -67,8 +67,7 @@ export type Config = {
     | { readonly kind: 'folder'; readonly path: string }
     /** No flag gives it: it is for tests. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
-  /** Of labels of metrics that are restricted: the values that are shown, by `metric,label`. */
-  readonly allowedMetricLabels: AllowedLabels
+  readonly metrics: MetricChoice
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's list of cipher suites. Null: that of Node. */
   readonly tlsCiphers: string | null
@@ -150,7 +149,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
       values.address('advertise-address') || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
-    allowedMetricLabels: readMetricLabels(values),
+    metrics: readMetrics(values, warn),
     tlsMinVersion: readTlsVersion(values),
     tlsCiphers: readCipherSuites(values),
     servesHttp2: !values.boolean('disable-http2-serving'),

@@ -37,6 +37,21 @@ const flagTable = {
     type: 'list',
     help: 'The values that a label of a metric may have: metric,label=value,value in quotes. Others are shown as unexpected.',
   },
+  'allow-metric-labels-manifest': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'A YAML file with the same: a mapping from metric,label to value,value. Without effect with --allow-metric-labels.',
+  },
+  'disabled-metrics': {
+    section: 'Metrics',
+    type: 'list',
+    help: 'Metrics that are not shown, by their whole names.',
+  },
+  'show-hidden-metrics-for-version': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'Show metrics that are deprecated for longer than a release: 1.32, the release before.',
+  },
   'etcd-compaction-interval': {
     section: etcd,
     type: 'duration',

@@ -19,11 +19,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'proxy-client-cert-file': '',
     'proxy-client-key-file': '',
   },
-  Metrics: {
-    'allow-metric-labels-manifest': '',
-    'disabled-metrics': '',
-    'show-hidden-metrics-for-version': '',
-  },
   Features: {
     'contention-profiling': 'false',
     'debug-socket-path': '',
