@@ -330,7 +330,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     clock,
     requestTimeoutMs: config.requestTimeoutMs,
-    onDecided: (decision, ms) => parts.authorizationMetrics.decided(decision, ms),
+    onDecided: (decision, spent) => {
+      parts.authorizationMetrics.decided(decision, spent.authorizationMs)
+      metrics.filtered(spent)
+    },
   })
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handleRequest = createHandle({
@@ -367,6 +370,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
     ),
     metrics,
+    isServed: (info) => isServed(registry.find(info), info.subresource),
     audit: parts.audit,
     clock,
     log,
@@ -416,6 +420,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     [Symbol.asyncDispose]: dispose,
   }
 }
+
+const isServed = (resource: Resource | undefined, subresource: string): boolean =>
+  resource !== undefined && (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
 
 const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const

@@ -1,5 +1,5 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
-import type { RequestContext, RequestInfo } from './api/context.ts'
+import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import { anonymousUser, type User } from './api/user.ts'
@@ -11,6 +11,7 @@ import type { Dispatch } from './dispatch.ts'
 import type { Classifier, Flow } from './flow/classifier.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
+import { endedRequest, reportedDryRun } from './gate/reported-request.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -25,6 +26,8 @@ export type HandlerParts = {
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
+  /** Whether there is such a resource, with such a subresource. */
+  readonly isServed: (info: ResourceInfo) => boolean
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
   readonly clock: Clock
@@ -141,7 +144,7 @@ class Life implements Follower {
 
   #serve(passed: Passed): Promise<ApiResponse> {
     const { dispatch, metrics, clock } = this.#parts
-    this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
+    this.#measured = metrics.begin(passed, this.#startMs)
     if (passed.kind === 'path') return this.#document(passed.http)
     const answering = dispatch(passed)
     const { context } = passed
@@ -174,7 +177,21 @@ class Life implements Follower {
   /** `error`: why the request failed, if it did. */
   finish(answered: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
     const response = this.#finish(answered)
+    this.#countRefusal(response, error)
     return this.#parts.audit === undefined ? response : this.#recordEnd(this.#parts.audit, response, error)
+  }
+
+  /** Most requests are neither refused nor ended. */
+  #countRefusal({ status }: ApiResponse, error: unknown): void {
+    const { metrics, isServed } = this.#parts
+    const isRefused = this.#measured === undefined
+    if (isRefused) metrics.refused(status)
+    const isLimited = isRefused && status === TOO_MANY_REQUESTS
+    const isLate = error instanceof ApiError && error.reason === 'Timeout'
+    if (!isLimited && !isLate) return
+    const ended = endedRequest(this.#request, this.#info, isServed)
+    if (isLimited) metrics.dropped(ended, reportedDryRun(this.#request))
+    else metrics.terminated(ended, error.code)
   }
 
   #finish(answered: ApiResponse): ApiResponse {
@@ -258,6 +275,8 @@ class Life implements Follower {
     })
   }
 }
+
+const TOO_MANY_REQUESTS = 429
 
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {

@@ -208,7 +208,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
-      metrics: new RequestMetrics(metrics),
+      metrics: new RequestMetrics(metrics, { monotonicMs }),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),

@@ -5,6 +5,7 @@
 import { assert } from '../lib/assert.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
+import { Spent } from './spent.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -52,8 +53,10 @@ export class RequestContext {
   #caller: User | undefined
   /** Of the authorizers; undefined: the request was refused before. */
   decision: AccessDecision | undefined
-  /** How long the authorizers took. */
-  authorizationMs = 0
+  /** Where its time went. */
+  readonly spent = new Spent()
+  /** The length of its body; -1: none was read. */
+  bodyBytes = -1
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
@@ -106,6 +109,17 @@ export class RequestContext {
   /** The caller impersonates `user`, and may. */
   actAs(user: User): void {
     this.#user = user
+  }
+
+  /** The whole body of its request. */
+  readBody(request: { readonly body: () => Promise<Buffer> }): Promise<Buffer> {
+    const { monotonicMs } = this.#options
+    const startMs = monotonicMs()
+    return request.body().then((bytes) => {
+      this.bodyBytes = bytes.length
+      this.spent.bodyMs = monotonicMs() - startMs
+      return bytes
+    })
   }
 
   /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */

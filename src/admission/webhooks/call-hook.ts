@@ -67,8 +67,11 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
   const startMs = clock.monotonicMs()
   const type: HookType = calling.isMutating ? 'admit' : 'validating'
   const count = (code: number, rejection?: Rejection): void => {
-    const seconds = (clock.monotonicMs() - startMs) / 1000
-    metrics.count({ name: hook.name, type, operation, code, rejection, seconds })
+    const ms = clock.monotonicMs() - startMs
+    const { spent } = context
+    if (calling.isMutating) spent.mutatingWebhooksMs += ms
+    else spent.validatingWebhooksMs = Math.max(spent.validatingWebhooksMs, ms)
+    metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
   }
   if (isDryRun && !hook.supportsDryRun) {
     count(0, 'apiserver_internal_error')
