@@ -47,6 +47,7 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
@@ -179,7 +180,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const sliMetrics = new Metrics(config.metrics)
   const showSize = addStorageSize(metrics, readSize)
   parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
-  addProcessMetrics(metrics, clock)
+  parts.use(addProcessMetrics(metrics, clock))
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache)
   const heldBytes = (): number => cache.stats().slabBytes
@@ -316,6 +317,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     limits,
+    metrics: new ListenerMetrics(metrics),
     log,
   })
   const { watchGraceMs } = config

@@ -86,6 +86,11 @@ abstract class Metric<Series> {
     return series
   }
 
+  /** Shows a series that somebody else counts in. */
+  adopt(series: Series, ...values: readonly string[]): void {
+    this.#series.set(values.join('\u0000'), { values, series })
+  }
+
   /** Removes a series whose subject no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
