@@ -26,6 +26,7 @@ import { createAllocators, type ResourceObjects, type ServiceAllocators } from '
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
+import type { Traces } from './tracing/tracing.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Fillable } from './cache/first-fill.ts'
 import type { ReadAccess } from './controllers/read-access.ts'
@@ -121,6 +122,8 @@ export type ControlPlaneParts = {
   /** The one that the issuers have, too. */
   readonly parseToken: ParseToken
   /** Undefined: nothing is audited. */
+  /** Undefined: nothing is traced. */
+  readonly traces: Traces | undefined
   readonly audit: Audit | undefined
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
@@ -372,6 +375,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     metrics,
     isServed: (info) => isServed(registry.find(info), info.subresource),
     audit: parts.audit,
+    traces: parts.traces,
     clock,
     log,
     logsRequests: config.logging.isVerbose,

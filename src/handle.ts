@@ -2,6 +2,7 @@
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
+import type { Span } from './api/span.ts'
 import { anonymousUser, type User } from './api/user.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
@@ -18,6 +19,7 @@ import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { ownInTime } from './lib/timers.ts'
+import type { Traces } from './tracing/tracing.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
@@ -30,6 +32,8 @@ export type HandlerParts = {
   readonly isServed: (info: ResourceInfo) => boolean
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
+  /** Undefined: nothing is traced. */
+  readonly traces: Traces | undefined
   readonly clock: Clock
   readonly log: Log
   /** Whether each request is logged. */
@@ -100,6 +104,7 @@ class Life implements Follower {
   #place: RequestPlace | undefined
   #flow: Flow | undefined
   #measured: Measured | undefined
+  #span: Span | undefined
   #audited: AuditedRequest | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: LifeParts) {
@@ -125,11 +130,19 @@ class Life implements Follower {
   }
 
   onAuthenticated(context: RequestContext): Promise<void> | undefined {
-    const { audit } = this.#parts
+    const { audit, traces } = this.#parts
+    if (traces !== undefined) this.#trace(traces, context)
     if (audit === undefined || this.#info === undefined) return undefined
     this.#audited = audit.begin(this.#arrived(this.#info), context.caller)
     context.audited = this.#audited
     return this.#audited?.received(context)
+  }
+
+  #trace(traces: Traces, context: RequestContext): void {
+    const [info, caller] = [this.#info, context.caller]
+    if (info === undefined || caller === undefined) return
+    this.#span = traces.begin({ request: this.#request, info, caller, startMs: this.#startMs })
+    context.span = this.#span
   }
 
   onIdentified(user: User): void {
@@ -143,17 +156,28 @@ class Life implements Follower {
   }
 
   #serve(passed: Passed): Promise<ApiResponse> {
-    const { dispatch, metrics, clock } = this.#parts
+    const { metrics, clock } = this.#parts
     this.#measured = metrics.begin(passed, this.#startMs)
-    if (passed.kind === 'path') return this.#document(passed.http)
-    const answering = dispatch(passed)
     const { context } = passed
+    const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
+    if (passed.kind === 'path') return answering
     const { deadlineMs } = context
     if (deadlineMs === Infinity) return answering
     return ownInTime(answering, deadlineMs - clock.monotonicMs(), {
       late: () => timeOut(context),
       isLate: () => context.hasTimedOut,
     })
+  }
+
+  #answer(passed: Passed): Promise<ApiResponse> {
+    return passed.kind === 'path' ? this.#document(passed.http) : this.#parts.dispatch(passed)
+  }
+
+  #traced(span: Span, passed: Passed): Promise<ApiResponse> {
+    const { context } = passed
+    const arrival = { request: this.#request, info: context.info }
+    const answer = (): Promise<ApiResponse> => this.#answer(passed)
+    return this.#parts.traces?.run(span, { ...arrival, context }, answer) ?? answer()
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
@@ -178,6 +202,8 @@ class Life implements Follower {
   finish(answered: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
     const response = this.#finish(answered)
     this.#countRefusal(response, error)
+    if (this.#span !== undefined && this.#context !== undefined)
+      this.#parts.traces?.end(this.#span, { context: this.#context, startMs: this.#startMs, response })
     return this.#parts.audit === undefined ? response : this.#recordEnd(this.#parts.audit, response, error)
   }
 

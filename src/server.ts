@@ -63,6 +63,8 @@ import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Timers } from './lib/timers.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
+import type { ExporterParts } from './tracing/exporter.ts'
+import type { Tracing } from './tracing/tracing.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { type OpenedEngine, openEngine } from './storage/open-engine.ts'
@@ -163,6 +165,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const audit = await createAudit(config.audit, { metrics, clock, random, log })
   if (audit !== undefined) parts.use(audit)
 
+  const serverId = serverName(hostname())
+  const tracing = await createTracing(config, { clock, log, metrics, resource: { 'service.name': 'apiserver', 'service.instance.id': serverId } })
+  if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
   const {
@@ -170,7 +175,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     startCompaction,
     readSize,
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
-  const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
+  const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
   parts.use(startCompaction())
@@ -200,7 +205,6 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
-  const serverId = serverName(hostname())
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
@@ -223,6 +227,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       issuers: jwtIssuers,
       parseToken,
       audit,
+      traces: tracing,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(etcdServers(config), etcdFault()),
       createDocuments: (registry, explainAccess) =>
@@ -409,6 +414,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** Undefined: nothing is traced, and nothing of it is loaded. */
+async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
+  if (tracing === null) return undefined
+  const loaded = await import('./tracing/tracing.ts')
+  return new loaded.Tracing(tracing, parts)
 }
 
 /** Disposing of it before that time starts nothing. */

@@ -5,6 +5,7 @@
 import { assert } from '../lib/assert.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
+import type { Span } from './span.ts'
 import { Spent } from './spent.ts'
 import type { User } from './user.ts'
 
@@ -53,6 +54,8 @@ export class RequestContext {
   #caller: User | undefined
   /** Of the authorizers; undefined: the request was refused before. */
   decision: AccessDecision | undefined
+  /** Undefined: the request is not traced. */
+  span: Span | undefined
   /** Where its time went. */
   readonly spent = new Spent()
   /** The length of its body; -1: none was read. */

@@ -89,6 +89,7 @@ test('flags become one frozen configuration', () => {
     strictTransportSecurity: null,
     allowsPrivileged: true,
     callsEndpoints: false,
+    tracing: null,
     audit: { policy: null, log: null, webhook: null },
     logging: { format: 'auto', isVerbose: false, logsDecisions: false },
   })
@@ -96,7 +97,7 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
-  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('APIServerTracing'))
+  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -175,7 +176,6 @@ const refusals: readonly [string, RegExp][] = [
   ['--feature-gates=x:WatchList=true', /component not registered: x/],
   ['--feature-gates=StructuredAuthorizationConfiguration=false', /to false, feature is locked to true/],
   ['--feature-gates=ServerSideApply=true', /unrecognized feature gate: ServerSideApply/],
-  ['--feature-gates=APIServerTracing=false', /APIServerTracing=false is not supported yet: leave it at true/],
   ['--runtime-config=nope/v1=true', /unknown api groups nope/],
   ['--runtime-config=apps/v9=true', /group version apps\/v9 that has not been registered/],
   ['--runtime-config=apps/v1=maybe', /invalid value of apps\/v1: maybe, err: strconv.ParseBool/],

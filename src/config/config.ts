@@ -24,6 +24,8 @@ import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts
 import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { StorageMedia } from '../schema/object-schema.ts'
+import type { TracingConfig } from './files/tracing.ts'
+import { readTracing } from './tracing.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { Values } from './values.ts'
 
@@ -113,6 +115,8 @@ export type Config = {
   /** Whether webhooks behind a Service are called at its endpoints. */
   readonly callsEndpoints: boolean
   readonly audit: AuditConfig
+  /** Null: nothing is traced. */
+  readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
     readonly isVerbose: boolean
@@ -182,6 +186,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     admission: readAdmission(values, warn),
     callsEndpoints: values.boolean('enable-aggregator-routing'),
     audit: readAudit(values, warn),
+    tracing: readTracing(values, featureGates),
     logging: readLogging(values),
   }
 }

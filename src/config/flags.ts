@@ -463,6 +463,12 @@ const flagTable = {
     help: 'The ports of nodes that services get, as in 30000-32767.',
   },
 
+  'tracing-config-file': {
+    section: 'Traces',
+    type: 'string',
+    help: 'A file with a TracingConfiguration: where spans are sent to (OTLP over gRPC), and how many requests are traced.',
+  },
+
   'logging-format': {
     section: 'Logs',
     type: 'string',

@@ -65,7 +65,4 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'log-text-split-stream': 'false',
     vmodule: '',
   },
-  Traces: {
-    'tracing-config-file': '',
-  },
 }
