@@ -19,6 +19,7 @@ import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { ownInTime } from './lib/timers.ts'
+import type { SlowRequests } from './slow-requests.ts'
 import type { Traces } from './tracing/tracing.ts'
 
 export type HandlerParts = {
@@ -37,7 +38,8 @@ export type HandlerParts = {
   readonly clock: Clock
   readonly log: Log
   /** Whether each request is logged. */
-  readonly logsRequests: boolean
+  readonly logsRequests: () => boolean
+  readonly slow: SlowRequests
   readonly newAuditId: () => string
   /** Called with each request before it is authenticated. */
   readonly onContext?: ((context: RequestContext) => void) | undefined
@@ -223,9 +225,18 @@ class Life implements Follower {
   #finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
-    if (this.#parts.logsRequests) this.#logRequest(response)
+    if (this.#parts.logsRequests()) this.#logRequest(response)
+    this.#noteIfSlow(response)
     const headers = this.#headers(response)
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  #noteIfSlow({ status }: ApiResponse): void {
+    const info = this.#info
+    if (info === undefined || isLongRunning(info)) return
+    const nowMs = this.#parts.clock.monotonicMs()
+    const ms = nowMs - this.#startMs
+    this.#parts.slow.note({ request: this.#request, context: this.#context, status, ms }, nowMs)
   }
 
   #headers(response: ApiResponse): Headers {

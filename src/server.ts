@@ -53,7 +53,7 @@ import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
@@ -61,6 +61,8 @@ import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Timers } from './lib/timers.ts'
+import { Verbosity } from './lib/verbosity.ts'
+import { createDebugPages } from './profiles/debug-pages.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -164,11 +166,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log })
+  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
-  const tracing = await createTracing(config, { clock, log, metrics, resource: { 'service.name': 'apiserver', 'service.instance.id': serverId } })
+  const tracing = await createTracing(config, { clock, log: named(log, 'tracing'), metrics, resource: { 'service.name': 'apiserver', 'service.instance.id': serverId } })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
@@ -181,7 +183,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
+  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log: named(log, 'cache') }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -210,6 +212,18 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
+  const verbosity = surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
+  const debugPages = createDebugPages({
+    hasProfiles: config.hasProfiles,
+    setVerbosity: (level) => {
+      verbosity.level = level
+      log('info', 'the verbosity was changed', { level })
+    },
+  })
+  if (config.debugSocketPath !== null) {
+    const { openDebugSocket } = await import('./profiles/debug-socket.ts')
+    parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
+  }
   const plane = createControlPlane(
     config,
     {
@@ -244,9 +258,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           clock,
           gates: config.featureGates,
           explainAccess,
+          debugPages,
         }),
     },
-    surroundings,
+    { ...surroundings, verbosity },
   )
   parts.use(plane)
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
@@ -325,7 +340,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     limits,
     metrics: new ListenerMetrics(metrics),
-    log,
+    log: named(log, 'http'),
   })
   const { watchGraceMs } = config
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)

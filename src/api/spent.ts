@@ -14,6 +14,16 @@ export class Spent {
   validatingWebhooksMs = 0
   /** Waiting for etcd. What a request waits for together with others is not in it. */
   storageMs = 0
-  /** How often etcd was asked. */
-  storageCalls = 0
+
+  /** Of the request that waits with this signal; undefined: none does alone. */
+  static of(signal: AbortSignal): Spent | undefined {
+    return bySignal.get(signal)
+  }
+
+  waitWith(signal: AbortSignal): void {
+    bySignal.set(signal, this)
+  }
 }
+
+/** What is asked of etcd has no more of its request than this. */
+const bySignal = new WeakMap<AbortSignal, Spent>()

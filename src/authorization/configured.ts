@@ -22,7 +22,7 @@ export type ConfiguredParts = {
   readonly gates: Gates
   readonly log: Log
   /** Whether each decision is logged. */
-  readonly logsDecisions: boolean
+  readonly logsDecisions: () => boolean
   readonly random: () => number
   readonly answerPattern: AnswerPattern
 }
@@ -37,7 +37,7 @@ export class ConfiguredAuthorizers implements Disposable {
     this.chain = new AuthorizerChain(
       this.#build(authorizers),
       parts.metrics,
-      parts.logsDecisions ? parts.log : undefined,
+      () => (parts.logsDecisions() ? parts.log : undefined),
     )
   }
 

@@ -1,6 +1,7 @@
 import { checkArgs } from '../config/config.ts'
 import { gatesActedOn } from '../config/feature-gates.ts'
 import { helpText } from '../config/flags.ts'
+import { Verbosity } from '../lib/verbosity.ts'
 import { realSurroundings, startServer } from '../server.ts'
 import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
 
@@ -21,11 +22,13 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
   const checked = checkArgs(args)
   if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, checked.faults)
   const { config, warnings } = checked
-  const sink = parts.createSink(config.logging)
+  const { format, verbosity: level, modules } = config.logging
+  const verbosity = new Verbosity(level, modules)
+  const sink = parts.createSink({ format, verbosity })
   const signals = parts.onSignals(sink.log)
   for (const warning of warnings) sink.log('warn', warning)
   try {
-    const server = await startServer(config, realSurroundings(sink.log))
+    const server = await startServer(config, { ...realSurroundings(sink.log), verbosity })
     sink.log('info', 'serving', { url: server.url, version: parts.version })
     parts.onHangup(() => void server.reloadCertificate())
     signals.stopWith(() => server.stop())

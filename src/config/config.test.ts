@@ -90,8 +90,10 @@ test('flags become one frozen configuration', () => {
     allowsPrivileged: true,
     callsEndpoints: false,
     tracing: null,
+    hasProfiles: true,
+    debugSocketPath: null,
     audit: { policy: null, log: null, webhook: null },
-    logging: { format: 'auto', isVerbose: false, logsDecisions: false },
+    logging: { format: 'auto', verbosity: 0, modules: [] },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
@@ -169,6 +171,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--audit-policy-file=/none', /loading audit policy file: failed to read file path "\/none"/],
   ['--goaway-chance=1', /--goaway-chance is not supported yet: leave it out, or give it its default/],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
+  ['--vmodule=x', /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/],
   ['--contention-profiling', /--contention-profiling is not supported yet/],
   ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
   ['--feature-gates=WatchList', /missing bool value for WatchList/],

@@ -11,6 +11,7 @@ import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import type { MetricChoice } from '../lib/metrics.ts'
+import type { ModuleLevel } from '../lib/verbosity.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
@@ -119,10 +120,13 @@ export type Config = {
   readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
-    readonly isVerbose: boolean
-    /** Whether each decision of the authorizers is logged. */
-    readonly logsDecisions: boolean
+    readonly verbosity: number
+    readonly modules: readonly ModuleLevel[]
   }
+  /** Whether the debug pages are served. */
+  readonly hasProfiles: boolean
+  /** Where they are served to who may open it; null: nowhere. */
+  readonly debugSocketPath: string | null
 }
 
 export type Checked =
@@ -188,6 +192,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     audit: readAudit(values, warn),
     tracing: readTracing(values, featureGates),
     logging: readLogging(values),
+    hasProfiles: values.boolean('profiling'),
+    debugSocketPath: values.string('debug-socket-path') || null,
   }
 }
 
@@ -367,12 +373,32 @@ function readLogging(values: Values): Config['logging'] {
   if (!/^(|text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
   }
-  const verbosity = values.count('v')
+  const modules = readModules(values)
+  if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
-    isVerbose: verbosity >= 2,
-    logsDecisions: verbosity >= 4,
+    verbosity: values.count('v'),
+    modules,
   }
+}
+
+function readModules(values: Values): readonly ModuleLevel[] {
+  const modules: ModuleLevel[] = []
+  const refuse = (given: string, why: string): void =>
+    values.fault(`invalid argument ${JSON.stringify(given)} for "--vmodule" flag: ${why}`)
+  for (const given of values.array('vmodule')) {
+    for (const pair of given.split(',')) {
+      // A comma at the end is allowed.
+      if (pair === '') continue
+      const [pattern = '', level = '', ...more] = pair.split('=')
+      if (pattern === '' || level === '' || more.length > 0) {
+        refuse(given, `${JSON.stringify(pair)} does not have the pattern=N format`)
+      } else if (!/^\d{1,9}$/.test(level)) {
+        refuse(given, `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`)
+      } else modules.push({ pattern, level: Number(level) })
+    }
+  }
+  return modules
 }
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */

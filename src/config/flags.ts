@@ -484,7 +484,24 @@ const flagTable = {
     section: 'Logs',
     type: 'integer',
     default: '0',
-    help: 'How much is logged: from 2 on, details of requests too.',
+    help: 'How much is logged: from 2 on details of each request, from 4 on each decision on access. Changed while the server runs by a PUT to /debug/flags/v.',
+  },
+  vmodule: {
+    section: 'Logs',
+    type: 'string',
+    help: 'The same for parts of the server: pattern=N,… Parts are access, audit, cache, controllers, handle, http, reload, tracing, webhooks.',
+  },
+
+  profiling: {
+    section: 'Features',
+    type: 'boolean',
+    default: 'true',
+    help: 'Serve profiles of the process under /debug/pprof/, and /debug/flags/v, for who may see these paths.',
+  },
+  'debug-socket-path': {
+    section: 'Features',
+    type: 'string',
+    help: 'Serve them on a Unix domain socket at this path as well, without authentication, for the user of the process alone.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 

@@ -21,9 +21,7 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   },
   Features: {
     'contention-profiling': 'false',
-    'debug-socket-path': '',
     'enable-priority-and-fairness': 'true',
-    profiling: 'true',
   },
   Generic: {
     'cors-allowed-origins': '',
@@ -63,6 +61,5 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'log-json-split-stream': 'false',
     'log-text-info-buffer-size': '0',
     'log-text-split-stream': 'false',
-    vmodule: '',
   },
 }
