@@ -377,7 +377,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
     ),
     metrics,
-    isServed: (info) => isServed(registry.find(info), info.subresource),
+    isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,
     traces: parts.traces,
     clock,
@@ -430,7 +430,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   }
 }
 
-const isServed = (resource: Resource | undefined, subresource: string): boolean =>
+const hasSubresource = (resource: Resource | undefined, subresource: string): boolean =>
   resource !== undefined && (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
 
 const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const

@@ -215,11 +215,11 @@ class Life implements Follower {
     const isRefused = this.#measured === undefined
     if (isRefused) metrics.refused(status)
     const isLimited = isRefused && status === TOO_MANY_REQUESTS
-    const isLate = error instanceof ApiError && error.reason === 'Timeout'
-    if (!isLimited && !isLate) return
+    const lateCode = error instanceof ApiError && error.reason === 'Timeout' ? error.code : undefined
+    if (!isLimited && lateCode === undefined) return
     const ended = endedRequest(this.#request, this.#info, isServed)
-    if (isLimited) metrics.dropped(ended, reportedDryRun(this.#request))
-    else metrics.terminated(ended, error.code)
+    if (lateCode === undefined) metrics.dropped(ended, reportedDryRun(this.#request))
+    else metrics.terminated(ended, lateCode)
   }
 
   #finish(answered: ApiResponse): ApiResponse {

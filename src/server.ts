@@ -170,7 +170,12 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
-  const tracing = await createTracing(config, { clock, log: named(log, 'tracing'), metrics, resource: { 'service.name': 'apiserver', 'service.instance.id': serverId } })
+  const tracing = await createTracing(config, {
+    clock,
+    log: named(log, 'tracing'),
+    metrics,
+    resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+  })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock

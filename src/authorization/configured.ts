@@ -34,10 +34,8 @@ export class ConfiguredAuthorizers implements Disposable {
 
   constructor(authorizers: readonly AuthorizerConfig[], parts: ConfiguredParts) {
     this.#parts = parts
-    this.chain = new AuthorizerChain(
-      this.#build(authorizers),
-      parts.metrics,
-      () => (parts.logsDecisions() ? parts.log : undefined),
+    this.chain = new AuthorizerChain(this.#build(authorizers), parts.metrics, () =>
+      parts.logsDecisions() ? parts.log : undefined,
     )
   }
 

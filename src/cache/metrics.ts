@@ -36,7 +36,8 @@ function currentMetrics(metrics: Metrics): readonly Shown[] {
       clear: () => made.clear(),
       // A kind that is served in two versions has the same objects in both.
       show: ({ name, now }) => {
-        if (now !== undefined) made.with(name).value = what === 'watchers' ? made.with(name).value + now[what] : now[what]
+        if (now !== undefined)
+          made.with(name).value = what === 'watchers' ? made.with(name).value + now[what] : now[what]
       },
     }
   }
@@ -60,11 +61,7 @@ const counted: readonly (readonly [string, string, (counts: ResourceCounts) => n
     'How often a resource was listed as a whole.',
     ({ initialized }) => initialized,
   ],
-  [
-    'apiserver_watch_cache_events_received_total',
-    'Events that came to the cache.',
-    ({ received }) => received,
-  ],
+  ['apiserver_watch_cache_events_received_total', 'Events that came to the cache.', ({ received }) => received],
   ['apiserver_storage_events_received_total', 'Events of the database.', ({ received }) => received],
   [
     'apiserver_watch_cache_events_dispatched_total',

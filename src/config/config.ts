@@ -394,7 +394,10 @@ function readModules(values: Values): readonly ModuleLevel[] {
       if (pattern === '' || level === '' || more.length > 0) {
         refuse(given, `${JSON.stringify(pair)} does not have the pattern=N format`)
       } else if (!/^\d{1,9}$/.test(level)) {
-        refuse(given, `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`)
+        refuse(
+          given,
+          `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`,
+        )
       } else modules.push({ pattern, level: Number(level) })
     }
   }

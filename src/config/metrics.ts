@@ -43,7 +43,9 @@ function readFlag(values: Values): AllowedLabels {
   for (const pair of values.array('allow-metric-labels').flatMap(pairsOf)) {
     const at = pair.indexOf('=')
     if (at === -1) {
-      values.fault(`invalid argument ${JSON.stringify(pair)} for "--allow-metric-labels" flag: ${pair} must be formatted as key=value`)
+      values.fault(
+        `invalid argument ${JSON.stringify(pair)} for "--allow-metric-labels" flag: ${pair} must be formatted as key=value`,
+      )
     } else if (metricAndLabel.test(pair.slice(0, at).trim())) {
       allowed.set(pair.slice(0, at).trim(), split(pair.slice(at + 1)))
     } else {

@@ -7,7 +7,13 @@ const clock = { wallMs: () => Date.parse('2026-01-02T03:04:05.678Z'), monotonicM
 
 function lines(format: 'text' | 'json', isVerbose: boolean, hasColours = false): string[] {
   const written: string[] = []
-  const { log } = new LogSink({ format, verbosity: new Verbosity(isVerbose ? 2 : 0), clock, hasColours, write: (line) => written.push(line) })
+  const { log } = new LogSink({
+    format,
+    verbosity: new Verbosity(isVerbose ? 2 : 0),
+    clock,
+    hasColours,
+    write: (line) => written.push(line),
+  })
   log('info', 'serving', { url: 'https://[::1]:1', user: 'two words' })
   log('debug', 'detail')
   log('error', 'a request failed', { error: 'line\nline' })
@@ -44,5 +50,8 @@ test('details of some modules, and of all once the level is raised', () => {
   log('debug', 'b', {}, 'http')
   verbosity.level = 2
   log('debug', 'c', {}, 'http')
-  assert.deepEqual(written.map((line) => line.at(-2)), ['a', 'c'])
+  assert.deepEqual(
+    written.map((line) => line.at(-2)),
+    ['a', 'c'],
+  )
 })

@@ -254,7 +254,11 @@ export class Metrics {
   /** Adds metrics about the metrics themselves. To be called before others are added. */
   countOwn(): this {
     const beta = { stability: 'BETA' } as const
-    const registered = { name: 'registered_metrics_total', help: 'Metrics that there are, by stability level.', ...beta }
+    const registered = {
+      name: 'registered_metrics_total',
+      help: 'Metrics that there are, by stability level.',
+      ...beta,
+    }
     this.#registered = this.counter({ ...registered, labels: ['deprecated_version', 'stability_level'] })
     this.#hidden = this.counter({
       name: 'hidden_metrics_total',

@@ -116,13 +116,14 @@ function measureCollections(metrics: Metrics): () => void {
     collectionBounds,
   )
   const observer = new PerformanceObserver((list) => {
-    for (const { duration, detail } of list.getEntries()) seconds.with(kindOf(detail)).observe(duration / 1000)
+    for (const entry of list.getEntries()) seconds.with(kindOf(entry)).observe(entry.duration / 1000)
   })
   observer.observe({ entryTypes: ['gc'] })
   return () => observer.disconnect()
 }
 
-const kindOf = (detail: unknown): string =>
-  (typeof detail === 'object' && detail !== null && 'kind' in detail && typeof detail.kind === 'number'
-    ? collectionKinds.get(detail.kind)
-    : undefined) ?? 'other'
+function kindOf(entry: object): string {
+  const detail: unknown = 'detail' in entry ? entry.detail : undefined
+  const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined
+  return (typeof kind === 'number' ? collectionKinds.get(kind) : undefined) ?? 'other'
+}

@@ -32,4 +32,9 @@ export class Verbosity {
 
 /** An operator's pattern, of a flag: no client can choose it. */
 const globOf = (pattern: string): RegExp =>
-  new RegExp(`^${pattern.replaceAll(/[^\w*?]/g, '\\$&').replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`)
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[^\w*?]/g, '\\$&')
+      .replaceAll(/\*+/g, '.*')
+      .replaceAll('?', '.')}$`,
+  )

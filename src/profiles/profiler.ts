@@ -17,7 +17,14 @@ const HEAP_PERIOD_BYTES = 512 * 1024
 /** Of a trace. Beyond it, what comes is dropped. */
 const TRACE_EVENTS_MAX = 100_000
 /** What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow everything down. */
-const traceCategories = ['v8', 'node.perf', 'node.net.native', 'node.fs.async', 'node.threadpoolwork.async', 'node.dns.native']
+const traceCategories = [
+  'v8',
+  'node.perf',
+  'node.net.native',
+  'node.fs.async',
+  'node.threadpoolwork.async',
+  'node.dns.native',
+]
 
 const compress = promisify(gzip)
 
@@ -68,7 +75,7 @@ export class Profiles {
       const { profile }: HeapProfiler.StopSamplingReturnType = await session.post('HeapProfiler.stopSampling')
       if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
       const what = isAll ? 'alloc' : 'inuse'
-      const encoded = await encodePprof(heapStacks(profile), {
+      const encoded = await encodePprof(heapStacks(profile, HEAP_PERIOD_BYTES), {
         types: [
           [`${what}_objects`, 'count'],
           [`${what}_space`, 'bytes'],
@@ -129,7 +136,12 @@ async function printTrace(events: readonly object[]): Promise<Buffer> {
   const parts: string[] = []
   for (let at = 0; at < events.length; at += TURN_EVENTS) {
     if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
-    parts.push(events.slice(at, at + TURN_EVENTS).map((event) => JSON.stringify(event)).join(',\n'))
+    parts.push(
+      events
+        .slice(at, at + TURN_EVENTS)
+        .map((event) => JSON.stringify(event))
+        .join(',\n'),
+    )
   }
   return Buffer.from(`{"traceEvents":[\n${parts.join(',\n')}\n]}\n`)
 }

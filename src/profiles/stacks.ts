@@ -20,16 +20,16 @@ export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Gener
   }
 }
 
-export function* heapStacks({ head, samples }: HeapProfiler.SamplingHeapProfile): Generator<StackSample> {
-  const counts = new Map<number, number>()
-  for (const { nodeId } of samples) counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1)
+/** V8's types do not tell how many objects were sampled: one for each period, as they are chosen. */
+export function* heapStacks({ head }: HeapProfiler.SamplingHeapProfile, periodBytes: number): Generator<StackSample> {
   const waiting: { readonly node: HeapProfiler.SamplingHeapProfileNode; readonly below: readonly Frame[] }[] = [
     { node: head, below: [] },
   ]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { node, below } = next
     const stack = notShown.has(node.callFrame.functionName) ? below : [frameOf(node.callFrame), ...below]
-    if (node.selfSize > 0 && stack.length > 0) yield { stack, values: [counts.get(node.id) ?? 1, node.selfSize] }
+    if (node.selfSize > 0 && stack.length > 0)
+      yield { stack, values: [Math.ceil(node.selfSize / periodBytes), node.selfSize] }
     for (const child of node.children) waiting.push({ node: child, below: stack })
   }
 }

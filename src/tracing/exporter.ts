@@ -50,7 +50,8 @@ export class Exporter implements AsyncDisposable {
     this.#parts = parts
     this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, clock, log })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
-    const counter = (name: string, help: string) => metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
+    const counter = (name: string, help: string) =>
+      metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
     this.#exported = counter('exported', 'Spans that a collector of traces has taken.')
     this.#dropped = counter('dropped', 'Spans that were dropped since more were made than sent.')
     this.#failed = counter('failed', 'Spans that the collector of traces did not take.')

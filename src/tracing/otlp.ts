@@ -47,7 +47,9 @@ function encodeLink({ traceId, spanId, state }: TraceContext): Buffer {
 }
 
 const encodeAttributes = (attributes: SpanAttributes): Buffer[] =>
-  Object.entries(attributes).map(([key, value]) => Buffer.concat([textField(1, key), bytesField(2, encodeValue(value))]))
+  Object.entries(attributes).map(([key, value]) =>
+    Buffer.concat([textField(1, key), bytesField(2, encodeValue(value))]),
+  )
 
 function encodeValue(value: string | number | boolean): Buffer {
   if (typeof value === 'string') return textField(1, value)

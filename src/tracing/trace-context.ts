@@ -27,7 +27,12 @@ export function readTraceContext(parent: string | undefined, state: string | und
   }
 }
 
-export function printTraceContext({ traceId, spanId, isSampled, state }: TraceContext): Readonly<Record<string, string>> {
+export function printTraceContext({
+  traceId,
+  spanId,
+  isSampled,
+  state,
+}: TraceContext): Readonly<Record<string, string>> {
   const traceparent = `00-${traceId.toString('hex')}-${spanId.toString('hex')}-${isSampled ? '01' : '00'}`
   return state === '' ? { traceparent } : { traceparent, tracestate: state }
 }

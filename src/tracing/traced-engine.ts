@@ -45,7 +45,8 @@ export class TracedEngine implements Engine {
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
     const span = this.#current.getStore()
     if (span === undefined) return this.#engine.change(change, options)
-    const name = change.write === 'delete' ? 'Delete etcd3' : change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
+    const name =
+      change.write === 'delete' ? 'Delete etcd3' : change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
     return within(span, name, { key: change.key, resource: resourceOf(change.key) }, (inner) =>
       rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more })),
     )
@@ -89,7 +90,11 @@ async function within<T>(
 }
 
 /** A call of etcd itself, which may have spans of its own below it. */
-async function rpc<T>(parent: Span, method: string, call: (options: Pick<CallOptions, 'headers'>) => Promise<T>): Promise<T> {
+async function rpc<T>(
+  parent: Span,
+  method: string,
+  call: (options: Pick<CallOptions, 'headers'>) => Promise<T>,
+): Promise<T> {
   const service = 'etcdserverpb.KV'
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method }
   const span = parent.child(`${service}/${method}`, { kind: 'client', attributes })

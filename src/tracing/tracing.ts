@@ -170,6 +170,10 @@ const userAgentOf = (headers: ApiRequest['headers']): string =>
 function sizeOf(response: ApiResponse): SpanAttributes {
   if (!('body' in response) || response.status >= CLIENT_ERROR) return {}
   const { body } = response
-  const length = Array.isArray(body) ? body.reduce((sum, { length: one }) => sum + one, 0) : 'length' in body ? body.length : 0
+  const length = Array.isArray(body)
+    ? body.reduce((sum, { length: one }) => sum + one, 0)
+    : 'length' in body
+      ? body.length
+      : 0
   return { 'http.response_content_length': length }
 }

@@ -115,7 +115,11 @@ export class Webhook {
   }
 
   /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
-  async post(body: string, signal: AbortSignal, { timeoutMs = this.#timeoutMs, headers = {} }: PostOptions = {}): Promise<string> {
+  async post(
+    body: string,
+    signal: AbortSignal,
+    { timeoutMs = this.#timeoutMs, headers = {} }: PostOptions = {},
+  ): Promise<string> {
     const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
     const answer = await this.#inTurn(() => this.#send(body, signal, { path, headers }), signal, path)
     const { status, type, text } = answer

@@ -105,7 +105,10 @@ test('requests that find no place are counted and terminated', async () => {
   // It waits for etcd, and so holds the only place.
   const held = own.call({ path: `${secrets}/held`, token: 'bob-token' })
   const read = async (): Promise<string> => (await own.call({ path: '/metrics' })).text
-  await until(async () => (await own.call({ path: `${secrets}/held`, token: 'bob-token' })).status === 429, 'a full pool')
+  await until(
+    async () => (await own.call({ path: `${secrets}/held`, token: 'bob-token' })).status === 429,
+    'a full pool',
+  )
   const text = await read()
   assert.match(text, /^apiserver_request_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
   assert.match(text, /^apiserver_request_terminations_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)

@@ -61,7 +61,8 @@ test('a create is traced down to etcd, below the span of its client', async () =
   assert.equal(status, 201)
   const spans = await spansOf(id)
   const named = (name: string): ReceivedSpan =>
-    spans.find((span) => span.name === name) ?? assert.fail(`${name} is not in ${spans.map((span) => span.name).join()}`)
+    spans.find((span) => span.name === name) ??
+    assert.fail(`${name} is not in ${spans.map((span) => span.name).join()}`)
   const root = named('POST /api/v1/namespaces/{:namespace}/secrets')
   assert.equal(root.parentSpanId, parentId)
   assert.equal(root.kind, 2)
@@ -102,7 +103,11 @@ test('webhooks are part of the trace, and are told which one it is', async () =>
     request.on('end', () => {
       got.push(request.headers['traceparent']?.toString())
       const { request: review } = JSON.parse(Buffer.concat(pieces).toString())
-      const answer = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid: review.uid, allowed: true } }
+      const answer = {
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid: review.uid, allowed: true },
+      }
       response.end(JSON.stringify(answer))
     })
   })

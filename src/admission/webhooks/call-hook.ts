@@ -151,7 +151,11 @@ function spanOf(
 async function post(
   hook: Hook,
   review: string,
-  { context, clock, span }: Pick<Attributes, 'context'> & Pick<HookParts, 'clock'> & { readonly span: Span | undefined },
+  {
+    context,
+    clock,
+    span,
+  }: Pick<Attributes, 'context'> & Pick<HookParts, 'clock'> & { readonly span: Span | undefined },
 ): Promise<string> {
   const { signal, deadlineMs } = context
   const timeoutMs = Math.min(hook.timeoutMs, Math.max(1, deadlineMs - clock.monotonicMs()))
