@@ -25,7 +25,8 @@ export type ReceivedSpan = {
 
 export type Receiver = AsyncDisposable & { readonly endpoint: string; readonly spans: readonly ReceivedSpan[] }
 
-export const startReceiver = (): Promise<Receiver> => (process.env['COLLECTOR'] === 'go' ? startCollector() : startOwn())
+export const startReceiver = (): Promise<Receiver> =>
+  process.env['COLLECTOR'] === 'go' ? startCollector() : startOwn()
 
 async function startCollector(): Promise<Receiver> {
   const [port = 0] = await freePorts(1)
@@ -44,7 +45,12 @@ async function startCollector(): Promise<Receiver> {
   }
 }
 
-type Value = { readonly stringValue?: string; readonly intValue?: string; readonly boolValue?: boolean; readonly doubleValue?: number }
+type Value = {
+  readonly stringValue?: string
+  readonly intValue?: string
+  readonly boolValue?: boolean
+  readonly doubleValue?: number
+}
 type Pair = { readonly key: string; readonly value: Value }
 type Exported = {
   readonly resourceSpans: readonly {
@@ -157,7 +163,12 @@ function decodeAttributes(message: Buffer, field: number): ReceivedSpan['attribu
   return Object.fromEntries(
     every(message, field).map(({ bytes }) => {
       const [value] = fieldsOf(first(bytes, 2)?.bytes ?? Buffer.alloc(0))
-      const shown = value?.field === 1 ? value.bytes.toString() : value?.field === 2 ? value.number === 1n : Number(value?.number ?? 0)
+      const shown =
+        value?.field === 1
+          ? value.bytes.toString()
+          : value?.field === 2
+            ? value.number === 1n
+            : Number(value?.number ?? 0)
       return [first(bytes, 1)?.bytes.toString() ?? '', shown]
     }),
   )
