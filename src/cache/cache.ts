@@ -96,13 +96,14 @@ export class Cache implements AsyncDisposable {
     this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
+    const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#parts = {
       engine,
       store,
       transformer,
-      time: { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers },
+      time,
       log,
-      feed: new SharedFeed(this.#feed),
+      feed: new SharedFeed(this.#feed, { transformer, time }),
       slabs: new Slabs(),
       decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),
@@ -265,9 +266,14 @@ export class Cache implements AsyncDisposable {
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
-    void this.#checkOne(due).finally(() => {
-      this.#isChecking = false
-    })
+    void this.#checkOne(due)
+      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
+      .catch((error: unknown) =>
+        this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }),
+      )
+      .finally(() => {
+        this.#isChecking = false
+      })
   }
 
   *#all(): Generator<CachedResource> {

@@ -42,4 +42,8 @@ export type Command = (args: readonly string[], parts: CommandParts) => Promise<
 
 export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** As with kube-apiserver: `--version` alone, or with any value but false. */
+export const asksForVersion = (args: readonly string[]): boolean =>
+  args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
+
+export { messageOf } from '../lib/message-of.ts'

@@ -6,7 +6,9 @@ import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
 import { controllersHelp } from './controllers.ts'
 import type { Flag } from './flag.ts'
+import { servingFlags } from './serving-flags.ts'
 import { signingFlags } from './signing.ts'
+import { tuningFlags } from './tuning-flags.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
@@ -27,6 +29,12 @@ const flagTable = {
     section: etcd,
     type: 'string',
     help: 'Where objects are kept: etcd (--etcd-servers), sqlite (--data-dir), or memory, where they end with the process. By default what the other two flags say.',
+  },
+  testing: {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'A cluster in memory, on a free port and with certificates of its own, for tests: it prints where it is, ends with its standard input, and lets tests set faults, move its clock, fork it (docs/testing.md). Flags of addresses, certificates and the store have no effect then.',
   },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
@@ -64,9 +72,15 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
-    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf.',
+    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. With application/yaml it is JSON, which is YAML, too.',
   },
-  'watch-cache': { section: etcd, type: 'boolean', default: 'true', help: 'It cannot be turned off.' },
+  'watch-cache': {
+    section: etcd,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether objects are kept in memory.',
+    refused: 'all but writes is answered from memory, where the latest state is proven',
+  },
 
   'bind-address': { section: serving, type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
   'secure-port': { section: serving, type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
@@ -91,7 +105,7 @@ const flagTable = {
   'tls-cipher-suites': {
     section: serving,
     type: 'list',
-    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those that Node.js takes for safe.',
+    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those with forward secrecy and authenticated encryption (ECDHE with GCM or ChaCha20).',
   },
   'disable-http2-serving': {
     section: serving,
@@ -439,7 +453,7 @@ const flagTable = {
     section: misc,
     type: 'string',
     default: 'lease',
-    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none.',
+    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none. master-count is lease, too.',
   },
   'service-account-signing-endpoint': {
     section: misc,
@@ -462,6 +476,9 @@ const flagTable = {
     default: '30000-32767',
     help: 'The ports of nodes that services get, as in 30000-32767.',
   },
+
+  ...servingFlags,
+  ...tuningFlags,
 
   'tracing-config-file': {
     section: 'Traces',
@@ -505,6 +522,17 @@ export const flags: { readonly [name in FlagName]: Flag } = flagTable
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
 
+/** Those that kube-apiserver does not have: our own, and those of kube-controller-manager for controllers that run here. */
+export const ownFlagNames: ReadonlySet<string> = new Set([
+  'data-dir',
+  'store',
+  'testing',
+  'controllers',
+  'root-ca-file',
+  'legacy-service-account-token-clean-up-period',
+  ...Object.keys(signingFlags),
+])
+
 const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
 
 /** kube-apiserver's default of a flag that is not supported; undefined if it has no such flag. */
@@ -516,6 +544,7 @@ export function helpText(gates: readonly string[]): string {
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
        keelson serve --store=memory [flags]
+       keelson serve --testing [flags]
 
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.
@@ -527,8 +556,14 @@ ${text}Feature gates that Keelson acts on: ${gates.join(', ')}.
 `
 }
 
+/** What is said of a flag that changes nothing. */
+export function becomesOf({ unused, refused }: Flag): string {
+  if (unused !== undefined) return ` Has no effect: ${unused}.`
+  return refused === undefined ? '' : ` Refused: ${refused}.`
+}
+
 function flagHelp([name, flag]: readonly [string, Flag]): string {
   const value = flag.type === 'boolean' ? '' : `=${flag.type}`
   const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
-  return `  --${name}${value}${byDefault}\n        ${flag.help}\n`
+  return `  --${name}${value}${byDefault}\n        ${flag.help}${becomesOf(flag)}\n`
 }
