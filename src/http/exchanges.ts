@@ -29,6 +29,8 @@ export type ExchangesOptions = {
   readonly isWeighedLater: boolean
   /** What requests and answers may hold together. */
   readonly budget: ByteBudget
+  /** Whether the HTTP/2 connection of the next request is to be closed, so that its client may find another server. */
+  readonly sendsAway: () => boolean
 }
 
 export class Exchanges {
@@ -40,13 +42,16 @@ export class Exchanges {
   readonly #isIdentityHeader: IsIdentityHeader
   readonly #endsUnauthenticated: boolean
   readonly #budget: ByteBudget
+  readonly #sendsAway: () => boolean
   readonly #open = new Roster<Exchange>()
   readonly #starts: Starts<Connection, Exchange>
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
+  /** Answers without an end, and tunnels, are not begun any more. */
   #isClosing = false
   #lookedMs = 0
+  #onEnd: ((exchange: Exchange) => void) | undefined
 
   constructor(options: ExchangesOptions) {
     this.#handler = options.handler
@@ -63,6 +68,7 @@ export class Exchanges {
       return true
     }
     this.#starts = new Starts(start, { isWeighedLater: options.isWeighedLater })
+    this.#sendsAway = options.sendsAway
   }
 
   get size(): number {
@@ -94,6 +100,7 @@ export class Exchanges {
     exchange.inFlightPlace = undefined
     exchange.release()
     exchange.close()
+    this.#onEnd?.(exchange)
     return true
   }
 
@@ -102,6 +109,25 @@ export class Exchanges {
     this.#isClosing = true
     for (const exchange of this.#streaming) exchange.close()
     await drain(this.#watching, watchGraceMs)
+  }
+
+  /**
+   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is under way now. What comes meanwhile is
+   * answered, too, but not waited for.
+   */
+  async drain(watchGraceMs: number): Promise<void> {
+    const left = new Set(this.#open.members())
+    const answered = new Promise<void>((resolve) => {
+      this.#onEnd = (exchange) => {
+        left.delete(exchange)
+        if (left.size === 0) resolve()
+      }
+      if (left.size === 0) resolve()
+    })
+    this.#isClosing = true
+    for (const exchange of this.#streaming) exchange.close()
+    await drain(this.#watching, watchGraceMs)
+    await answered
   }
 
   destroy(): void {
@@ -136,6 +162,8 @@ export class Exchanges {
       const response = this.#open.has(exchange) && !exchange.hold(heldBytes(made)) ? withoutRoom(made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
+      if (response.endsConnection === true) exchange.connection.close()
+      else if (exchange.connection.http2 !== undefined && this.#sendsAway()) exchange.connection.http2.close()
       if (this.#open.has(exchange)) this.#keep(exchange, response)
       else response.place?.leave()
       if (this.#isClosing && !('body' in response)) exchange.close()
