@@ -129,8 +129,6 @@ export type ControlPlaneParts = {
   /** Undefined: nothing is traced. */
   readonly traces: Traces | undefined
   /** Undefined: nothing is audited. */
-  /** Undefined: nothing is traced. */
-  readonly traces: Traces | undefined
   readonly audit: Audit | undefined
   /** Whether the server stops, and clients are to go elsewhere. */
   readonly isLeaving: () => boolean
