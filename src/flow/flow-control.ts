@@ -225,7 +225,8 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#turns.add({
         level,
-        flow: request.queue?.index ?? connection,
+        // Not by queue: flows share queues, and none is to stand behind another.
+        flow: request.distinguisher === '' ? connection : `${request.series.schema}/${request.distinguisher}`,
         isWrite,
         begin: () => {
           resolve(seat.begin())
