@@ -34,7 +34,10 @@ export function dumpFlows(
   }
 }
 
-function* rowsOf(levels: readonly Level[], rows: (level: Level) => Iterable<string[]>): Generator<string[], void, void> {
+function* rowsOf(
+  levels: readonly Level[],
+  rows: (level: Level) => Iterable<string[]>,
+): Generator<string[], void, void> {
   for (const level of byName(levels)) yield* rows(level)
 }
 
@@ -96,11 +99,7 @@ const requestColumns = [
 const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
 /** Those that execute are in no place of their queue. */
-function* requestRows(
-  { spec, queues }: Level,
-  hasDetails: boolean,
-  now: DumpTime,
-): Generator<string[], void, void> {
+function* requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime): Generator<string[], void, void> {
   const row = (request: FlowRequest, queue: Queue | undefined, place: number): string[] => {
     const { series, distinguisher, work, arrivedMs, startedMs, state, asked } = request
     const wallAt = (ms: number): string => shownTime(now.wallMs - (now.monotonicMs - ms))

@@ -91,7 +91,10 @@ test('nobody stands behind the requests of another flow, whichever queues they s
     begin(`user-${other}`)
     world.time.advance(0)
     await new Promise((resolve) => setImmediate(resolve))
-    assert.ok(began.indexOf(`user-${other}`) >= 0 && began.indexOf(`user-${other}`) <= 1, `user-${other}: ${began.join()}`)
+    assert.ok(
+      began.indexOf(`user-${other}`) >= 0 && began.indexOf(`user-${other}`) <= 1,
+      `user-${other}: ${began.join()}`,
+    )
   }
 })
 
