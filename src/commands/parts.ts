@@ -41,4 +41,8 @@ export type Command = (args: readonly string[], parts: CommandParts) => Promise<
 
 export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
 
+/** As with kube-apiserver: `--version` alone, or with any value but false. */
+export const asksForVersion = (args: readonly string[]): boolean =>
+  args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

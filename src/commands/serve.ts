@@ -2,7 +2,7 @@ import { checkArgs } from '../config/config.ts'
 import { gatesActedOn } from '../config/feature-gates.ts'
 import { helpText } from '../config/flags.ts'
 import { realSurroundings, startServer } from '../server.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, asksForVersion, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
 
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000
@@ -11,6 +11,7 @@ const testingFlag = '--testing'
 
 export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(serveHelp())
+  if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
   if (args.includes(testingFlag)) {
     const { serveTesting } = await import('./serve-testing.ts')
     return serveTesting(
@@ -19,7 +20,7 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
     )
   }
   const checked = checkArgs(args)
-  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, checked.faults)
+  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
   const { config, warnings } = checked
   const sink = parts.createSink(config.logging)
   const signals = parts.onSignals(sink.log)

@@ -31,6 +31,7 @@ export const gatesActedOn: readonly string[] = [
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
+  'ComponentFlagz',
   'ComponentStatusz',
   'ContainerStopSignals',
   'CoordinatedLeaderElection',

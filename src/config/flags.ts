@@ -6,7 +6,9 @@ import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
 import { controllersHelp } from './controllers.ts'
 import type { Flag } from './flag.ts'
+import { servingFlags } from './serving-flags.ts'
 import { signingFlags } from './signing.ts'
+import { tuningFlags } from './tuning-flags.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
@@ -49,9 +51,15 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
-    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf.',
+    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. With application/yaml it is JSON, which is YAML, too.',
   },
-  'watch-cache': { section: etcd, type: 'boolean', default: 'true', help: 'It cannot be turned off.' },
+  'watch-cache': {
+    section: etcd,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether objects are kept in memory.',
+    refused: 'all but writes is answered from memory, where the latest state is proven',
+  },
 
   'bind-address': { section: serving, type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
   'secure-port': { section: serving, type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
@@ -76,7 +84,7 @@ const flagTable = {
   'tls-cipher-suites': {
     section: serving,
     type: 'list',
-    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those that Node.js takes for safe.',
+    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those with forward secrecy and authenticated encryption (ECDHE with GCM or ChaCha20).',
   },
   'disable-http2-serving': {
     section: serving,
@@ -424,7 +432,7 @@ const flagTable = {
     section: misc,
     type: 'string',
     default: 'lease',
-    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none.',
+    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none. master-count is lease, too.',
   },
   'service-account-signing-endpoint': {
     section: misc,
@@ -448,6 +456,9 @@ const flagTable = {
     help: 'The ports of nodes that services get, as in 30000-32767.',
   },
 
+  ...servingFlags,
+  ...tuningFlags,
+
   'logging-format': {
     section: 'Logs',
     type: 'string',
@@ -466,6 +477,16 @@ export type FlagName = keyof typeof flagTable
 export const flags: { readonly [name in FlagName]: Flag } = flagTable
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
+
+/** Those that kube-apiserver does not have: our own, and those of kube-controller-manager for controllers that run here. */
+export const ownFlagNames: ReadonlySet<string> = new Set([
+  'data-dir',
+  'store',
+  'controllers',
+  'root-ca-file',
+  'legacy-service-account-token-clean-up-period',
+  ...Object.keys(signingFlags),
+])
 
 const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
 
@@ -489,8 +510,14 @@ ${text}Feature gates that Keelson acts on: ${gates.join(', ')}.
 `
 }
 
+/** What is said of a flag that changes nothing. */
+export function becomesOf({ unused, refused }: Flag): string {
+  if (unused !== undefined) return ` Has no effect: ${unused}.`
+  return refused === undefined ? '' : ` Refused: ${refused}.`
+}
+
 function flagHelp([name, flag]: readonly [string, Flag]): string {
   const value = flag.type === 'boolean' ? '' : `=${flag.type}`
   const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
-  return `  --${name}${value}${byDefault}\n        ${flag.help}\n`
+  return `  --${name}${value}${byDefault}\n        ${flag.help}${becomesOf(flag)}\n`
 }

@@ -79,7 +79,7 @@ export function judgeServer(flags: RawFlags, keys: { readonly public: string; re
   )
   const checked = checkArgs(args)
   if (checked.kind === 'config') return { accepted: true, errors: [], warnings: checked.warnings }
-  if (checked.faults.some((fault) => fault.includes('not supported yet'))) return judge(flags)
+  if (checked.faults.some((fault) => /is not supported(?: yet|, since)/.test(fault))) return judge(flags)
   return { accepted: false, errors: [aggregate(checked.faults)], warnings: [] }
 }
 
