@@ -52,6 +52,7 @@ import { refusal } from './authorization/refusal.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
+import { Cors } from './gate/cors.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -122,6 +123,8 @@ export type ControlPlaneParts = {
   readonly parseToken: ParseToken
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
+  /** Whether the server stops, and clients are to go elsewhere. */
+  readonly isLeaving: () => boolean
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -360,6 +363,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         kubelet: config.kubelet,
         gates: config.featureGates,
         findHost,
+        tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
         random,
       }),
     }),
@@ -373,6 +377,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
     onContext: surroundings.onContext,
+    cors: config.serving.corsOrigins.length === 0 ? undefined : new Cors(config.serving.corsOrigins),
+    isLeaving: parts.isLeaving,
     constantHeaders:
       config.strictTransportSecurity === null ? {} : { 'strict-transport-security': config.strictTransportSecurity },
   })

@@ -9,8 +9,10 @@ import type { Documents } from './discovery/documents.ts'
 import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Classifier, Flow } from './flow/classifier.ts'
+import type { Cors } from './gate/cors.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
+import { refusalOf } from './gate/leaving.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -36,6 +38,10 @@ export type HandlerParts = {
   readonly onContext?: ((context: RequestContext) => void) | undefined
   /** Headers that every answer has. */
   readonly constantHeaders: Headers
+  /** Undefined: no other origins are allowed. */
+  readonly cors: Cors | undefined
+  /** Whether clients are told to come again, elsewhere. */
+  readonly isLeaving: () => boolean
 }
 
 /** Answers requests. With `knownUser` the request is not authenticated: so the server's own parts make requests. Never fails. */
@@ -45,6 +51,8 @@ export function createHandle(handlerParts: HandlerParts): Handle {
   const parts: LifeParts = { ...handlerParts, commonHeaders: new CommonHeaders(handlerParts.constantHeaders) }
   return async (request, knownUser) => {
     const auditId = givenAuditId(request) || parts.newAuditId()
+    const early = knownUser === undefined ? earlyAnswer(request, auditId, parts) : undefined
+    if (early !== undefined) return early
     const life = new Life(request, auditId, parts)
     let response: ApiResponse | Promise<ApiResponse>
     try {
@@ -56,6 +64,20 @@ export function createHandle(handlerParts: HandlerParts): Handle {
     // To return a promise takes two turns more than to await it.
     return response instanceof Promise ? await response : response
   }
+}
+
+/** Answered before anybody asks who it is: not measured and not audited, as upstream. */
+function earlyAnswer(request: ApiRequest, auditId: string, parts: LifeParts): ApiResponse | undefined {
+  const refusal = parts.isLeaving() ? refusalOf(request) : undefined
+  if (refusal !== undefined) {
+    const response = textResponse(refusal)
+    return { ...response, headers: { 'audit-id': auditId, ...response.headers }, endsConnection: true }
+  }
+  if (parts.cors === undefined || request.method !== 'OPTIONS') return undefined
+  const allowed = parts.cors.headersFor(request)
+  if (allowed === undefined) return undefined
+  const headers = { ...parts.commonHeaders.withoutFlow, 'audit-id': auditId, ...allowed }
+  return { status: 204, headers, body: Buffer.alloc(0) }
 }
 
 /** Node joins several headers of one name by a comma and a space; the first one counts. */
@@ -98,6 +120,8 @@ class Life implements Follower {
   #flow: Flow | undefined
   #measured: Measured | undefined
   #audited: AuditedRequest | undefined
+  /** What a browser is told about another origin. */
+  #allowed: Headers | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: LifeParts) {
     this.#request = request
@@ -110,6 +134,8 @@ class Life implements Follower {
   run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
     const request = this.#request
+    // The answer is written when the headers of the request may be gone.
+    if (!this.#isOwn) this.#allowed = this.#parts.cors?.headersFor(request)
     const info = requestInfo(request)
     this.#info = info
     const passing = this.#parts.gate({ request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser }, this)
@@ -181,7 +207,8 @@ class Life implements Follower {
     const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
-    const headers = this.#headers(response)
+    const own = this.#headers(response)
+    const headers = this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
   }
 
@@ -304,18 +331,20 @@ function errorResponse(
   auditId: string,
   { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
 ): ApiResponse {
-  if (error instanceof TextError) {
-    const headers: Headers = {
-      'content-type': 'text/plain; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      ...(error.retryAfterSeconds > 0 ? { 'retry-after': `${error.retryAfterSeconds}` } : {}),
-    }
-    return { status: error.code, headers, body: Buffer.from(error.message) }
-  }
+  if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
   // An unexpected error: the client gets an ID to ask about, the log has the details.
   log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
   return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
+}
+
+function textResponse({ code, message, retryAfterSeconds }: TextError): ApiResponse {
+  const headers: Headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    ...(retryAfterSeconds > 0 ? { 'retry-after': `${retryAfterSeconds}` } : {}),
+  }
+  return { status: code, headers, body: Buffer.from(message) }
 }
 
 /** In the representation that the client accepts; JSON if it accepts none of ours. */

@@ -68,6 +68,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   'reload.ts': ['authentication', 'config', 'http'],
   'dispatch.ts': ['cache', 'registry', 'verbs', 'resource-access.ts'],
+  'stop-all.ts': ['http'],
   'control-plane.ts': ['*'],
   'server.ts': ['*'],
   dev: ['codec', 'config', 'server.ts', 'storage'],

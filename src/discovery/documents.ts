@@ -9,6 +9,7 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
+import { flagsPage, flagsPath } from './flags-page.ts'
 import { type HealthCheck, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
 import { OpenApi } from './openapi/answer.ts'
@@ -30,6 +31,8 @@ export type DocumentParts = {
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
+  /** Every flag of the server, and its value. */
+  readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
 }
@@ -64,6 +67,8 @@ export function createDocuments(parts: DocumentParts): Documents {
         return issuer(request, withoutSlash(path), parts)
       case 'statusz':
         return status(request, parts)
+      case 'flagz':
+        return flagValues(request, parts)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
         return indented({ paths: rootIndex(parts.registry, parts.checks, otherPaths(parts)) })
@@ -159,11 +164,17 @@ function issuer(request: ApiRequest, path: string, { issuer: documents }: Docume
 const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
   ...(documents === null ? [] : issuerPaths),
   ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
+  ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
 function status(request: ApiRequest, { gates, clock }: DocumentParts): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
   return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs() })
+}
+
+function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
+  if (request.path !== flagsPath || !parts.gates.isOn('ComponentFlagz')) throw pageNotFound()
+  return flagsPage(request, parts.flagValues)
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
