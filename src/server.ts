@@ -46,13 +46,14 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
@@ -60,8 +61,12 @@ import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
+import { Verbosity } from './lib/verbosity.ts'
+import { createDebugPages } from './profiles/debug-pages.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
+import type { ExporterParts } from './tracing/exporter.ts'
+import type { Tracing } from './tracing/tracing.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { type OpenedEngine, openEngine } from './storage/open-engine.ts'
@@ -136,6 +141,8 @@ export type Seams = {
   readonly isPrepared?: boolean
   /** No other server shares the database: its controllers need no election. */
   readonly isAlone?: boolean
+  /** Nothing is written but by requests: the server has no loops and no controllers. */
+  readonly isPassive?: boolean
   /** Of what is due at a time of the clock. Absent: those of the system. */
   readonly timers?: Timers
   /** Between clients and the server. The server's own requests do not pass it. */
@@ -151,11 +158,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await using parts = new AsyncDisposableStack()
   const { certificate, files } = loadCertificate(config, clock)
 
-  const metrics = new Metrics(config.allowedMetricLabels)
+  const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log })
+  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
   if (audit !== undefined) parts.use(audit)
 
+  const serverId = serverName(hostname())
+  const tracing = await createTracing(config, {
+    clock,
+    log: named(log, 'tracing'),
+    metrics,
+    resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+  })
+  if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
   const {
@@ -163,7 +178,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     startCompaction,
     readSize,
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
-  const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
+  const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
     (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
@@ -172,15 +187,15 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   )
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
+  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log: named(log, 'cache') }))
   await startCache(cache, config)
 
-  const sliMetrics = new Metrics(config.allowedMetricLabels)
+  const sliMetrics = new Metrics(config.metrics)
   if (sizePollMs > 0) {
     const showSize = addStorageSize(metrics, readSize)
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
-  addProcessMetrics(metrics, clock)
+  parts.use(addProcessMetrics(metrics, clock))
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache)
   const heldBytes = (): number => cache.stats().slabBytes
@@ -203,16 +218,27 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
-  const serverId = serverName(hostname())
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
+  const verbosity = surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
+  const debugPages = createDebugPages({
+    hasProfiles: config.hasProfiles,
+    setVerbosity: (level) => {
+      verbosity.level = level
+      log('info', 'the verbosity was changed', { level })
+    },
+  })
+  if (config.debugSocketPath !== null) {
+    const { openDebugSocket } = await import('./profiles/debug-socket.ts')
+    parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
+  }
   const plane = createControlPlane(
     config,
     {
       cache,
       store,
-      metrics: new RequestMetrics(metrics),
+      metrics: new RequestMetrics(metrics, { monotonicMs }),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
@@ -226,6 +252,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       issuers: jwtIssuers,
       parseToken,
       audit,
+      traces: tracing,
       isLeaving: () => phase.isLeaving,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(etcdServers(config), etcdFault()),
@@ -242,9 +269,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           gates: config.featureGates,
           flagValues: config.flagValues,
           explainAccess,
+          debugPages,
         }),
     },
-    surroundings,
+    { ...surroundings, verbosity },
   )
   parts.use(plane)
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
@@ -325,7 +353,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     goaway: { chance: config.serving.goawayChance, random },
     namedCertificates: config.serving.namedCertificates,
     limits,
-    log,
+    metrics: new ListenerMetrics(metrics),
+    log: named(log, 'http'),
   })
   const { watchGraceMs } = config
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
@@ -397,7 +426,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     })
     return elections === undefined ? [] : [elections]
   }
-  const startLoops = (): AsyncDisposable[] => [...startOwn(), ...startElected(), ...startElections()]
+  const startLoops = (): AsyncDisposable[] =>
+    seams.isPassive === true ? [] : [...startOwn(), ...startElected(), ...startElections()]
   // Where nothing is left to be done at the start, first requests go first.
   const loops = seams.isPrepared === true ? [startLater(startLoops, LOOPS_DELAY_MS)] : startLoops()
   const stopping: Stopping = {
@@ -417,12 +447,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
+/** Undefined: nothing is traced, and nothing of it is loaded. */
+async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
+  if (tracing === null) return undefined
+  const loaded = await import('./tracing/tracing.ts')
+  return new loaded.Tracing(tracing, parts)
+}
+
 /** Disposing of it before that time starts nothing. */
 function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
   let started: readonly AsyncDisposable[] = []
   const timer = setTimeout(() => {
     started = start()
-  }, delayMs)
+  }, delayMs).unref()
   return {
     [Symbol.asyncDispose]: async () => {
       clearTimeout(timer)

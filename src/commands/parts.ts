@@ -2,11 +2,12 @@
 import type { ProgressLine } from '../cli/progress-line.ts'
 import type { Log } from '../lib/log.ts'
 import type { LogSink } from '../lib/log-sink.ts'
+import type { Verbosity } from '../lib/verbosity.ts'
 
 export const USAGE_FAULT = 2
 export const FAILURE = 1
 
-export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
+export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly verbosity: Verbosity }
 
 export type CommandParts = {
   readonly env: NodeJS.ProcessEnv
@@ -45,4 +46,4 @@ export const asksForHelp = (args: readonly string[]): boolean => args.includes('
 export const asksForVersion = (args: readonly string[]): boolean =>
   args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export { messageOf } from '../lib/message-of.ts'

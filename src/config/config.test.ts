@@ -49,7 +49,7 @@ test('flags become one frozen configuration', () => {
     endpointAddress: '0.0.0.0',
     externalHost: '127.0.0.1',
     tls: { kind: 'folder', path: '/c' },
-    allowedMetricLabels: new Map(),
+    metrics: { allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
     tlsMinVersion: 'TLSv1.2',
     tlsCiphers: null,
     servesHttp2: true,
@@ -88,8 +88,11 @@ test('flags become one frozen configuration', () => {
     strictTransportSecurity: null,
     allowsPrivileged: true,
     callsEndpoints: false,
+    tracing: null,
+    hasProfiles: true,
+    debugSocketPath: null,
     audit: { policy: null, log: null, webhook: null },
-    logging: { format: 'auto', isVerbose: false, logsDecisions: false },
+    logging: { format: 'auto', verbosity: 0, modules: [] },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
   assert.deepEqual(serving, {
@@ -116,7 +119,7 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
-  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('APIServerTracing'))
+  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -171,7 +174,9 @@ const refusals: readonly [string, RegExp][] = [
   ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
-  ['--allow-metric-labels=m=1', /"m=1" for "--allow-metric-labels": it should be metric,label=value,value in quotes/],
+  ['--allow-metric-labels=m=1', /--allow-metric-labels must have a list of kv pair with format `metricName,labelName=/],
+  ['--allow-metric-labels=m', /m must be formatted as key=value/],
+  ['--show-hidden-metrics-for-version=1.33', /must be omitted or have the value '1.32'/],
   ['--tls-cipher-suites=TLS_NONE', /Cipher suite TLS_NONE not supported or doesn't exist/],
   ['--tls-min-version=VersionTLS99', /unknown tls version "VersionTLS99"/],
   ['--storage-media-type=application/xml', /invalid, allowed values: application\/json, /],
@@ -209,13 +214,13 @@ const refusals: readonly [string, RegExp][] = [
   ['--emulated-version=kube=1.32', /^--emulated-version 1.32 is not supported, since/],
   ['--emulation-forward-compatible', /EmulationForwardCompatible cannot be set to true if the emulation version/],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
+  ['--vmodule=x', /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/],
   ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
   ['--feature-gates=WatchList', /missing bool value for WatchList/],
   ['--feature-gates=WatchList=maybe', /invalid value of WatchList=maybe, err: strconv.ParseBool/],
   ['--feature-gates=x:WatchList=true', /component not registered: x/],
   ['--feature-gates=StructuredAuthorizationConfiguration=false', /to false, feature is locked to true/],
   ['--feature-gates=ServerSideApply=true', /unrecognized feature gate: ServerSideApply/],
-  ['--feature-gates=APIServerTracing=false', /APIServerTracing=false is not supported yet: leave it at true/],
   ['--runtime-config=nope/v1=true', /unknown api groups nope/],
   ['--runtime-config=apps/v9=true', /group version apps\/v9 that has not been registered/],
   ['--runtime-config=apps/v1=maybe', /invalid value of apps\/v1: maybe, err: strconv.ParseBool/],
@@ -411,4 +416,10 @@ test('anonymous requests for some paths', () => {
   const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+})
+
+test('--testing is in the help, and refused where no cluster of a test is started', () => {
+  assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
+  assert.deepEqual(faultsOf(etcd, '--testing'), ['--testing is for keelson serve alone: leave it out'])
+  assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
 })

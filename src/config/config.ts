@@ -11,9 +11,10 @@ import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './au
 import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
-import type { AllowedLabels } from '../lib/metrics.ts'
+import type { MetricChoice } from '../lib/metrics.ts'
+import type { ModuleLevel } from '../lib/verbosity.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
-import { readMetricLabels } from './metric-labels.ts'
+import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
@@ -28,6 +29,8 @@ import { readServing, type ServingConfig } from './serving.ts'
 import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { StorageMedia } from '../schema/object-schema.ts'
+import type { TracingConfig } from './files/tracing.ts'
+import { readTracing } from './tracing.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { readTuning, type TuningConfig } from './tuning.ts'
 import { Values } from './values.ts'
@@ -72,8 +75,7 @@ export type Config = {
     | { readonly kind: 'folder'; readonly path: string }
     /** No flag gives it: it is for tests. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
-  /** Of labels of metrics that are restricted: the values that are shown, by `metric,label`. */
-  readonly allowedMetricLabels: AllowedLabels
+  readonly metrics: MetricChoice
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL's list of cipher suites. Null: the listener's default. */
   readonly tlsCiphers: string | null
@@ -123,12 +125,17 @@ export type Config = {
   /** Whether webhooks behind a Service are called at its endpoints. */
   readonly callsEndpoints: boolean
   readonly audit: AuditConfig
+  /** Null: nothing is traced. */
+  readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
-    readonly isVerbose: boolean
-    /** Whether each decision of the authorizers is logged. */
-    readonly logsDecisions: boolean
+    readonly verbosity: number
+    readonly modules: readonly ModuleLevel[]
   }
+  /** Whether the debug pages are served. */
+  readonly hasProfiles: boolean
+  /** Where they are served to who may open it; null: nowhere. */
+  readonly debugSocketPath: string | null
 }
 
 export type Checked =
@@ -166,7 +173,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     endpointAddress: advertised || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
-    allowedMetricLabels: readMetricLabels(values),
+    metrics: readMetrics(values, warn),
     tlsMinVersion: readTlsVersion(values),
     tlsCiphers: readCipherSuites(values, warn),
     servesHttp2: !values.boolean('disable-http2-serving'),
@@ -202,7 +209,10 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     admission: readAdmission(values, warn),
     callsEndpoints: values.boolean('enable-aggregator-routing'),
     audit: readAudit(values, warn),
+    tracing: readTracing(values, featureGates),
     logging: readLogging(values),
+    hasProfiles: values.boolean('profiling'),
+    debugSocketPath: values.string('debug-socket-path') || null,
   }
 }
 
@@ -243,6 +253,8 @@ function readEtcd(values: Values): Config['etcd'] {
     const known = [...storageMedia.keys()].join(', ')
     values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
   }
+  // `serve` takes it before flags are checked.
+  if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,
@@ -407,12 +419,35 @@ function readLogging(values: Values): Config['logging'] {
   if (!/^(|text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
   }
-  const verbosity = values.count('v')
+  const modules = readModules(values)
+  if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
-    isVerbose: verbosity >= 2,
-    logsDecisions: verbosity >= 4,
+    verbosity: values.count('v'),
+    modules,
   }
+}
+
+function readModules(values: Values): readonly ModuleLevel[] {
+  const modules: ModuleLevel[] = []
+  const refuse = (given: string, why: string): void =>
+    values.fault(`invalid argument ${JSON.stringify(given)} for "--vmodule" flag: ${why}`)
+  for (const given of values.array('vmodule')) {
+    for (const pair of given.split(',')) {
+      // A comma at the end is allowed.
+      if (pair === '') continue
+      const [pattern = '', level = '', ...more] = pair.split('=')
+      if (pattern === '' || level === '' || more.length > 0) {
+        refuse(given, `${JSON.stringify(pair)} does not have the pattern=N format`)
+      } else if (!/^\d{1,9}$/.test(level)) {
+        refuse(
+          given,
+          `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`,
+        )
+      } else modules.push({ pattern, level: Number(level) })
+    }
+  }
+  return modules
 }
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */

@@ -30,6 +30,12 @@ const flagTable = {
     type: 'string',
     help: 'Where objects are kept: etcd (--etcd-servers), sqlite (--data-dir), or memory, where they end with the process. By default what the other two flags say.',
   },
+  testing: {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'A cluster in memory, on a free port and with certificates of its own, for tests: it prints where it is, ends with its standard input, and lets tests set faults, move its clock, fork it (docs/testing.md). Flags of addresses, certificates and the store have no effect then.',
+  },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
@@ -38,6 +44,21 @@ const flagTable = {
     section: 'Metrics',
     type: 'list',
     help: 'The values that a label of a metric may have: metric,label=value,value in quotes. Others are shown as unexpected.',
+  },
+  'allow-metric-labels-manifest': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'A YAML file with the same: a mapping from metric,label to value,value. Without effect with --allow-metric-labels.',
+  },
+  'disabled-metrics': {
+    section: 'Metrics',
+    type: 'list',
+    help: 'Metrics that are not shown, by their whole names.',
+  },
+  'show-hidden-metrics-for-version': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'Show metrics that are deprecated for longer than a release: 1.32, the release before.',
   },
   'etcd-compaction-interval': {
     section: etcd,
@@ -459,6 +480,12 @@ const flagTable = {
   ...servingFlags,
   ...tuningFlags,
 
+  'tracing-config-file': {
+    section: 'Traces',
+    type: 'string',
+    help: 'A file with a TracingConfiguration: where spans are sent to (OTLP over gRPC), and how many requests are traced.',
+  },
+
   'logging-format': {
     section: 'Logs',
     type: 'string',
@@ -468,7 +495,24 @@ const flagTable = {
     section: 'Logs',
     type: 'integer',
     default: '0',
-    help: 'How much is logged: from 2 on, details of requests too.',
+    help: 'How much is logged: from 2 on details of each request, from 4 on each decision on access. Changed while the server runs by a PUT to /debug/flags/v.',
+  },
+  vmodule: {
+    section: 'Logs',
+    type: 'string',
+    help: 'The same for parts of the server: pattern=N,… Parts are access, audit, cache, controllers, handle, http, reload, tracing, webhooks.',
+  },
+
+  profiling: {
+    section: 'Features',
+    type: 'boolean',
+    default: 'true',
+    help: 'Serve profiles of the process under /debug/pprof/, and /debug/flags/v, for who may see these paths.',
+  },
+  'debug-socket-path': {
+    section: 'Features',
+    type: 'string',
+    help: 'Serve them on a Unix domain socket at this path as well, without authentication, for the user of the process alone.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 
@@ -482,6 +526,7 @@ export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flag
 export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
   'store',
+  'testing',
   'controllers',
   'root-ca-file',
   'legacy-service-account-token-clean-up-period',
@@ -499,6 +544,7 @@ export function helpText(gates: readonly string[]): string {
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
        keelson serve --store=memory [flags]
+       keelson serve --testing [flags]
 
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.

@@ -7,16 +7,9 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   Misc: {
     'aggregator-reject-forwarding-redirect': 'true',
   },
-  Metrics: {
-    'allow-metric-labels-manifest': '',
-    'disabled-metrics': '',
-    'show-hidden-metrics-for-version': '',
-  },
   Features: {
     'contention-profiling': 'false',
-    'debug-socket-path': '',
     'enable-priority-and-fairness': 'true',
-    profiling: 'true',
   },
   Etcd: {
     'encryption-provider-config': '',
@@ -29,9 +22,5 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'log-json-split-stream': 'false',
     'log-text-info-buffer-size': '0',
     'log-text-split-stream': 'false',
-    vmodule: '',
-  },
-  Traces: {
-    'tracing-config-file': '',
   },
 }

@@ -35,6 +35,8 @@ export type DocumentParts = {
   readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
+  /** Other pages under /debug; undefined: it is none of them. */
+  readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
 }
 
 export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -138,7 +140,10 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   return negotiated(document, request)
 }
 
-async function debug(request: ApiRequest, path: string, { explainAccess }: DocumentParts): Promise<ApiResponse> {
+async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
+  const { explainAccess, debugPages } = parts
+  const page = debugPages(request)
+  if (page !== undefined) return page
   if (path !== '/debug/authorization') throw pageNotFound()
   requireGet(request)
   return indented(await explainAccess(request))

@@ -30,6 +30,7 @@ import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { contextFor, contextsByName, type NamedCertificate } from './named-certificates.ts'
 import { defaultLimits, type Limits, stallMsMaxOf } from './limits.ts'
+import type { ListenerMetrics } from './metrics.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
 import { createTcpServer } from './tcp-server.ts'
@@ -55,6 +56,8 @@ export type ListenerOptions = TlsChoice & {
   readonly namedCertificates?: readonly NamedCertificate[]
   /** Absent: those of impersonation, and the standard ones of front proxies. */
   readonly isIdentityHeader?: IsIdentityHeader
+  /** Absent: nothing is counted. */
+  readonly metrics?: ListenerMetrics
 }
 
 export type StopTimes = {
@@ -70,6 +73,7 @@ export class Listener implements AsyncDisposable {
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log
+  readonly #metrics: ListenerMetrics | undefined
   readonly #limits: Limits
   #tls: TlsChoice
   #named: readonly NamedCertificate[]
@@ -92,6 +96,8 @@ export class Listener implements AsyncDisposable {
 
   constructor(options: ListenerOptions) {
     this.#log = options.log
+    this.#metrics = options.metrics
+    this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
     // Of several of these the audit log has the first, as upstream.
@@ -126,6 +132,7 @@ export class Listener implements AsyncDisposable {
       (socket) => this.#onSocket(socket),
     )
     this.#tlsServer.on('tlsClientError', (error, socket) => {
+      this.#metrics?.handshakeFailed()
       this.#log('debug', 'TLS handshake failed', { error: error.message })
       socket.destroy()
     })
@@ -260,6 +267,7 @@ export class Listener implements AsyncDisposable {
 
   #onSocket(socket: TLSSocket): void {
     this.#handshaking.delete(peerOf(socket))
+    this.#metrics?.connected(socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', socket.isSessionReused())
     const connection = new Connection(socket, this.#limits)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
@@ -279,6 +287,7 @@ export class Listener implements AsyncDisposable {
     const onRequest = (stream: ServerStream): void => this.#onHttp2(stream, connection)
     const onFault = ({ code, message: error }: ConnectionError): void => {
       const level = code === CODE.ENHANCE_YOUR_CALM ? 'warn' : 'debug'
+      this.#metrics?.http2Fault(codeName(code))
       this.#log(level, 'HTTP/2 connection error', { code: codeName(code), error, remoteAddress })
     }
     const owner = { onRequest, mayReset, mayControl, onFault }
