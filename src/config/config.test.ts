@@ -322,11 +322,12 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlagNames.size, 172)
 })
 
+function hintsOf(...args: readonly string[]): readonly string[] {
+  const checked = checkArgs(args)
+  return checked.kind === 'faults' ? checked.hints : []
+}
+
 test('faults that only say what is wrong come with what to do', () => {
-  const hintsOf = (...args: readonly string[]): readonly string[] => {
-    const checked = checkArgs(args)
-    return checked.kind === 'faults' ? checked.hints : []
-  }
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
