@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
+import { createSelfSigned } from '../lib/x509/certificates.ts'
 import { checkArgs } from './config.ts'
 import { flags, helpText, isFlagName } from './flags.ts'
 import { signingFlags } from './signing.ts'
@@ -231,6 +232,8 @@ const refusals: readonly [string, RegExp][] = [
   ['--enable-admission-plugins="Priority,LimitRanger"', /plugin "Priority,LimitRanger" is unknown/],
   ['--enable-admission-plugins=Priority,', /enable-admission-plugins plugin "" is unknown/],
   ['--kubelet-preferred-address-types=a"b', /bare "/],
+  ['--proxy-client-cert-file=/none', /need each other/],
+  ['--proxy-client-key-file=/none', /need each other/],
   [
     '--enable-admission-plugins=EventRateLimit',
     /couldn't init admission plugin "EventRateLimit": limits: Invalid value/,
@@ -335,4 +338,23 @@ test('anonymous requests for some paths', () => {
   const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+})
+
+test('the certificate for aggregated servers must have its key', () => {
+  const pair = createSelfSigned('front-proxy-client', ['localhost'], Date.now())
+  const other = createSelfSigned('front-proxy-client', ['localhost'], Date.now())
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text)
+    return join(dir, name)
+  }
+  const certificate = `--proxy-client-cert-file=${file('front.crt', pair.certificatePem)}`
+  const checked = checkArgs([etcd, certificate, `--proxy-client-key-file=${file('front.key', pair.keyPem)}`])
+  assert.ok(checked.kind === 'config')
+  assert.match(checked.warnings.join(), /--proxy-client-cert-file is not used/)
+  for (const text of [other.keyPem, 'no key']) {
+    assert.match(
+      faultsOf(etcd, certificate, `--proxy-client-key-file=${file('other.key', text)}`).join(),
+      /is not the key of/,
+    )
+  }
 })

@@ -19,6 +19,7 @@ import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { readFlagFile } from './flag-file.ts'
 import { type FlagName, flags } from './flags.ts'
 import { parseArgs } from './parse-args.ts'
+import { checkProxyClient } from './proxy-client.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import { readSigning, type SigningConfig } from './signing.ts'
@@ -141,6 +142,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   const advertiseAddress = values.address('advertise-address') || bindAddress
   const authorization = readAuthorization(values, { gates: featureGates, warn })
   const isOpen = isOpenByFlags(authorization)
+  checkProxyClient(values, warn)
   return {
     etcd: readEtcd(values),
     bindAddress,

@@ -420,6 +420,12 @@ const flagTable = {
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
     help: 'Which addresses of nodes are taken, the first that there is.',
   },
+  'proxy-client-cert-file': {
+    section: misc,
+    type: 'string',
+    help: 'What aggregated API servers are shown, PEM. Checked, and not used yet: there is no aggregation.',
+  },
+  'proxy-client-key-file': { section: misc, type: 'string', help: 'The key to it, PEM.' },
   'endpoint-reconciler-type': {
     section: misc,
     type: 'string',

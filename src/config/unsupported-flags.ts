@@ -16,8 +16,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'peer-advertise-ip': '',
     'peer-advertise-port': '',
     'peer-ca-file': '',
-    'proxy-client-cert-file': '',
-    'proxy-client-key-file': '',
   },
   Metrics: {
     'allow-metric-labels-manifest': '',
