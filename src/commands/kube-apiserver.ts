@@ -1,11 +1,13 @@
 /** What the `kube-apiserver` of `keelson assets` runs. */
 import { exitWithParent } from '../assets/parent.ts'
 import { replaceStandIn } from '../assets/stand-in.ts'
+import { collectWhenIdle } from '../lib/collect-when-idle.ts'
 import type { CommandParts } from './parts.ts'
 import { serve } from './serve.ts'
 
 export async function kubeApiServer(args: readonly string[], parts: CommandParts): Promise<void> {
   // As a signal would.
   exitWithParent(() => process.kill(process.pid, 'SIGTERM'))
-  return serve(await replaceStandIn(args), parts)
+  await serve(await replaceStandIn(args), parts)
+  collectWhenIdle()
 }
