@@ -75,11 +75,11 @@ function fileOf(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
 }
 
-function createSink({ format, isVerbose }: LogFormat): LogSink {
+function createSink({ format, verbosity }: LogFormat): LogSink {
   const isTerminal = process.stderr.isTTY
   return new LogSink({
     format: format === 'auto' ? (isTerminal ? 'text' : 'json') : format,
-    isVerbose,
+    verbosity,
     clock: systemClock,
     write: (line) => process.stderr.write(line),
     hasColours: isTerminal && process.env['NO_COLOR'] === undefined,

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]
 
@@ -31,7 +32,7 @@ TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PAT
 `
 
 export type AssetsParts = {
-  /** Made if it does not exist. */
+  /** Absolute. Made if it does not exist. */
   readonly folder: string
   /** Starts Keelson: a program and its first arguments. */
   readonly program: readonly string[]
@@ -44,12 +45,14 @@ export type AssetsParts = {
   readonly path: string
 }
 
+const helpName = 'kube-apiserver.help'
+
 /** Fails with what to do about it. */
 export function writeAssets(parts: AssetsParts): void {
   const { folder } = parts
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    put(join(folder, 'kube-apiserver.help'), parts.serveHelp, 0o644)
+    put(join(folder, helpName), parts.serveHelp, 0o644)
     put(join(folder, 'kube-apiserver'), apiServerScript(parts), 0o755)
     put(join(folder, 'etcd'), etcdScript(parts), 0o755)
     putKubectl(join(folder, 'kubectl'), parts)
@@ -60,10 +63,11 @@ export function writeAssets(parts: AssetsParts): void {
 }
 
 /** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
-const apiServerScript = ({ program, version }: AssetsParts): string => `#!/bin/sh
+const apiServerScript = ({ folder, program, version }: AssetsParts): string => `#!/bin/sh
 # Keelson in the place of kube-apiserver; written by: keelson assets
+export ${parentVariable}="$PPID"
 case "\${1-}" in
-  --help | -h) exec cat "\${0%/*}/kube-apiserver.help" ;;
+  --help | -h) exec cat ${quote(join(folder, helpName))} ;;
   --version) echo 'Kubernetes v1.33 (Keelson ${version})'; exit 0 ;;
 esac
 exec ${program.map(quote).join(' ')} kube-apiserver "$@"
@@ -71,6 +75,7 @@ exec ${program.map(quote).join(' ')} kube-apiserver "$@"
 
 const etcdScript = ({ standIn, version }: AssetsParts): string => `#!/bin/sh
 # Stands in for etcd beside Keelson; written by: keelson assets
+export ${parentVariable}="$PPID"
 case "\${1-}" in
   --help | -h)
     echo 'Stands in for etcd beside Keelson: it answers health checks and stores nothing.'

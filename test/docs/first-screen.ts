@@ -95,7 +95,10 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
     execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, checkout, join(dir, 'home')])
     chownSync(dir, USER_ID, USER_ID)
   }
-  return { checkout, env: { HOME: join(dir, 'home'), PATH: path, TMPDIR: dirname(checkout) } }
+  // How this machine reaches the registry, if it says so.
+  const network = Object.entries(process.env).filter(([name]) => /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name))
+  const own = { HOME: join(dir, 'home'), PATH: path, TMPDIR: dirname(checkout) }
+  return { checkout, env: { ...Object.fromEntries(network), ...own } }
 }
 
 function start(command: string, cwd: string, env: NodeJS.ProcessEnv): ChildProcess {

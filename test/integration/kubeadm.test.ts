@@ -144,10 +144,6 @@ test('the manifest has the flags of kubeadm, all of them and no others', () => {
   assert.deepEqual(flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(), flagsOfKubeadm.toSorted())
 })
 
-test('what cannot be used yet is said in the log', () => {
-  assert.match(told, /--proxy-client-cert-file is not used/)
-})
-
 test('kubeadm itself, its kubelets and front proxies are known', async () => {
   const asReview = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: '{}' }
   assert.match((await ask(asReview)).text, /"username":"kubernetes-super-admin"/)
