@@ -18,7 +18,8 @@ goes on with the same data. Several run at once, each in a folder of its own.
         Where to serve. Without it: the port of the last start in the folder, else 6443, else any that is free. 0: any that is free.
   --kubeconfig-merge
         Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. All else in that
-        file stays. Of an --ephemeral server the context goes when it stops.
+        file stays; what has this name there and is of another server is refused. Of an --ephemeral server the context goes when it stops, and the one before
+        is the current one again.
   --context=name (default ${CONTEXT})
         The name of that context, and of the one in the kubeconfig of the folder.
   --etcd=program

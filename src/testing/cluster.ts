@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
 import type { Handler } from '../api/request.ts'
 import type { Config } from '../config/config.ts'
 import type { Handle } from '../handle.ts'
@@ -17,7 +18,6 @@ import { adminName, type Credentials, issueClient, sharedCredentials, type TestU
 import { Door } from './door.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
-import { createKubeconfig, type Kubeconfig } from './kubeconfig.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { Pristine } from './pristine.ts'
 import { Snapshot } from './snapshot.ts'
@@ -322,9 +322,13 @@ export class Cluster implements AsyncDisposable, Controlled {
   }
 
   #kubeconfigOf(name: string, certificate: Certificate): Kubeconfig {
-    return createKubeconfig(this.url, this.certificateAuthority, { name, certificate })
+    const { url, certificateAuthority } = this
+    return createKubeconfig({ url, name: clusterName, certificateAuthority, login: { name, certificate } })
   }
 }
+
+/** In kubeconfigs. */
+const clusterName = 'keelson'
 
 /** What follows roles, policies and webhooks is told in the turns after the feed. */
 const TURNS_TO_FOLLOW = 4

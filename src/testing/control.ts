@@ -4,6 +4,7 @@
  */
 import { ApiError, toStatus } from '../api/errors.ts'
 import { parseJson } from '../api/json-value.ts'
+import type { Kubeconfig } from '../api/kubeconfig.ts'
 import { fieldsOf, type Fields, textOf } from '../api/object.ts'
 import { objectOf } from '../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
@@ -12,7 +13,6 @@ import type { TestClock } from './clock.ts'
 import type { FaultMatch } from './fault-match.ts'
 import type { Fault, FaultEffect, Faults } from './faults.ts'
 import type { HistoryFilter, Write } from './history.ts'
-import type { Kubeconfig } from './kubeconfig.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const prefix = '/keelson/testing/'
