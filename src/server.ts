@@ -143,6 +143,8 @@ export type Seams = {
   readonly isPrepared?: boolean
   /** No other server shares the database: its controllers need no election. */
   readonly isAlone?: boolean
+  /** Nothing is written but by requests: the server has no loops and no controllers. */
+  readonly isPassive?: boolean
   /** Of what is due at a time of the clock. Absent: those of the system. */
   readonly timers?: Timers
   /** Between clients and the server. The server's own requests do not pass it. */
@@ -389,7 +391,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     })
     return elections === undefined ? [] : [elections]
   }
-  const startLoops = (): AsyncDisposable[] => [...startOwn(), ...startElected(), ...startElections()]
+  const startLoops = (): AsyncDisposable[] =>
+    seams.isPassive === true ? [] : [...startOwn(), ...startElected(), ...startElections()]
   // Where nothing is left to be done at the start, first requests go first.
   const loops = seams.isPrepared === true ? [startLater(startLoops, LOOPS_DELAY_MS)] : startLoops()
   const stopping = {

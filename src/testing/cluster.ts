@@ -280,15 +280,20 @@ export class Cluster implements AsyncDisposable, Controlled {
     this.#history.outside(() => this.#engine.endDueLeases())
   }
 
-  /** A server without controllers on the state of now; it is started when it is asked. */
+  /**
+   * A server on the state of now, which is started when it is asked. Nothing is written there, by the server or the end of a lease: the
+   * resourceVersion of a list would go past writes that the list does not show, and a watch from there would never tell them.
+   */
   #freeze(): FrozenServer {
     const { config, options } = this.#parts
-    const engine = MemoryEngine.from(this.#engine.state(), { time: this.clock.time })
-    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true }
+    const { time } = this.clock
+    const frozenMs = time.monotonicMs()
+    const engine = MemoryEngine.from(this.#engine.state(), { time: { ...time, monotonicMs: () => frozenMs } })
+    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true, isPassive: true }
     let booting: Promise<Booted> | undefined
     return {
       handler: async (request) => {
-        booting ??= boot({ ...config, controllers: [] }, { ...parts, listen: async () => undefined })
+        booting ??= boot(config, { ...parts, listen: async () => undefined })
         const { handle } = await booting
         return handle(request)
       },
