@@ -417,7 +417,7 @@ function startLater(start: () => readonly AsyncDisposable[], delayMs: number): A
   let started: readonly AsyncDisposable[] = []
   const timer = setTimeout(() => {
     started = start()
-  }, delayMs)
+  }, delayMs).unref()
   return {
     [Symbol.asyncDispose]: async () => {
       clearTimeout(timer)
