@@ -199,3 +199,20 @@ test('staleRead: a list has the resourceVersion of its state, so that a watch fr
   assert.ok(Number(now.metadata.resourceVersion) > frozen)
   assert.equal(now.items.length, 0)
 })
+
+test('conflict is for what changes an object', async () => {
+  await using cluster = await startCluster()
+  const core = await cluster.client(CoreV1Api)
+  const fault = cluster.faults.on({ resource }, { conflict: true })
+  const body = { metadata: { name: 'x' } }
+  const namespace = 'default'
+  await core.createNamespacedConfigMap({ namespace, body })
+  await core.readNamespacedConfigMap({ namespace, name: 'x' })
+  await core.listNamespacedConfigMap({ namespace })
+  assert.equal(fault.hits, 0)
+  const name = 'x'
+  await assert.rejects(core.replaceNamespacedConfigMap({ namespace, name, body }), { code: 409 })
+  await assert.rejects(core.patchNamespacedConfigMap({ namespace, name, body: [] }), { code: 409 })
+  await assert.rejects(core.deleteNamespacedConfigMap({ namespace, name }), { code: 409 })
+  assert.equal(fault.hits, 3)
+})
