@@ -70,6 +70,19 @@ suite('a cluster whose state goes forth and back', () => {
     assert.deepEqual(cluster.history({ name: 'x', namespace: 'other' }), [])
   })
 
+  test('history: by group, of built-in and of custom resources', async () => {
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } }
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+    assert.equal((await cluster.request({ method: 'POST', path: leases, body: lease })).status, 201)
+    assert.equal((await cluster.request({ method: 'DELETE', path: `${leases}/l` })).status, 200)
+    await create(cluster, 'x')
+    const of = (group: string): string[] =>
+      cluster.history({ group, source: 'test' }).map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
+    assert.deepEqual(of('coordination.k8s.io'), ['create leases l', 'delete leases l'])
+    assert.deepEqual(of(''), ['create configmaps x'])
+    assert.deepEqual(of('apps'), [])
+  })
+
   test('the clock: events and tokens expire', async () => {
     const event = {
       apiVersion: 'v1',
