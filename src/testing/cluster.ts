@@ -11,10 +11,10 @@ import type { Certificate } from '../lib/x509/certificates.ts'
 import { rootOf } from '../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
 import { boot, type Booted } from './boot.ts'
-import { TestClock } from './clock.ts'
+import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
 import { Control, type Controlled } from './control.ts'
-import { adminName, type Credentials, issueClient, sharedCredentials, type TestUser } from './credentials.ts'
+import { adminName, createCredentials, type Credentials, issueClient, type TestUser } from './credentials.ts'
 import { Door } from './door.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
@@ -35,11 +35,10 @@ export type ClusterOptions = ConfigureOptions & {
 
 /** Ready when it returns: the default namespaces, roles and service accounts are there. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const credentials = sharedCredentials()
+  const credentials = createCredentials()
   const config = configure(options, credentials)
   const state = pristine.get(options)
-  const offsetMs = options.now === undefined ? 0 : new Date(options.now).getTime() - Date.now()
-  if (Number.isNaN(offsetMs)) throw new RangeError(`now: ${String(options.now)} is no time`)
+  const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
   const cluster = await Cluster.open({ options, config, credentials, state, isOrigin: true, offsetMs })
   try {
     await cluster.ready()
@@ -107,7 +106,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { config, credentials, state, isOrigin, offsetMs } = parts
     this.#parts = parts
     this.#door = door
-    this.clock = new TestClock({ offsetMs, onMoved: () => this.#onMoved() })
+    this.clock = new TestClock({ offsetMs, onMoving: () => void this.#begin(), onMoved: () => this.#onMoved() })
     this.#history = new History({ wallMs: this.clock.clock.wallMs, root: rootOf(config.etcd.prefix) })
     this.faults = new Faults({ freeze: () => this.#freeze() })
     this.#engine = this.#createEngine(state)
@@ -126,7 +125,7 @@ export class Cluster implements AsyncDisposable, Controlled {
 
   /** Of another user, with a client certificate. Roles and bindings say what he may do. */
   kubeconfigFor(user: TestUser): Kubeconfig {
-    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user, Date.now()))
+    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user))
   }
 
   /** The path of the kubeconfig as a file, which is removed when the cluster stops. */
@@ -202,6 +201,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   async reset(): Promise<void> {
     await this.#run()
     this.faults.clear()
+    this.#control?.clear()
     await this.restore(new Snapshot(this.#begin()))
     this.#history.clear()
   }

@@ -188,3 +188,16 @@ test('a cluster that is forgotten does not keep the process alive', async () => 
   })
   assert.equal(stdout, 'forgotten\n')
 })
+
+test('tokens of one cluster are nothing in another, but in its forks', async () => {
+  await using one = await startCluster()
+  await using other = await startCluster()
+  await using fork = await one.fork()
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
+  const { body } = await one.request<{ status: { token: string } }>({ method: 'POST', path, body: asked })
+  for (const token of [one.token, body.status.token]) {
+    const answers = [one, fork, other].map((cluster) => getWithToken(cluster, '/version', token))
+    assert.deepEqual(await Promise.all(answers), [200, 200, 401])
+  }
+})

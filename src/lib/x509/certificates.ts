@@ -45,16 +45,20 @@ export function createSelfSigned(commonName: string, hosts: readonly string[], n
     keyIdentifier(keys.publicDer),
     alternativeNames(hosts),
   ]
-  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
+  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid: validFrom(nowMs) })
 }
 
-/** A CA that signs only what `issue` creates. */
-export function createAuthority(commonName: string, nowMs: number): Certificate {
+/** When a certificate is valid; both ends are. */
+export type Validity = { readonly fromMs: number; readonly toMs: number }
+
+/** A CA that signs only what `issue` creates. A number is the time of now. */
+export function createAuthority(commonName: string, validity: number | Validity): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
   // Certificate signing and revocation lists: the sixth and seventh bit.
   const extensions = [keyUsage(1, 0b0000_0110), isAuthority, keyIdentifier(keys.publicDer)]
-  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
+  const valid = typeof validity === 'number' ? validFrom(validity) : validity
+  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, valid })
 }
 
 type Wanted = {
@@ -63,14 +67,13 @@ type Wanted = {
   readonly usage: 'client' | 'server'
   /** Names and addresses, for a server. */
   readonly hosts: readonly string[]
-  readonly nowMs: number
-}
+} & ({ readonly nowMs: number } | Validity)
 
 export function issue(authority: Certificate, wanted: Wanted): Certificate {
   const keys = createKeys()
   const parsed = new X509Certificate(authority.certificatePem)
   const issuerPublicDer = parsed.publicKey.export({ type: 'spki', format: 'der' })
-  const { commonName, organizations = [], usage, hosts, nowMs } = wanted
+  const { commonName, organizations = [], usage, hosts } = wanted
   const extensions = [
     keyUsage(5, 0b1010_0000),
     extendedUsage(usage === 'client' ? oid.clientAuth : oid.serverAuth),
@@ -84,7 +87,7 @@ export function issue(authority: Certificate, wanted: Wanted): Certificate {
     issuer: distinguishedName(parsed.subject.replace(/^CN=/, ''), []),
     signer: createPrivateKey(authority.keyPem),
     extensions,
-    nowMs,
+    valid: 'nowMs' in wanted ? validFrom(wanted.nowMs) : wanted,
   })
 }
 
@@ -101,21 +104,24 @@ type Plan = {
   readonly issuer: Buffer
   readonly signer: KeyObject
   readonly extensions: readonly Buffer[]
-  readonly nowMs: number
+  readonly valid: Validity
 }
 
-function build({ keys, subject, issuer, signer, extensions, nowMs }: Plan): Certificate {
-  const algorithm = sequence(objectId(oid.ecdsaWithSha256))
-  // Valid from an hour ago, for clients whose clock is behind.
-  const from = new Date(nowMs - 3_600_000)
+/** From an hour ago, for clients whose clock is behind. */
+function validFrom(nowMs: number): Validity {
   const to = new Date(nowMs)
   to.setUTCFullYear(to.getUTCFullYear() + VALID_YEARS)
+  return { fromMs: nowMs - 3_600_000, toMs: to.getTime() }
+}
+
+function build({ keys, subject, issuer, signer, extensions, valid }: Plan): Certificate {
+  const algorithm = sequence(objectId(oid.ecdsaWithSha256))
   const body = sequence(
     context(0, integer(Buffer.from([2]))), // X.509 v3
     integer(randomBytes(16)),
     algorithm,
     issuer,
-    sequence(time(from), time(to)),
+    sequence(time(new Date(valid.fromMs)), time(new Date(valid.toMs))),
     subject,
     keys.publicDer,
     context(3, sequence(...extensions)),
