@@ -7,14 +7,14 @@ import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from 
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000
 const STDERR = 2
-const testingFlag = '--testing'
+const testingFlag = /^--testing(?:=true)?$/
 
 export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(serveHelp())
-  if (args.includes(testingFlag)) {
+  if (args.some((argument) => testingFlag.test(argument))) {
     const { serveTesting } = await import('./serve-testing.ts')
     return serveTesting(
-      args.filter((argument) => argument !== testingFlag),
+      args.filter((argument) => !testingFlag.test(argument)),
       parts,
     )
   }

@@ -336,3 +336,9 @@ test('anonymous requests for some paths', () => {
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
 })
+
+test('--testing is in the help, and refused where no cluster of a test is started', () => {
+  assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
+  assert.deepEqual(faultsOf(etcd, '--testing'), ['--testing is for keelson serve alone: leave it out'])
+  assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
+})

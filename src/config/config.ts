@@ -208,6 +208,8 @@ function readEtcd(values: Values): Config['etcd'] {
     const known = [...storageMedia.keys()].join(', ')
     values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
   }
+  // `serve` takes it before flags are checked.
+  if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,

@@ -28,6 +28,12 @@ const flagTable = {
     type: 'string',
     help: 'Where objects are kept: etcd (--etcd-servers), sqlite (--data-dir), or memory, where they end with the process. By default what the other two flags say.',
   },
+  testing: {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'A cluster in memory, on a free port and with certificates of its own, for tests: it prints where it is, ends with its standard input, and lets tests set faults, move its clock, fork it (docs/testing.md). Flags of addresses, certificates and the store have no effect then.',
+  },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
@@ -478,6 +484,7 @@ export function helpText(gates: readonly string[]): string {
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
        keelson serve --store=memory [flags]
+       keelson serve --testing [flags]
 
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.
