@@ -269,9 +269,10 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  // --help and --version are not in the table; --data-dir and --store are ours; those of controllers are, too, after kube-controller-manager.
+  // --help and --version are not in the table; --data-dir, --store and --testing are ours; those of controllers are, too, after kube-controller-manager.
   const ownFlags =
-    ['data-dir', 'store', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
+    ['data-dir', 'store', 'testing', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period']
+      .length +
     Object.keys(signingFlags).length
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })
