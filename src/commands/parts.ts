@@ -41,4 +41,4 @@ export type Command = (args: readonly string[], parts: CommandParts) => Promise<
 
 export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export { messageOf } from '../lib/message-of.ts'

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
 import { mastersGroup } from '../api/user.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 import { fileIn, hasLock } from '../storage/sqlite/folder-lock.ts'
@@ -68,7 +69,7 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
   try {
     return use()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`, {
       cause,
     })

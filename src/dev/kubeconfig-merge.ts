@@ -24,6 +24,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } fro
 import { printSorted } from '../codec/json.ts'
 import { parseYaml } from '../codec/yaml-parse.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 
 /** kubectl holds the lock for milliseconds. */
@@ -211,7 +212,7 @@ async function change(path: string, changed: (config: Fields) => Fields): Promis
 function readConfig(bytes: Buffer, path: string): Fields {
   if (bytes.toString().trim() === '') return {}
   const parsed = parseOr(bytes, (cause) =>
-    unmergeable(path, cause instanceof Error ? cause.message : String(cause), cause),
+    unmergeable(path, messageOf(cause), cause),
   )
   const config = fieldsOf(parsed)
   if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) {

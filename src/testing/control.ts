@@ -9,6 +9,7 @@ import { fieldsOf, type Fields } from '../api/object.ts'
 import { objectOf } from '../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import type { Handle } from '../handle.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { checkEffect, checkMatch } from './check-fault.ts'
 import type { TestClock } from './clock.ts'
 import type { FaultEffect } from './fault-effect.ts'
@@ -112,7 +113,7 @@ export class Control {
       return respond(OK, result ?? {})
     } catch (error) {
       if (error instanceof ApiError) return respond(error.code, toStatus(error))
-      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, { message: error instanceof Error ? error.message : String(error) })
+      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, { message: messageOf(error) })
     }
   }
 
