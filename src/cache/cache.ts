@@ -245,9 +245,12 @@ export class Cache implements AsyncDisposable {
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
-    void this.#checkOne(due).finally(() => {
-      this.#isChecking = false
-    })
+    void this.#checkOne(due)
+      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
+      .catch((error: unknown) => this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }))
+      .finally(() => {
+        this.#isChecking = false
+      })
   }
 
   *#all(): Generator<CachedResource> {
