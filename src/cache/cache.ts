@@ -247,7 +247,9 @@ export class Cache implements AsyncDisposable {
     this.#isChecking = true
     void this.#checkOne(due)
       // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
-      .catch((error: unknown) => this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }))
+      .catch((error: unknown) =>
+        this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }),
+      )
       .finally(() => {
         this.#isChecking = false
       })

@@ -106,7 +106,8 @@ class Printer {
     const text = given.includes('\u0085') && !this.#isExact ? foldNextLines(given) : given
     const { isPlainAllowed, isSingleAllowed, isBlockAllowed } = analyse(text)
     if (text.includes('\n')) {
-      if (isBlockAllowed && !isKey && !(this.#isExact && /[\u2028\u2029]/.test(text))) return this.#literal(text, indent)
+      if (isBlockAllowed && !isKey && !(this.#isExact && /[\u2028\u2029]/.test(text)))
+        return this.#literal(text, indent)
       return this.#double(text, indent, isKey)
     }
     const { kind } = resolveScalar(text)

@@ -272,8 +272,7 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   // --help and --version are not in the table; --data-dir, --store and --testing are ours; those of controllers are, too, after kube-controller-manager.
   const ownFlags =
     ['data-dir', 'store', 'testing', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period']
-      .length +
-    Object.keys(signingFlags).length
+      .length + Object.keys(signingFlags).length
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
 })
 

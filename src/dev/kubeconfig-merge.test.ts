@@ -121,7 +121,8 @@ for (const [what, taken] of Object.entries({
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
     writeFileSync(path, text)
     const own = createOwn('keelson', 7000)
-    const message = /has a (cluster|user|context) "keelson(-admin)?" of another server, and was left as it is: give another name as --context, or/
+    const message =
+      /has a (cluster|user|context) "keelson(-admin)?" of another server, and was left as it is: give another name as --context, or/
     await assert.rejects(addContext(path, own, '/data'), message)
     assert.equal(readFileSync(path, 'utf8'), text)
     await removeContext(path, own)

@@ -211,9 +211,7 @@ async function change(path: string, changed: (config: Fields) => Fields): Promis
 /** Fails for what is no kubeconfig: it is left as it is. */
 function readConfig(bytes: Buffer, path: string): Fields {
   if (bytes.toString().trim() === '') return {}
-  const parsed = parseOr(bytes, (cause) =>
-    unmergeable(path, messageOf(cause), cause),
-  )
+  const parsed = parseOr(bytes, (cause) => unmergeable(path, messageOf(cause), cause))
   const config = fieldsOf(parsed)
   if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) {
     const odd = lists.find(

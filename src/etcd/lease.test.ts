@@ -29,7 +29,7 @@ test('an answer that cannot be read is an error of the renewal', async () => {
 test('an error that nobody foresaw does not end the process, but the lease', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(unreadable))
   const lost = await new Promise<EtcdError>((onLost) => {
-    leases.keepAlive({ id: 1n, ttlSeconds: 0.05, revision: 1 }, { onLost })
+    leases.keepAlive({ id: 1n, ttlSeconds: 0.05 }, { onLost })
   })
   assert.equal(lost.code, 'Internal')
 })
@@ -42,7 +42,7 @@ test('a handler that fails is no reason to end the process', async () => {
   const leases = leasesOn(({ onMessage }) => onMessage(renewed), { ...systemClock, monotonicMs: () => 0 })
   const again = Promise.withResolvers<void>()
   const kept = leases.keepAlive(
-    { id: 1n, ttlSeconds: 0.05, revision: 1 },
+    { id: 1n, ttlSeconds: 0.05 },
     {
       onRenewed: () => {
         if (++renewals === 1) throw new TypeError('of the handler')

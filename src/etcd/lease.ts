@@ -31,7 +31,10 @@ export class EtcdLeases {
   readonly #timeoutMs: number
   readonly #clock: Clock
 
-  constructor(channel: Pick<Channel, 'stream' | 'unary'>, options: { readonly timeoutMs: number; readonly clock: Clock }) {
+  constructor(
+    channel: Pick<Channel, 'stream' | 'unary'>,
+    options: { readonly timeoutMs: number; readonly clock: Clock },
+  ) {
     this.#channel = channel
     this.#timeoutMs = options.timeoutMs
     this.#clock = options.clock

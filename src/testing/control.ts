@@ -246,7 +246,8 @@ const filterFields = ['resource', 'group', 'namespace', 'name', 'user', 'verb', 
 function filterOf(query: URLSearchParams): HistoryFilter {
   const given = [...query]
   for (const [name, value] of given) {
-    if (!filterFields.some((field) => field === name)) throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
+    if (!filterFields.some((field) => field === name))
+      throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
     if (name === 'after' && !/^\d+$/.test(value)) throw new TypeError('history: after is no resourceVersion')
   }
   return Object.fromEntries(given)

@@ -176,7 +176,13 @@ test('who acts as somebody else has the rights of that user', async () => {
   const of = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
   const metadata = { name: 'bob' }
-  const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata, roleRef: of, subjects }
+  const body = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: of,
+    subjects,
+  }
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
   assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
   assert.equal((await as('bob')).status, 200)

@@ -77,7 +77,9 @@ suite('a cluster whose state goes forth and back', () => {
     assert.equal((await cluster.request({ method: 'DELETE', path: `${leases}/l` })).status, 200)
     await create(cluster, 'x')
     const of = (group: string): string[] =>
-      cluster.history({ group, source: 'test' }).map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
+      cluster
+        .history({ group, source: 'test' })
+        .map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
     assert.deepEqual(of('coordination.k8s.io'), ['create leases l', 'delete leases l'])
     assert.deepEqual(of(''), ['create configmaps x'])
     assert.deepEqual(of('apps'), [])

@@ -126,4 +126,3 @@ export class ConfigReloader<T> implements Disposable {
     this.#looks[Symbol.dispose]()
   }
 }
-

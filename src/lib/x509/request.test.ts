@@ -210,10 +210,18 @@ type Digest = keyof typeof digestIds
 type Pss = { digest: Digest; mask?: Digest; told?: number; saltLength?: number; trailer?: number; isBare?: boolean }
 
 /** A request that is signed by RSASSA-PSS, whose parameters may say something else than what was done. */
-function signedByPss({ digest, mask = digest, saltLength = 32, told = saltLength, trailer, isBare = false }: Pss): Buffer {
+function signedByPss({
+  digest,
+  mask = digest,
+  saltLength = 32,
+  told = saltLength,
+  trailer,
+  isBare = false,
+}: Pss): Buffer {
   const key = pss.publicKey.export({ type: 'spki', format: 'der' })
   const own = sequence(version, subject, key, context(0, Buffer.alloc(0)))
-  const digestOf = (name: Digest): Buffer => sequence(objectId(digestIds[name]), ...(isBare ? [] : [Buffer.from([5, 0])]))
+  const digestOf = (name: Digest): Buffer =>
+    sequence(objectId(digestIds[name]), ...(isBare ? [] : [Buffer.from([5, 0])]))
   const small = (value: number): Buffer => Buffer.from([2, 1, value])
   const parameters = sequence(
     context(0, digestOf(digest)),

@@ -208,8 +208,7 @@ function checkSignature(signed: Buffer, signature: Buffer, { key, algorithmId, a
   }
   const { digest, pssSaltBytes } = known
   const padding = constants.RSA_PKCS1_PSS_PADDING
-  const verifying =
-    pssSaltBytes === undefined ? publicKey : { key: publicKey, padding, saltLength: pssSaltBytes }
+  const verifying = pssSaltBytes === undefined ? publicKey : { key: publicKey, padding, saltLength: pssSaltBytes }
   if (verify(digest, signed, verifying, signature)) return
   throw new RequestError(type === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${type} verification failure`)
 }
