@@ -11,7 +11,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { bits, context, der, integer, objectId, octets, pem, sequence, set, text, time, yes } from './der.ts'
 
 export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
@@ -157,11 +157,14 @@ const alternativeNames = (hosts: readonly string[]): Buffer =>
   sequence(objectId(oid.subjectAltName), octets(sequence(...[...new Set(hosts)].map(alternativeName))))
 
 function alternativeName(host: string): Buffer {
-  return isIP(host) === 0 ? der(0x82, Buffer.from(host, 'ascii')) : der(0x87, addressBytes(host))
+  return isAddress(host) ? der(0x87, addressBytes(host)) : der(0x82, Buffer.from(host, 'ascii'))
 }
 
+/** Not net.isIP, whose pattern takes 7 ms to compile: names have no colon, and no four numbers. */
+const isAddress = (host: string): boolean => host.includes(':') || isIPv4(host)
+
 function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
   // The URL parser writes an IPv6 address in its canonical form, without an IPv4 tail.
   const canonical = new URL(`https://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail = ''] = canonical.split('::')
