@@ -183,6 +183,7 @@ export class ResourceAccess {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
       version: apiVersionOf(resource),
+      goKind: goKindOf(resource),
       decode,
       print: (object) => printWire(object, resource.shape),
       settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
@@ -212,6 +213,8 @@ export class ResourceAccess {
       answerPattern: (question) => patterns.answer(question),
       namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
+      collectsGarbage: config.tuning.collectsGarbage,
+      deleteWorkers: config.tuning.deleteWorkers,
       ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
@@ -229,6 +232,10 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
     made(value)
   }
 }
+
+/** `*core.Secret`. Upstream has a Go package for each group, and one type for all custom kinds. */
+const goKindOf = ({ isCustom, group, kind }: Resource): string =>
+  isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`
 
 function inVersion(registry: Registry, resource: Resource, apiVersion: string): Resource | undefined {
   const { group, plural } = resource

@@ -2,7 +2,7 @@
  * docs/reference/metrics.md: what /metrics may have. A server is started with what makes parts register theirs; the rest is registered
  * directly. A file that registers metrics and was not seen to is an error, so that none is left out.
  */
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignerMetrics } from '../../src/authentication/signer/signer-metrics.ts'
@@ -66,6 +66,9 @@ async function register(): Promise<readonly Registered[]> {
 
 async function runServer(folder: string): Promise<void> {
   const [port = 0] = await freePorts(1)
+  // Without kind and apiVersion it is one: nothing is traced, and nobody is called.
+  const tracing = join(folder, 'tracing.yaml')
+  writeFileSync(tracing, 'endpoint: 127.0.0.1:1\n')
   const checked = checkArgs([
     '--store=memory',
     '--bind-address=127.0.0.1',
@@ -73,6 +76,7 @@ async function runServer(folder: string): Promise<void> {
     `--cert-dir=${folder}`,
     '--controllers=*',
     `--audit-log-path=${join(folder, 'audit.log')}`,
+    `--tracing-config-file=${tracing}`,
     // Never asked: nobody sends a token.
     '--oidc-issuer-url=https://127.0.0.1:1',
     '--oidc-client-id=reference',

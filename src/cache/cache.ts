@@ -8,10 +8,11 @@ import type { Log } from '../lib/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { Feed } from '../storage/feed.ts'
+import { Feed, type FeedStats } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
+import type { ResourceCounts } from './counts.ts'
 import { type ObjectCodec, Item, type ItemHome } from './item.ts'
 import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
@@ -67,6 +68,14 @@ type Known = { readonly resource: CachedResource; readonly reader: Reader }
 /** The key of an object, and its revisions if it has any. */
 type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
 
+/** `now`: undefined while it is not in memory. */
+export type ResourceStats = {
+  readonly name: string
+  readonly prefix: string
+  readonly now: { readonly objects: number; readonly watchers: number; readonly revision: Revision } | undefined
+  readonly counts: ResourceCounts
+}
+
 export class Cache implements AsyncDisposable {
   /** Memory for other encodings of cached objects. */
   readonly memos: MemoSpace
@@ -87,13 +96,14 @@ export class Cache implements AsyncDisposable {
     this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
+    const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#parts = {
       engine,
       store,
       transformer,
-      time: { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers },
+      time,
       log,
-      feed: new SharedFeed(this.#feed),
+      feed: new SharedFeed(this.#feed, { transformer, time }),
       slabs: new Slabs(),
       decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),
@@ -213,12 +223,23 @@ export class Cache implements AsyncDisposable {
   }
 
   /** The resources that are in memory, for operators. */
-  *resources(): Generator<{ name: string; objects: number; watchers: number; revision: Revision }> {
+  *resources(): Generator<ResourceStats> {
     for (const resource of this.#all()) {
-      if (resource.phase !== 'live') continue
-      const { spec, tree, watcherCount, revision } = resource
-      yield { name: spec.name, objects: tree.size, watchers: watcherCount, revision }
+      const { spec, tree, watcherCount, revision, counts, phase } = resource
+      const now = phase === 'live' ? { objects: tree.size, watchers: watcherCount, revision } : undefined
+      yield { name: spec.name, prefix: spec.prefix.slice(this.#options.root.length - 1, -1), now, counts }
     }
+  }
+
+  /** What may be kept for later, by what it is, and how much of it is. */
+  budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
+    const { past, frames, histories } = this.#parts
+    return { events: past.used, frames: frames.used, encodings: this.memos.queue.used, histories: histories.used }
+  }
+
+  /** What became of the feed. */
+  get feed(): FeedStats {
+    return this.#feed.stats
   }
 
   /** Compares every live resource with the database. Returns the prefixes that differed; they are listed again. */

@@ -7,7 +7,8 @@ import type { Time } from '../lib/timers.ts'
 import type { Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import type { Store } from '../storage/store.ts'
+import type { Store, Unreadable } from '../storage/store.ts'
+import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
 import type { SharedFeed } from './shared-feed.ts'
 import type { Slabs } from './slabs.ts'
@@ -16,28 +17,40 @@ import { newTree, type Tree } from './tree.ts'
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
 
-/** An event of the feed, with the item made of it; undefined: the object was deleted. */
-export type Told = { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }
+/** An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be read. */
+export type Told = {
+  readonly key: Key
+  readonly item: Item | undefined
+  readonly revision: Revision
+  readonly fault?: StorageError | undefined
+}
 
-export type Loaded = { readonly tree: Tree; readonly revision: Revision }
+export type Loaded = {
+  readonly tree: Tree
+  readonly revision: Revision
+  readonly unreadable: readonly Unreadable[]
+}
 
 export type ListingOptions = {
   readonly range: KeyRange
   readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
   readonly newItem: (found: Versioned) => Item
+  readonly counts: ResourceCounts
 }
 
 export class Listing {
   readonly #range: KeyRange
   readonly #parts: ListingOptions['parts']
   readonly #newItem: (found: Versioned) => Item
+  readonly #counts: ResourceCounts
   readonly #over = Promise.withResolvers<void>()
   readonly #pending: Told[] = []
   #pendingBytes = 0
   #isLost = false
   #isClosed = false
 
-  constructor({ range, parts, newItem }: ListingOptions) {
+  constructor({ range, parts, newItem, counts }: ListingOptions) {
+    this.#counts = counts
     this.#range = range
     this.#parts = parts
     this.#newItem = newItem
@@ -97,10 +110,11 @@ export class Listing {
   /** The whole resource at one revision; undefined if it must be listed again. */
   async #load(): Promise<Loaded | undefined> {
     const tree = newTree()
+    const unreadable: Unreadable[] = []
     let loaded: Loaded | undefined
     try {
-      const revision = await this.#walkInto(tree)
-      if (revision !== undefined) loaded = { tree, revision }
+      const revision = await this.#walkInto(tree, unreadable)
+      if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
       // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
       if (!this.#isLost && !isCode(error, 'compacted')) throw error
@@ -111,15 +125,21 @@ export class Listing {
   }
 
   /** Undefined if events were lost meanwhile, or the listing was closed. */
-  async #walkInto(tree: Tree): Promise<Revision | undefined> {
+  async #walkInto(tree: Tree, unreadable: Unreadable[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
-    for await (const page of store.walk(this.#range, { readsAhead: true })) {
+    const { fromStore } = this.#counts
+    fromStore.lists++
+    for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true })) {
+      fromStore.fetched += page.values.length
+      fromStore.evaluated += page.values.length
+      fromStore.returned += page.values.length
       // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
+      for (const one of page.unreadable) unreadable.push(one)
       for (const stored of page.values) {
         tree.set(stored.key, this.#newItem(stored))
         if (slices.isOver) await slices.turn()

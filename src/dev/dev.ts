@@ -208,7 +208,7 @@ const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
     : [`--cluster-signing-cert-file=${folder.caCertificate}`, `--cluster-signing-key-file=${folder.caKey}`]
 
 function orFail(checked: Checked) {
-  if (checked.kind === 'faults') throw new UsageError(checked.faults)
+  if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked.config
 }
 

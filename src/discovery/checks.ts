@@ -15,6 +15,9 @@ export type Vitals = {
   /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
+  /** How long the start may take before it fails /livez, and how long ago it began. */
+  readonly livezGraceMs: number
+  readonly upMs: () => number
 }
 
 const hooks: readonly string[] = [
@@ -83,6 +86,8 @@ export function createChecks({
   isFilled,
   isBootstrapped,
   isStopping,
+  livezGraceMs,
+  upMs,
 }: Vitals): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
     { name: 'ping', fault: isFine },
@@ -91,12 +96,16 @@ export function createChecks({
     { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
     { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
   ]
+  const untilDone = (isDone: () => boolean): Pick<HealthCheck, 'fault' | 'livenessFault'> => ({
+    fault: unless(isDone, 'not finished'),
+    livenessFault: unless(() => isDone() || upMs() <= livezGraceMs, 'not finished'),
+  })
   for (const hook of hooks) {
     const isDone = bootstrapHooks.has(hook) ? isBootstrapped : isStarted
     const isAbsent = absentHooks.has(hook)
-    checks.push({ name: `poststarthook/${hook}`, fault: unless(isDone, 'not finished'), isAbsent })
+    checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone), isAbsent })
     if (hook === 'kube-apiserver-autoregistration')
-      checks.push({ name: 'autoregister-completion', fault: unless(isBootstrapped, 'not finished') })
+      checks.push({ name: 'autoregister-completion', ...untilDone(isBootstrapped) })
   }
   checks.push({
     name: 'shutdown',

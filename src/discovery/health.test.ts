@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChecks } from './checks.ts'
-import { checkHealth } from './health.ts'
+import { checkHealth, checksOf, type Endpoint } from './health.ts'
 
 const good = { name: 'good', fault: () => undefined }
 const absent = { name: 'absent', fault: () => 'not there', isAbsent: true }
@@ -30,6 +30,24 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
+test('what is not started yet fails /livez only after the grace period, and the others at once', () => {
+  let upMs = 1000
+  const checks = createChecks({
+    etcdFault: () => undefined,
+    isStarted: isDone,
+    isFilled: isDone,
+    isBootstrapped: () => false,
+    isStopping: () => false,
+    livezGraceMs: 2000,
+    upMs: () => upMs,
+  })
+  const failing = (endpoint: Endpoint): boolean =>
+    !checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() }).isHealthy
+  assert.deepEqual([failing('livez'), failing('healthz'), failing('readyz')], [false, true, true])
+  upMs = 2001
+  assert.ok(failing('livez'))
+})
+
 test('only parts that are still to come are shown as excluded', () => {
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -37,6 +55,8 @@ test('only parts that are still to come are shown as excluded', () => {
     isFilled: isDone,
     isBootstrapped: isDone,
     isStopping: () => false,
+    livezGraceMs: 0,
+    upMs: () => 0,
   })
   const { text } = checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
   const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))

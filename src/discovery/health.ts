@@ -8,6 +8,8 @@ export type HealthCheck = {
   readonly fault: () => string | undefined
   /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
+  /** Instead of `fault`, for /livez: what is not started yet may still have time. */
+  readonly livenessFault?: () => string | undefined
   /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
   readonly isAbsent?: boolean
 }
@@ -18,7 +20,9 @@ export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => voi
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
 export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
-  checks.filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
+  checks
+    .filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
+    .map((check) => (endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check))
 
 /** Reasons are left out here: they are for those with access to the log. */
 export function checkHealth(

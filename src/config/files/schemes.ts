@@ -48,7 +48,7 @@ const apiserverRows: readonly Row[] = [
   },
   ...['v1alpha1', 'v1beta1'].map((version) => ({
     apiVersion: `apiserver.config.k8s.io/${version}`,
-    packageName: '',
+    packageName: `apiserver/${version}`,
     hub: 'apiserver',
     kinds: ['TracingConfiguration'],
   })),
@@ -165,6 +165,7 @@ export const podNodeSelectorType = (): Struct => catalogue.struct('admission/pod
 export const abacScheme = schemeOf('pkg/apis/abac/register.go:33', abacRows)
 export const authenticationScheme = schemeOf('pkg/kubeapiserver/options/authentication.go:852', apiserverRows)
 export const authorizationScheme = schemeOf('k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32', apiserverRows)
+export const tracingScheme = schemeOf('k8s.io/apiserver/pkg/server/options/tracing.go:49', apiserverRows)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
 export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)
 /** Upstream does not register the versions v1beta1 in this one. */

@@ -1,5 +1,5 @@
 /**
- * The types of AuthenticationConfiguration and AuthorizationConfiguration, by version. Syntax: schema/read-types.ts. They have no protobuf
+ * The types of AuthenticationConfiguration, AuthorizationConfiguration and TracingConfiguration, by version. Syntax: schema/read-types.ts. They have no protobuf
  * form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's, to tell an empty string, which is invalid,
  * from an absent field.
  */
@@ -90,10 +90,17 @@ WebhookMatchCondition
   expression! string -
 `
 
+const tracing = `
+TracingConfiguration
+  ...meta.TypeMeta
+  endpoint *string -
+  samplingRatePerMillion *int32 -
+`
+
 export const apiserverTypes = `
 package apiserver/v1alpha1
-${authentication}${authorization}
+${authentication}${authorization}${tracing}
 package apiserver/v1beta1
-${authentication}${authorization}
+${authentication}${authorization}${tracing}
 package apiserver/v1
 ${authorization}`
