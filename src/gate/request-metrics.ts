@@ -284,7 +284,7 @@ export class RequestMetrics {
   #series(passed: Extract<Passed, { kind: 'resource' }>): Series {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
-    const dryRun = mutating.has(verb) ? reportedDryRun(http) : ''
+    const dryRun = reportedDryRun(http)
     const shownVerb = reportedVerb(passed, http)
     const key = `${shownVerb} ${scope} ${subresource} ${dryRun}`
     const known = this.#ofResource.get(resource) ?? this.#knownOf(resource)
