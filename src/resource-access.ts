@@ -183,6 +183,7 @@ export class ResourceAccess {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
       version: apiVersionOf(resource),
+      goKind: goKindOf(resource),
       decode,
       print: (object) => printWire(object, resource.shape),
       settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
@@ -229,6 +230,10 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
     made(value)
   }
 }
+
+/** `*core.Secret`. Upstream has a Go package for each group, and one type for all custom kinds. */
+const goKindOf = ({ isCustom, group, kind }: Resource): string =>
+  isCustom ? '*unstructured.Unstructured' : `*${group.split('.')[0] || 'core'}.${kind}`
 
 function inVersion(registry: Registry, resource: Resource, apiVersion: string): Resource | undefined {
   const { group, plural } = resource

@@ -87,13 +87,14 @@ export class Cache implements AsyncDisposable {
     this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
+    const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#parts = {
       engine,
       store,
       transformer,
-      time: { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers },
+      time,
       log,
-      feed: new SharedFeed(this.#feed),
+      feed: new SharedFeed(this.#feed, { transformer, time }),
       slabs: new Slabs(),
       decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),

@@ -7,7 +7,7 @@ import type { Time } from '../lib/timers.ts'
 import type { Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import type { Store } from '../storage/store.ts'
+import type { Store, Unreadable } from '../storage/store.ts'
 import type { Item } from './item.ts'
 import type { SharedFeed } from './shared-feed.ts'
 import type { Slabs } from './slabs.ts'
@@ -16,10 +16,19 @@ import { newTree, type Tree } from './tree.ts'
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
 
-/** An event of the feed, with the item made of it; undefined: the object was deleted. */
-export type Told = { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }
+/** An event of the feed, with the item made of it; undefined: the object was deleted, or cannot be read. */
+export type Told = {
+  readonly key: Key
+  readonly item: Item | undefined
+  readonly revision: Revision
+  readonly fault?: StorageError | undefined
+}
 
-export type Loaded = { readonly tree: Tree; readonly revision: Revision }
+export type Loaded = {
+  readonly tree: Tree
+  readonly revision: Revision
+  readonly unreadable: readonly Unreadable[]
+}
 
 export type ListingOptions = {
   readonly range: KeyRange
@@ -97,10 +106,11 @@ export class Listing {
   /** The whole resource at one revision; undefined if it must be listed again. */
   async #load(): Promise<Loaded | undefined> {
     const tree = newTree()
+    const unreadable: Unreadable[] = []
     let loaded: Loaded | undefined
     try {
-      const revision = await this.#walkInto(tree)
-      if (revision !== undefined) loaded = { tree, revision }
+      const revision = await this.#walkInto(tree, unreadable)
+      if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
       // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
       if (!this.#isLost && !isCode(error, 'compacted')) throw error
@@ -111,15 +121,16 @@ export class Listing {
   }
 
   /** Undefined if events were lost meanwhile, or the listing was closed. */
-  async #walkInto(tree: Tree): Promise<Revision | undefined> {
+  async #walkInto(tree: Tree, unreadable: Unreadable[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
-    for await (const page of store.walk(this.#range, { readsAhead: true })) {
+    for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true })) {
       // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
+      for (const one of page.unreadable) unreadable.push(one)
       for (const stored of page.values) {
         tree.set(stored.key, this.#newItem(stored))
         if (slices.isOver) await slices.turn()

@@ -8,11 +8,11 @@ import type { Wire } from '../codec/object.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
-import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
+import type { KeyRange } from '../storage/keys.ts'
 import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches } from './item.ts'
-import type { Parts, CachedResource } from './resource.ts'
+import type { Parts, CachedResource, ResourceSpec } from './resource.ts'
 import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
 import type { Snapshot } from './snapshots.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
@@ -103,15 +103,23 @@ export class Reader {
 
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
     const wanted = this.#state(at)
-    const state = this.#shown(wanted === 'current' ? wanted : await wanted)
-    if (state !== undefined) return { revision: state.revision, item: state.tree.get(key) }
-    const { revision, items } = await this.#fromStore(rangeOfKey(key), at, {})
-    return { revision, item: items[0] }
+    const state = this.#shown(wanted === 'current' ? wanted : await orStore(wanted))
+    if (state !== undefined) {
+      const unreadable = at === 'any' ? undefined : this.#resource.unreadable.get(key)
+      if (unreadable !== undefined) throw unreadable.error
+      return { revision: state.revision, item: state.tree.get(key) }
+    }
+    const exactly = typeof at === 'object' && 'exactly' in at ? at.exactly : undefined
+    const { revision, found } = await this.#parts.store.get(key, { revision: exactly })
+    return { revision: exactly ?? revision, item: found && this.#resource.looseItem(found) }
   }
 
   async list(range: KeyRange, at: At, selection: Selection = {}): Promise<Listed> {
-    const state = this.#shown(await this.#state(at))
+    const state = this.#shown(
+      await this.#awaitedState(at).catch((error: unknown) => throwUnlisted(error, this.#resource.spec)),
+    )
     if (state === undefined) return this.#fromStore(range, at, selection)
+    this.#refuseUnreadable(range, at)
     const { revision } = state
     const name = `${state.listing}@${revision}`
     const { time } = this.#parts
@@ -191,6 +199,18 @@ export class Reader {
     return at === 'any' && this.#resource.isFilled ? 'current' : this.#awaitState(at)
   }
 
+  async #awaitedState(at: At): Promise<'current' | 'store' | State> {
+    return this.#state(at)
+  }
+
+  /** A list that hides an object would be a lie. */
+  #refuseUnreadable(range: KeyRange, at: At): void {
+    const { unreadable, spec } = this.#resource
+    if (unreadable.size === 0) return
+    const fault = unreadable.listFault(range, { isLatest: at !== 'any', kind: kindOf(spec) })
+    if (fault !== undefined) throw fault
+  }
+
   async #awaitState(at: At): Promise<'current' | 'store' | State> {
     const resource = this.#resource
     try {
@@ -233,7 +253,8 @@ export class Reader {
       if (!(await resource.reach(revision, REACH_MS))) return 'store'
     }
     const { listing } = resource
-    const snapshot = await resource.stateAt(revision)
+    // Only the database knows which of them could be read at that time.
+    const snapshot = resource.unreadable.size > 0 ? undefined : await resource.stateAt(revision)
     if (snapshot === undefined) return 'store'
     const { tree, found } = snapshot
     return { tree, revision, listing, isCurrent: false, found }
@@ -419,6 +440,25 @@ function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
     if (key >= range.to) return
     yield item
   }
+}
+
+const kindOf = ({ goKind, name }: ResourceSpec): string => goKind ?? name
+
+/** If the values cannot be decrypted at the moment, a single object can still be looked for in the database. */
+async function orStore<T>(state: Promise<T | 'store'>): Promise<T | 'store'> {
+  try {
+    return await state
+  } catch (error) {
+    if (isCode(error, 'sealed')) return 'store'
+    throw error
+  }
+}
+
+/** What upstream says of a resource that cannot be listed into memory. */
+function throwUnlisted(error: unknown, spec: ResourceSpec): never {
+  if (!(error instanceof StorageError) || error.code !== 'sealed') throw error
+  const message = `storage is (re)initializing: failed to list ${kindOf(spec)}: ${error.message}`
+  throw new StorageError('busy', message, { cause: error })
 }
 
 const tooOld = (): StorageError => new StorageError('compacted', 'the events after that revision are no longer kept')

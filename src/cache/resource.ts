@@ -9,9 +9,10 @@ import type { Wire } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Log } from '../lib/log.ts'
 import { inTime, type InTime, sleep } from '../lib/timers.ts'
-import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
-import { StorageError } from '../storage/errors.ts'
+import type { Engine, Key, Revision, Versioned } from '../storage/engine.ts'
+import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
+import type { OpenedEvent } from '../storage/opened-events.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type ContentsParts, ResourceContents } from './contents.ts'
@@ -27,11 +28,14 @@ import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedObjects } from './decoded-objects.ts'
 import { type IndexedValue, type KeySet, newTree, type Tree } from './tree.ts'
 import type { Snapshot } from './snapshots.ts'
+import { UnreadableObjects } from './unreadable-objects.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
 
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
+/** How long a resource whose values could not be decrypted is not listed again for another reader. */
+const FAILED_FILL_MS = 1_000
 
 export type ResourceSpec = ObjectCodec & {
   /** For logs and errors: `configmaps`. */
@@ -40,6 +44,8 @@ export type ResourceSpec = ObjectCodec & {
   readonly prefix: Key
   /** Distinguishes the versions of a kind that is stored once and served in several. */
   readonly version?: string
+  /** What upstream calls the objects in a message: `*core.Secret`. */
+  readonly goKind?: string
 }
 
 /** What all resources of a cache share. */
@@ -65,6 +71,8 @@ type Phase =
   | { readonly phase: 'live' }
   | { readonly phase: 'closed' }
 
+type FailedFill = { readonly error: unknown; readonly untilMs: number }
+
 export class CachedResource {
   readonly spec: ResourceSpec
   readonly range: KeyRange
@@ -76,6 +84,9 @@ export class CachedResource {
   readonly #waker: Waker
   readonly #indexes: FieldIndexes | undefined
   #ownWrites = new OwnWrites()
+  #unreadable = new UnreadableObjects()
+  #failedFill: FailedFill | undefined
+  #isProbing = false
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #contents: ResourceContents
@@ -150,6 +161,10 @@ export class CachedResource {
     return this.#watchers.size
   }
 
+  get unreadable(): UnreadableObjects {
+    return this.#unreadable
+  }
+
   /** Since when nobody has used it; undefined while it is watched or not live. */
   get unusedSinceMs(): number | undefined {
     return this.#watchers.size > 0 || this.#phase.phase !== 'live' ? undefined : this.#usedAtMs
@@ -168,6 +183,7 @@ export class CachedResource {
     this.#usedAtMs = this.#parts.time.monotonicMs()
     const { phase } = this.#phase
     if (phase === 'live' || phase === 'behind' || phase === 'closed') return false
+    if (this.#failedFill !== undefined && this.#usedAtMs < this.#failedFill.untilMs) throw this.#failedFill.error
     const isFirst = this.#phase.phase === 'idle'
     await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done)
     return isFirst
@@ -259,6 +275,7 @@ export class CachedResource {
     for (const watcher of this.#watchers) watcher.onSweep()
     this.#indexes?.onSweep()
     this.#contents.groups.onSweep()
+    if (this.#unreadable.size > 0) void this.#probeUnreadable()
   }
 
   /** An item that lives outside of the cache, for one reader. */
@@ -302,6 +319,7 @@ export class CachedResource {
   }
 
   #release(): void {
+    this.#unreadable = new UnreadableObjects()
     this.#contents.release()
     this.#ownWrites = new OwnWrites()
     this.#indexes?.clear()
@@ -327,19 +345,28 @@ export class CachedResource {
       listing.fill(this.#goLive).catch((error: unknown) => {
         listing.forget()
         if (!this.isClosed()) this.drop()
+        this.#noteFailedFill(error)
         throw error
       }),
     )
     return listing.done
   }
 
+  /** While the KMS plugin does not answer, not every reader is to list the resource in vain. */
+  #noteFailedFill(error: unknown): void {
+    if (!isCode(error, 'sealed')) return
+    this.#failedFill = { error, untilMs: this.#parts.time.monotonicMs() + FAILED_FILL_MS }
+  }
+
   #newListing(): Listing {
     return new Listing({ range: this.range, parts: this.#parts, newItem: (found) => this.#newItem(found) })
   }
 
-  readonly #goLive = ({ tree, revision }: Loaded, since: readonly Told[]): void => {
+  readonly #goLive = ({ tree, revision, unreadable }: Loaded, since: readonly Told[]): void => {
     this.#release()
     this.#show(tree, revision)
+    this.#unreadable = new UnreadableObjects(unreadable)
+    this.#failedFill = undefined
     this.#phase = { phase: 'live' }
     for (const event of since) {
       if (event.revision > revision) this.#apply(event)
@@ -388,43 +415,60 @@ export class CachedResource {
     }
   }
 
-  #onEvents(events: readonly FeedEvent[]): void {
+  #onEvents(events: readonly OpenedEvent[]): void {
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     for (const event of events) {
       // A list can be ahead of the feed: events that it already includes are skipped.
       if (event.revision <= this.#listed) continue
-      const opened = event.type === 'put' ? this.open(event) : undefined
-      // No later event may overtake this one: as after a gap, the resource lists itself again, which waits for the transformer.
-      if (event.type === 'put' && opened === undefined) {
-        this.#onGap()
-        continue
-      }
-      const item = opened && this.#newItem(opened)
-      if (this.#phase.phase === 'live') this.#apply({ key: event.key, item, revision: event.revision })
-      else this.#phase.listing.setAside({ key: event.key, item, revision: event.revision })
+      const { key, revision, fault } = event
+      const item = event.type === 'put' && fault === undefined ? this.#newItem(event) : undefined
+      if (this.#phase.phase === 'live') this.#apply({ key, item, revision, fault })
+      else if ('listing' in this.#phase) this.#phase.listing.setAside({ key, item, revision, fault })
     }
     this.#waker.wake()
     this.#contents.groups.wake()
   }
 
   #apply(event: Told): void {
-    const previous = this.tree.get(event.key)
+    const { key, revision, fault } = event
+    const previous = this.tree.get(key)
+    if (fault !== undefined) {
+      this.#unreadable.add({ key, revision, error: fault })
+      // To its watchers the object is neither deleted nor as it was: they have to list again, and are told.
+      if (previous !== undefined) this.#onGap()
+      return
+    }
+    this.#unreadable.delete(key)
     if (event.item === undefined && previous === undefined) return
     this.#contents.record(new ObjectChange({ ...event, previous }))
   }
 
-  /** The decrypted value; undefined if the transformer has to wait for an answer, as of a KMS plugin. */
+  /** The decrypted value; undefined if it cannot be read, or only by asking a plugin. */
   open({ key, revision, createRevision, value }: Versioned): Versioned | undefined {
     try {
       const plain = this.#parts.transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
-      // The list that follows meets the same failure.
+      // Nobody waits for it.
       plain.catch(() => undefined)
       return undefined
     } catch (error) {
-      // An unreadable value is an object like others, until a client requests it.
-      if (error instanceof StorageError) return { key, revision, createRevision, value }
+      if (error instanceof StorageError) return undefined
       throw error
+    }
+  }
+
+  /** If one of the unreadable objects can be read by now, as with another key, the resource lists itself again. */
+  async #probeUnreadable(): Promise<void> {
+    const one = this.#unreadable.next()
+    if (one === undefined || this.#isProbing || this.#phase.phase !== 'live') return
+    this.#isProbing = true
+    try {
+      const { found } = await this.#parts.store.get(one.key)
+      if (found?.revision === one.revision && this.#unreadable.get(one.key) === one) this.distrust()
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+    } finally {
+      this.#isProbing = false
     }
   }
 

@@ -1,38 +1,57 @@
 /**
- * The feed, with several consumers for one prefix: a kind that is served in two versions, such as events, is in memory once for each
- * version that clients request.
+ * The feed, decrypted, with several consumers for one prefix: a kind that is served in two versions, such as events, is in memory once for
+ * each version that clients request.
  */
+import type { Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Feed } from '../storage/feed.ts'
+import { type OpenedEvent, OpenedEvents } from '../storage/opened-events.ts'
 import type { FeedConsumer, Subscription } from '../storage/subscription.ts'
+import type { Transformer } from '../storage/transform.ts'
 
 export type Following = Pick<Subscription, 'revision' | 'reach' | 'end'>
 
-type Shared = { readonly consumers: Set<FeedConsumer>; readonly subscription: Subscription }
+type Consumer = FeedConsumer<OpenedEvent>
+
+type Shared = {
+  readonly consumers: Set<Consumer>
+  readonly subscription: Subscription
+  readonly opened: OpenedEvents
+}
+
+export type SharedFeedOptions = { readonly transformer: Transformer; readonly time: Time }
 
 export class SharedFeed {
   readonly #feed: Feed
+  readonly #options: SharedFeedOptions
   readonly #shared = new Map<Key, Shared>()
 
-  constructor(feed: Feed) {
+  constructor(feed: Feed, options: SharedFeedOptions) {
     this.#feed = feed
+    this.#options = options
   }
 
   /** A consumer that joins late does not get earlier events: it must list after it has joined. */
-  subscribe(prefix: Key, consumer: FeedConsumer): Following {
+  subscribe(prefix: Key, consumer: Consumer): Following {
     const shared = this.#shared.get(prefix) ?? this.#begin(prefix)
-    const { consumers, subscription } = shared
+    const { consumers, subscription, opened } = shared
+    const { monotonicMs } = this.#options.time
     consumers.add(consumer)
     return {
       get revision(): Revision {
-        return subscription.revision
+        const { heldFrom } = opened
+        return heldFrom === undefined ? subscription.revision : Math.min(subscription.revision, heldFrom - 1)
       },
-      reach: (revision, timeoutMs) => subscription.reach(revision, timeoutMs),
+      reach: async (revision, timeoutMs) => {
+        const untilMs = monotonicMs() + timeoutMs
+        return (await subscription.reach(revision, timeoutMs)) && opened.reach(revision, untilMs - monotonicMs())
+      },
       end: () => {
         consumers.delete(consumer)
         if (consumers.size > 0 || this.#shared.get(prefix) !== shared) return
         this.#shared.delete(prefix)
         subscription.end()
+        opened.clear()
       },
     }
   }
@@ -62,19 +81,29 @@ export class SharedFeed {
   }
 
   #begin(prefix: Key): Shared {
-    const consumers = new Set<FeedConsumer>()
-    const subscription = this.#feed.subscribe(prefix, {
+    const consumers = new Set<Consumer>()
+    const onGap = (): void => {
+      for (const consumer of consumers) consumer.onGap()
+    }
+    const opened = new OpenedEvents({
+      ...this.#options,
       onEvents: (events) => {
         for (const consumer of consumers) consumer.onEvents(events)
       },
+      onGap,
+    })
+    const subscription = this.#feed.subscribe(prefix, {
+      onEvents: (events) => opened.push(events),
       onGap: () => {
-        for (const consumer of consumers) consumer.onGap()
+        onGap()
+        opened.clear()
       },
       onReset: () => {
+        opened.clear()
         for (const consumer of consumers) consumer.onReset()
       },
     })
-    const shared = { consumers, subscription }
+    const shared = { consumers, subscription, opened }
     this.#shared.set(prefix, shared)
     return shared
   }

@@ -11,6 +11,7 @@ export type StorageErrorCode =
   | 'unwritable' // the database refuses writes: its disk fails, or is read-only
   | 'too-large' // the database refuses a value of this size, or its answer exceeds our limit
   | 'corrupt' // a stored value cannot be read
+  | 'sealed' // a value cannot be encrypted or decrypted at the moment: the KMS plugin does not answer
   | 'cancelled' // the caller aborted the call
 
 export class StorageError extends Error {

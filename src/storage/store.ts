@@ -13,7 +13,7 @@ import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
 import type { Leases } from './leases.ts'
 import { PageSize } from './page-size.ts'
-import { identity, type Plain, type Transformer } from './transform.ts'
+import type { Plain, Transformer } from './transform.ts'
 
 /** A writer that lost so many compares contends with too many others for its client to wait; 20 concurrent writers lose about 20 times. */
 const LOST_COMPARES_MAX = 100
@@ -24,6 +24,9 @@ const BACKOFF_MS_FIRST = 2
 /** A writer waits no longer than this for other writers of the same key: one of them may itself be waiting for something else. */
 const LINE_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
+
+/** Values of a list that are decrypted in one turn of the event loop, which takes a millisecond, or that a plugin is asked for at once. */
+const OPENED_AT_ONCE = 128
 
 /** A value as the server wrote it, after decryption. */
 export type Stored = {
@@ -77,19 +80,34 @@ type ListOptions = ReadOptions & {
   readonly limit?: number | undefined
   /** Only keys that sort after this one. */
   readonly after?: Key | undefined
+  /** Values that cannot be read do not fail the list. */
+  readonly setsAsideUnreadable?: boolean
 }
 
 export type WalkOptions = ReadOptions & {
+  readonly setsAsideUnreadable?: boolean
   /** The approximate size of a page; see PageSize. */
   readonly pageBytes?: number | undefined
   /** Requests the next page while the caller processes one: for callers that read all pages. */
   readonly readsAhead?: boolean
 }
 
+/** A value that cannot be read, now or ever. */
+export type Unreadable = {
+  readonly key: Key
+  readonly revision: Revision
+  /** 'corrupt'; the message has no key. */
+  readonly error: StorageError
+}
+
 export type Page = {
   /** The revision of the list. The following pages are consistent with this one if they are read at it. */
   readonly revision: Revision
   readonly values: readonly Stored[]
+  /** Empty unless they were asked for. */
+  readonly unreadable: readonly Unreadable[]
+  /** The last key of the page, whether it can be read or not. */
+  readonly last: Key | undefined
   readonly more: boolean
   /** How many keys follow this page. */
   readonly remaining: number
@@ -242,28 +260,52 @@ export class Store {
     return { revision, count }
   }
 
-  /** One unreadable value fails the whole list, as upstream does: a list that hides an object would be a lie. */
+  /**
+   * One unreadable value fails the whole list, as upstream does: a list that hides an object would be a lie. With `setsAsideUnreadable`
+   * the caller gets them apart.
+   */
   async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
     const from = options.after === undefined ? range.from : keyAfter(options.after)
     const limit = options.limit ?? 0
     const found = await this.#engine.range({ from, to: range.to, ...at(options.revision), limit }, options)
+    const { revision, more, count } = found
+    const opened = await this.#openAll(found.values, options.setsAsideUnreadable === true)
+    return { revision, ...opened, last: found.values.at(-1)?.key, more, remaining: count - found.values.length }
+  }
+
+  async #openAll(
+    entries: readonly Versioned[],
+    setsAside: boolean,
+  ): Promise<{ readonly values: Stored[]; readonly unreadable: Unreadable[] }> {
     const values: Stored[] = []
-    for (const entry of found.values) {
-      const plain = this.#plainListed(entry)
-      values.push(toStored(entry, plain instanceof Promise ? await plain : plain))
+    const unreadable: Unreadable[] = []
+    for (let from = 0; from < entries.length; from += OPENED_AT_ONCE) {
+      if (from > 0 && this.#transformer.canBeStale(entries[from]?.key ?? '')) await this.#turn()
+      const some = entries.slice(from, from + OPENED_AT_ONCE)
+      const opened = some.map((entry) => this.#plainListed(entry, setsAside))
+      // All are under way before the first is awaited: a plugin may have to be asked for each.
+      for (const [place, entry] of some.entries()) {
+        const one = opened[place]
+        const plain = one instanceof Promise ? await one : one
+        if (plain instanceof StorageError) unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
+        else if (plain !== undefined) values.push(toStored(entry, plain))
+      }
     }
-    return { revision: found.revision, values, more: found.more, remaining: found.count - values.length }
+    return { values, unreadable }
   }
 
   /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes)
-    const { revision, signal, readsAhead = false } = options
-    let next = this.#walkPage(size, range, { revision, signal })
+    const { revision, signal, readsAhead = false, setsAsideUnreadable = false } = options
+    let next = this.#walkPage(size, range, { revision, signal, setsAsideUnreadable })
     for (;;) {
       const page = await next
-      const last = page.values.at(-1)
-      const rest = page.more && last !== undefined ? { revision: page.revision, after: last.key, signal } : undefined
+      const { last } = page
+      const rest =
+        page.more && last !== undefined
+          ? { revision: page.revision, after: last, signal, setsAsideUnreadable }
+          : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
         // If the caller stops early, nobody awaits this page: its failure must not be an unhandled rejection.
@@ -305,8 +347,7 @@ export class Store {
   /** The state in the database. It is not decoded again if the cached state has the same revision. */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
-    // With encryption the value must be read: only the value itself tells whether it is stale.
-    if (current !== undefined && this.#transformer === identity && (await options.isStill?.(current.revision))) {
+    if (current !== undefined && !this.#transformer.canBeStale(key) && (await options.isStill?.(current.revision))) {
       return { ...basis, isProven: true }
     }
     const found = await this.#found(key, options)
@@ -342,13 +383,25 @@ export class Store {
     return toStored(found, plain instanceof Promise ? await plain : plain)
   }
 
-  #plainListed(found: Versioned): Plain | Promise<Plain> {
+  /** The error, if it is to be set aside. */
+  #plainListed(found: Versioned, setsAside: boolean): Opened | Promise<Opened> {
+    const failed = (error: unknown): StorageError =>
+      setsAside && error instanceof StorageError && error.code === 'corrupt' ? error : throwListed(found.key, error)
     try {
       const plain = this.#transformer.fromStorage(found.key, found.value)
-      return plain instanceof Promise ? plain.catch((error: unknown) => throwListed(found.key, error)) : plain
+      if (!(plain instanceof Promise)) return plain
+      const opening = plain.catch(failed)
+      // If one before it fails, nobody awaits it.
+      opening.catch(() => undefined)
+      return opening
     } catch (error) {
-      return throwListed(found.key, error)
+      return failed(error)
     }
+  }
+
+  /** Lets others have their turn: decrypting takes microseconds for each value. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#timers.soon(resolve))
   }
 
   async #backOff(retry: number, signal: AbortSignal | undefined): Promise<void> {
@@ -360,6 +413,8 @@ export class Store {
     }
   }
 }
+
+type Opened = Plain | StorageError
 
 type Put = { readonly expected: Revision; readonly value: Buffer; readonly ttlSeconds: number | undefined }
 

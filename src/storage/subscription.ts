@@ -2,9 +2,9 @@
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
 
-export type FeedConsumer = {
+export type FeedConsumer<Event = FeedEvent> = {
   /** The events of this resource in one delivery, in order. A revision is never split over two calls. */
-  readonly onEvents: (events: readonly FeedEvent[]) => void
+  readonly onEvents: (events: readonly Event[]) => void
   /** Events after the last delivered one are lost. List again; the events that follow are newer than the gap. */
   readonly onGap: () => void
   /** The database is another one: nothing that was delivered or listed is valid. */

@@ -1,8 +1,7 @@
 /**
- * Transforms values between the server and the database: not at all (`identity`), or by encryption. A transformer returns its
- * result synchronously if it can, so that the common path has no extra turn of the event loop; one that must call a plugin returns
- * a promise. Values from the feed cannot wait: if one needs a promise, the resource is listed again, so a transformer has to cache
- * what it learned.
+ * Transforms values between the server and the database: not at all (`identity`), or by encryption (encryption/). A transformer returns
+ * its result synchronously if it can, so that the common path has no extra turn of the event loop; one that must call a plugin returns
+ * a promise, and caches what it learned. Events of the feed wait for it in their order (opened-events.ts).
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'
@@ -16,8 +15,13 @@ export type Plain = {
 export interface Transformer {
   /** `key` is the whole key: some ciphers authenticate it along with the value. */
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer>
-  /** Fails with a StorageError 'corrupt' for what it cannot read; the message is upstream's, without the key. */
+  /**
+   * `stored` is borrowed: what is read after the call is a copy. Fails with a StorageError 'corrupt' for what it cannot read, and 'sealed' for what it cannot read at the moment; the message is
+   * upstream's, without the key.
+   */
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain>
+  /** Whether values of this key may be stale; only the stored value tells then whether it is. */
+  canBeStale(key: Key): boolean
 }
 
 const encryptedPrefix = Buffer.from('k8s:enc:')
@@ -33,4 +37,5 @@ export const identity: Transformer = {
     if (isEncrypted(stored)) throw new StorageError('corrupt', 'identity transformer tried to read encrypted data')
     return { value: stored, stale: false }
   },
+  canBeStale: () => false,
 }

@@ -84,6 +84,7 @@ export function fromStorage(
     case 'too-large':
       return unclassified('etcdserver: request is too large', error)
     case 'corrupt':
+    case 'sealed':
       return internalError(error.message, error)
     case 'cancelled':
       return serviceUnavailable('the request was cancelled', error)

@@ -39,8 +39,14 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   }
 }
 
-/** An object that is being deleted still has the name; the error says so. */
+/** An object that is being deleted still has the name; the error says so. One that cannot be read has it, too. */
 async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
-  const { item } = await access.reader.get(key, 'latest')
-  return alreadyExists(request.resource, name, { isTerminating: item !== undefined && isMarked(item.object()) })
+  let isTerminating = false
+  try {
+    const { item } = await access.reader.get(key, 'latest')
+    isTerminating = item !== undefined && isMarked(item.object())
+  } catch (error) {
+    if (!isCode(error, 'corrupt') && !isCode(error, 'sealed')) throw error
+  }
+  return alreadyExists(request.resource, name, { isTerminating })
 }

@@ -1,0 +1,111 @@
+/** Builds the providers of a configuration, with the plugins that they call. */
+import type { Log } from '../../lib/log.ts'
+import type { Time } from '../../lib/timers.ts'
+import type { ProvidersByResource } from './encryption.ts'
+import { KmsV1 } from './kms/kms-v1.ts'
+import { KmsV2 } from './kms/kms-v2.ts'
+import type { KmsMetrics } from './kms/metrics.ts'
+import { KmsPlugin } from './kms/plugin.ts'
+import { Nonces } from './nonces.ts'
+import { identityProvider, type KeyedAlgorithm, keyedProvider, type NamedKey, type Provider } from './provider.ts'
+
+export type ProviderConfig =
+  | { readonly kind: 'identity' }
+  | { readonly kind: KeyedAlgorithm; readonly keys: readonly NamedKey[] }
+  | KmsConfig
+
+type KmsConfig = {
+  readonly kind: 'kms'
+  readonly version: 'v1' | 'v2'
+  readonly name: string
+  readonly path: string
+  readonly timeoutMs: number
+  readonly keysMax: number
+}
+
+/** In the order of the file, which is checked: nothing is masked, and no list is empty. */
+export type RuleConfig = { readonly resources: readonly string[]; readonly providers: readonly ProviderConfig[] }
+
+export type ProviderParts = { readonly time: Time; readonly log: Log; readonly metrics: KmsMetrics }
+
+/** The check of a plugin. */
+export type KmsCheck = {
+  readonly version: 'v1' | 'v2'
+  /** What is wrong; undefined: nothing. Never fails. */
+  readonly fault: () => Promise<string | undefined>
+}
+
+type Built = {
+  readonly byResource: ProvidersByResource
+  readonly plugins: readonly (KmsV1 | KmsV2)[]
+  readonly callsMs: number
+}
+
+export class ConfiguredProviders implements Disposable {
+  readonly byResource: ProvidersByResource
+  /** In the order of the configuration. */
+  readonly checks: readonly KmsCheck[]
+  /** How long calls may still be under way when the providers are replaced. */
+  readonly callsMs: number
+  readonly #plugins: readonly (KmsV1 | KmsV2)[]
+
+  private constructor({ byResource, plugins, callsMs }: Built) {
+    this.byResource = byResource
+    this.#plugins = plugins
+    this.callsMs = callsMs
+    this.checks = plugins.map((plugin) => ({
+      version: plugin instanceof KmsV1 ? 'v1' : 'v2',
+      fault: () => plugin.health.fault(),
+    }))
+  }
+
+  static async create(rules: readonly RuleConfig[], parts: ProviderParts): Promise<ConfiguredProviders> {
+    const nonces = new Nonces()
+    const plugins: (KmsV1 | KmsV2)[] = []
+    const create = async (config: ProviderConfig): Promise<Provider> => {
+      if (config.kind === 'identity') return identityProvider
+      if (config.kind !== 'kms') return keyed(config.kind, config.keys, nonces)
+      const plugin = createPlugin(config, nonces, parts)
+      plugins.push(plugin)
+      return plugin.provider
+    }
+    const byResource = new Map<string, [Provider, ...Provider[]]>()
+    for (const { resources, providers } of rules) {
+      const [first, ...others] = await Promise.all(providers.map(create))
+      if (first === undefined) continue
+      for (const name of resources) {
+        const known = byResource.get(name)
+        if (known === undefined) byResource.set(name, [first, ...others])
+        else known.push(first, ...others)
+      }
+    }
+    const timeouts = rules.flatMap(({ providers }) => providers.map((one) => (one.kind === 'kms' ? one.timeoutMs : 0)))
+    return new ConfiguredProviders({ byResource, plugins, callsMs: 2 * timeouts.reduce((sum, ms) => sum + ms, 0) })
+  }
+
+  /** Resolves when every plugin has been asked once, whatever it said. */
+  async start(): Promise<void> {
+    await Promise.all(this.#plugins.map((plugin) => (plugin instanceof KmsV2 ? plugin.start() : undefined)))
+  }
+
+  [Symbol.dispose](): void {
+    for (const plugin of this.#plugins) plugin[Symbol.dispose]()
+  }
+}
+
+function keyed(kind: KeyedAlgorithm, [first, ...others]: readonly NamedKey[], nonces: Nonces): Promise<Provider> {
+  if (first === undefined) throw new Error(`broken invariant: a provider ${kind} has a key`)
+  return keyedProvider(kind, [first, ...others], nonces)
+}
+
+function createPlugin(
+  { version, keysMax, ...options }: KmsConfig,
+  nonces: Nonces,
+  parts: ProviderParts,
+): KmsV1 | KmsV2 {
+  const plugin = new KmsPlugin(options, parts)
+  const { time, metrics, log } = parts
+  return version === 'v1'
+    ? new KmsV1({ plugin, keysMax, nonces, metrics, time })
+    : new KmsV2({ plugin, nonces, metrics, time, log })
+}

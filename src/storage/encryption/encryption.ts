@@ -1,0 +1,96 @@
+/**
+ * Which provider encrypts what: finds the resource of a key and hands the value to the providers of that resource. The configuration may be
+ * replaced while the server runs.
+ */
+import type { Key } from '../engine.ts'
+import { identity, type Plain, type Transformer } from '../transform.ts'
+import type { TransformationMetrics } from './metrics.ts'
+import { ProviderList, type Providers } from './provider-list.ts'
+
+export type StoredResource = { readonly group: string; readonly resource: string }
+
+/** By `resource.group` as in the configuration: `secrets`, `deployments.apps`, `*.apps`, `*.` and `*.*`. */
+export type ProvidersByResource = ReadonlyMap<string, Providers>
+
+export type EncryptionOptions = {
+  /** What all keys begin with. */
+  readonly root: Key
+  /** The built-in resource of a folder below the root; undefined: a record of the server, which is never encrypted. */
+  readonly resourceOf: (folder: string) => StoredResource | undefined
+  readonly metrics?: TransformationMetrics | undefined
+}
+
+export class Encryption implements Transformer {
+  readonly #root: Key
+  readonly #resourceOf: EncryptionOptions['resourceOf']
+  readonly #metrics: TransformationMetrics | undefined
+  #providers: ProvidersByResource
+  /** What was found for a folder. There are as many as resources. */
+  #byFolder = new Map<string, Transformer>()
+
+  constructor(providers: ProvidersByResource, { root, resourceOf, metrics }: EncryptionOptions) {
+    this.#providers = providers
+    this.#root = root
+    this.#resourceOf = resourceOf
+    this.#metrics = metrics
+  }
+
+  replace(providers: ProvidersByResource): void {
+    this.#providers = providers
+    this.#byFolder = new Map()
+  }
+
+  canBeStale(key: Key): boolean {
+    return this.#of(key).canBeStale(key)
+  }
+
+  toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
+    return this.#of(key).toStorage(key, plain)
+  }
+
+  fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain> {
+    return this.#of(key).fromStorage(key, stored)
+  }
+
+  #of(key: Key): Transformer {
+    const folder = this.#folderOf(key)
+    return this.#byFolder.get(folder) ?? this.#find(folder)
+  }
+
+  /** Folders of groups, and that of services, have a folder of each resource. */
+  #folderOf(key: Key): string {
+    const from = this.#root.length
+    const first = key.indexOf('/', from)
+    const folder = first === -1 ? key.slice(from) : key.slice(from, first)
+    if (first === -1 || !isNested(folder)) return folder
+    const second = key.indexOf('/', first + 1)
+    return second === -1 ? key.slice(from) : key.slice(from, second)
+  }
+
+  #find(folder: string): Transformer {
+    const found = this.#resourceOf(folder) ?? customResourceOf(folder)
+    const transformer = found === undefined ? identity : this.#transformerOf(found)
+    this.#byFolder.set(folder, transformer)
+    return transformer
+  }
+
+  #transformerOf(resource: StoredResource): Transformer {
+    const providers = providersOf(this.#providers, resource)
+    return providers === undefined ? identity : new ProviderList(providers, this.#metrics?.meterOf(nameOf(resource)))
+  }
+}
+
+/** A group of custom resources has a dot in its name, and no folder of a built-in resource has one. */
+const isNested = (folder: string): boolean => folder.includes('.') || folder === 'services'
+
+function customResourceOf(folder: string): StoredResource | undefined {
+  const slash = folder.indexOf('/')
+  const group = folder.slice(0, slash)
+  return slash > 0 && group.includes('.') ? { group, resource: folder.slice(slash + 1) } : undefined
+}
+
+const nameOf = ({ group, resource }: StoredResource): string => (group === '' ? resource : `${resource}.${group}`)
+
+/** The most specific rule. */
+const providersOf = (providers: ProvidersByResource, resource: StoredResource): Providers | undefined =>
+  providers.get(nameOf(resource)) ?? providers.get(`*.${resource.group}`) ?? providers.get('*.*')

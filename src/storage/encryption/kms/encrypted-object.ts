@@ -1,0 +1,137 @@
+/**
+ * A value of KMS v2 as it is stored: protobuf with the encrypted data first, and behind it all that identifies the source of its key, which
+ * is the same for many values.
+ */
+import { bytesTag, MalformedMessage, NumberTooLarge, varintTag, WireReader } from '../../../etcd/codec/reader.ts'
+import { WireWriter } from '../../../etcd/codec/writer.ts'
+import { unreadable } from '../cipher.ts'
+import { type Annotations, type Encrypted, readAnnotation, sorted, writeAnnotations } from './v2-messages.ts'
+
+const KEY_ID_BYTES_MAX = 1024
+const SOURCE_BYTES_MAX = 1024
+const ANNOTATIONS_BYTES_MAX = 32 << 10
+
+/** As in the protobuf: how the key of a value comes of its source. */
+export const sourceTypes = { key: 0, seed: 1 } as const
+export type SourceType = (typeof sourceTypes)[keyof typeof sourceTypes]
+
+/** An encrypted source of keys, as the plugin knows it. */
+export type SealedSource = Encrypted & { readonly type: SourceType }
+
+export type EncryptedObject = { readonly data: Buffer; readonly source: SealedSource }
+
+/** Everything behind the data. */
+export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSource): Buffer {
+  const writer = new WireWriter(ciphertext.length + keyId.length)
+  writer.number(5, type)
+  writeAnnotations(writer, 4, annotations)
+  writer.bytes(3, ciphertext)
+  writer.string(2, keyId)
+  return writer.frame().subarray(FRAME_HEAD_BYTES)
+}
+
+const FRAME_HEAD_BYTES = 5
+const DATA_TAG = bytesTag(1)
+
+/** The tag and the length of the data. */
+export function encodeDataHead(bytes: number): Buffer {
+  const head = [DATA_TAG]
+  let rest = bytes
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) head.push((rest % 0x80) | 0x80)
+  return Buffer.from([...head, rest])
+}
+
+/** The data and what follows it, if the data comes first, as in all that servers write; undefined: the object must be parsed. */
+export function splitData(value: Buffer): { readonly data: Buffer; readonly rest: Buffer } | undefined {
+  if (value[0] !== DATA_TAG) return undefined
+  let length = 0
+  for (let at = 1, scale = 1; at <= 5; at++, scale *= 0x80) {
+    const byte = value[at]
+    if (byte === undefined) return undefined
+    length += (byte & 0x7f) * scale
+    if (byte >= 0x80) continue
+    const end = at + 1 + length
+    return end > value.length ? undefined : { data: value.subarray(at + 1, end), rest: value.subarray(end) }
+  }
+  return undefined
+}
+
+/** Fails with a StorageError 'corrupt'. */
+export function decodeObject(value: Buffer): EncryptedObject {
+  const object = parse(value)
+  const fault = object.data.length === 0 ? 'encrypted data is empty' : sourceFault(object.source)
+  if (fault !== undefined) throw unreadable(fault)
+  return object
+}
+
+function parse(value: Buffer): EncryptedObject {
+  try {
+    return read(new WireReader(value))
+  } catch (error) {
+    if (error instanceof MalformedMessage || error instanceof NumberTooLarge) {
+      throw unreadable('proto: cannot parse invalid wire-format data', error)
+    }
+    throw error
+  }
+}
+
+function read(reader: WireReader): EncryptedObject {
+  let [data, ciphertext] = [Buffer.alloc(0), Buffer.alloc(0)]
+  let keyId = ''
+  let type = 0
+  const annotations = new Map<string, Buffer>()
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === DATA_TAG) data = Buffer.from(reader.bytes())
+    else if (tag === bytesTag(2)) keyId = reader.string()
+    else if (tag === bytesTag(3)) ciphertext = Buffer.from(reader.bytes())
+    else if (tag === bytesTag(4)) readAnnotation(reader, annotations)
+    else if (tag === varintTag(5)) type = reader.enumeration()
+    else reader.skip(tag)
+  }
+  if (type !== sourceTypes.key && type !== sourceTypes.seed) throw unreadable(`unknown encryptedDEKSourceType: ${type}`)
+  return { data, source: { ciphertext, keyId, annotations, type } }
+}
+
+/** Why a source may not be stored, or is not one; undefined: it is valid. */
+export function sourceFault({ ciphertext, keyId, annotations }: Encrypted): string | undefined {
+  const { length } = ciphertext
+  if (length === 0) return 'failed to validate encrypted DEK source: encrypted DEK source is empty'
+  if (length > SOURCE_BYTES_MAX) {
+    return `failed to validate encrypted DEK source: encrypted DEK source is ${tooLong(length, SOURCE_BYTES_MAX)}`
+  }
+  const idFault = keyIdFault(keyId)
+  if (idFault !== undefined) return `failed to validate key id: ${idFault.message}`
+  const why = annotationsFault(annotations)
+  return why === undefined ? undefined : `failed to validate annotations: ${why}`
+}
+
+export function keyIdFault(
+  keyId: string,
+): { readonly error: 'empty' | 'too_long'; readonly message: string } | undefined {
+  if (keyId === '') return { error: 'empty', message: 'keyID is empty' }
+  const bytes = Buffer.byteLength(keyId)
+  if (bytes <= KEY_ID_BYTES_MAX) return undefined
+  return { error: 'too_long', message: `keyID is ${tooLong(bytes, KEY_ID_BYTES_MAX)}` }
+}
+
+const tooLong = (bytes: number, max: number): string => `${bytes} bytes, which exceeds the max size of ${max}`
+
+/** A name is a domain of at least two labels. */
+const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+\.?$/
+
+function annotationsFault(annotations: Annotations): string | undefined {
+  let bytes = 0
+  for (const [name, value] of annotations) {
+    bytes += Buffer.byteLength(name) + value.length
+    if (name.length > 254 || !domain.test(name)) {
+      return `annotations: Invalid value: ${JSON.stringify(name)}: should be a domain with at least two segments separated by dots`
+    }
+  }
+  if (bytes <= ANNOTATIONS_BYTES_MAX) return undefined
+  return `total size of annotations is ${bytes}, which exceeds the max size of ${ANNOTATIONS_BYTES_MAX}`
+}
+
+/** The same for equal sources: servers write annotations in any order. */
+export const sourceKey = (source: SealedSource): string =>
+  encodeSource({ ...source, annotations: new Map(sorted(source.annotations)) }).toString('latin1')

@@ -1,0 +1,302 @@
+/**
+ * KMS v2: the server has a random seed, which the plugin encrypted once, and derives a key of it for each value. So a write needs no call,
+ * and a read only the first time that a seed is seen, as after a start. The plugin is asked every minute for the id of its key; when
+ * that has changed, there is a new seed. Values of another id are stale.
+ *
+ * If the plugin fails, reads go on with all seeds that are known, and writes for three minutes (KEP-3299).
+ */
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
+import { emptyRequest } from '../../../etcd/codec/header.ts'
+import { ExpiringCache } from '../../../lib/expiring-cache.ts'
+import type { Log } from '../../../lib/log.ts'
+import { sleep, type Time } from '../../../lib/timers.ts'
+import { aggregate } from '../../../api/aggregate.ts'
+import type { Key } from '../../engine.ts'
+import { StorageError } from '../../errors.ts'
+import type { Plain } from '../../transform.ts'
+import type { Nonces } from '../nonces.ts'
+import type { Provider } from '../provider.ts'
+import { aesKeyOf, type DekSource, Seed, SEED_BYTES, SEED_OVERHEAD_BYTES, seedOf } from './dek-source.ts'
+import {
+  decodeObject,
+  encodeDataHead,
+  encodeSource,
+  keyIdFault,
+  type SealedSource,
+  sourceFault,
+  sourceKey,
+  sourceTypes,
+  splitData,
+} from './encrypted-object.ts'
+import { KeptCheck } from './health.ts'
+import { hashOf, type KeyIdUse, type KmsMetrics } from './metrics.ts'
+import { kmsMethod, type KmsPlugin } from './plugin.ts'
+import { readFirst } from './v1-messages.ts'
+import { encodeDecrypt, encodeEncrypt, type PluginStatus, readEncrypted, readStatus } from './v2-messages.ts'
+
+/** As upstream. */
+const POLL_MS = 60_000
+const POLL_FAILED_MS = 10_000
+/** How long values are still written with a seed after the plugin last said that its key is current. */
+const WRITE_MS_MAX = 3 * 60_000
+/** As upstream: a source is asked for again once a day, but for the one that values are written with. */
+const SOURCE_MS_MAX = 24 * 60 * 60_000
+/** Servers times restarts and changes of the key since all values were last written. */
+const SOURCES_MAX = 10_000
+
+const service = '/v2.KeyManagementService'
+const status = kmsMethod(`${service}/Status`, readStatus)
+const encrypt = kmsMethod(`${service}/Encrypt`, readEncrypted)
+const decrypt = kmsMethod(`${service}/Decrypt`, readFirst)
+
+export type KmsV2Parts = {
+  readonly plugin: KmsPlugin
+  readonly nonces: Nonces
+  readonly metrics: KmsMetrics
+  readonly time: Time
+  readonly log: Log
+}
+
+/** A source of keys that can be used. */
+type OpenSource = {
+  readonly keyId: string
+  readonly type: SealedSource['type']
+  readonly source: DekSource
+  readonly onRead: KeyIdUse
+}
+
+/** The seed that values are written with. */
+type Writing = {
+  readonly keyId: string
+  readonly seed: Seed
+  /** What stands behind the data of every value. */
+  readonly tail: Buffer
+  /** Its `sourceKey`. */
+  readonly name: string
+  readonly opened: OpenSource
+  readonly onWrite: KeyIdUse
+  untilMs: number
+}
+
+export class KmsV2 implements Disposable {
+  readonly provider: Provider
+  readonly health: KeptCheck
+  readonly #parts: KmsV2Parts
+  readonly #prefix: Buffer
+  /** By what stands behind the data of a value, as stored, and by `sourceKey`. */
+  readonly #sources: ExpiringCache<OpenSource>
+  readonly #asked = new Map<string, Promise<OpenSource>>()
+  readonly #ended = new AbortController()
+  #writing: Writing | undefined
+  #version = ''
+
+  constructor(parts: KmsV2Parts) {
+    this.#parts = parts
+    this.#sources = new ExpiringCache({ sizeMax: SOURCES_MAX }, parts.time)
+    this.#prefix = Buffer.from(`k8s:enc:kms:v2:${parts.plugin.name}:`)
+    this.health = new KeptCheck(() => this.#check(), parts.time)
+    this.provider = {
+      prefix: this.#prefix,
+      seal: (key, plain) => this.#seal(key, plain),
+      open: (key, sealed) => this.#open(key, sealed),
+    }
+  }
+
+  /** Resolves after the first check, whatever its result: a plugin may start later than the server. */
+  async start(): Promise<void> {
+    const fault = await this.health.fault()
+    if (fault !== undefined) this.#logFault(fault)
+    void this.#poll(fault)
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended.abort()
+    this.#parts.plugin[Symbol.dispose]()
+  }
+
+  async #poll(first: string | undefined): Promise<void> {
+    const { signal } = this.#ended
+    let fault = first
+    while (!signal.aborted) {
+      try {
+        await sleep(this.#parts.time, fault === undefined ? POLL_MS : POLL_FAILED_MS, signal)
+      } catch {
+        // It was disposed of.
+        return
+      }
+      fault = await this.health.fault()
+      if (fault !== undefined && !signal.aborted) this.#logFault(fault)
+    }
+  }
+
+  #logFault(error: string): void {
+    this.#parts.log('error', 'kms plugin failed health check probe', { name: this.#parts.plugin.name, error })
+  }
+
+  async #check(): Promise<void> {
+    const { plugin } = this.#parts
+    const told = await plugin.call(status, emptyRequest())
+    const faults = this.#statusFaults(told)
+    if (keyIdFault(told.keyId) === undefined) {
+      this.#parts.metrics.toldKeyId(plugin.name, told.keyId)
+      const why = await this.#renew(told.keyId)
+      if (why !== undefined) faults.push(why)
+    }
+    if (faults.length > 0) throw new Error(`kmsv2 Provider ${plugin.name} is not healthy, error: ${aggregate(faults)}`)
+  }
+
+  #statusFaults({ healthz, version, keyId }: PluginStatus): string[] {
+    const faults: string[] = []
+    if (healthz !== 'ok') faults.push(`got unexpected healthz status: ${healthz}`)
+    if (version !== 'v2' && version !== 'v2beta1') faults.push(`expected KMSv2 API version v2, got ${version}`)
+    else {
+      if (this.#version === '') this.#version = version
+      if (this.#version !== version) {
+        const first = `the initial status response version ${this.#version}`
+        faults.push(`KMSv2 API version should not change after ${first}, got ${version}`)
+      }
+    }
+    const idFault = keyIdFault(keyId)
+    if (idFault !== undefined) {
+      this.#parts.metrics.toldInvalidKeyId(this.#parts.plugin.name, idFault.error)
+      faults.push(`got invalid KMSv2 KeyID hash ${JSON.stringify(hashOf(keyId))}: ${idFault.message}`)
+    }
+    return faults
+  }
+
+  /** Keeps the seed for longer if the plugin still has the key, else makes a new one. Returns why that failed. */
+  async #renew(keyId: string): Promise<string | undefined> {
+    // Before the call: this is the longest that a seed may be used after its key was replaced.
+    const untilMs = this.#parts.time.monotonicMs() + WRITE_MS_MAX
+    if (this.#writing?.keyId === keyId) {
+      this.#writing.untilMs = untilMs
+      this.#keepWriting(this.#writing)
+      return undefined
+    }
+    const uid = randomUUID()
+    try {
+      const made = await this.#newWriting(uid, untilMs)
+      if (made.keyId === keyId) {
+        this.#keepWriting(made)
+        this.#writing = made
+        return undefined
+      }
+      const ids = `statusKeyIDHash=${JSON.stringify(hashOf(keyId))}, encryptKeyIDHash=${JSON.stringify(hashOf(made.keyId))}`
+      return `failed to rotate DEK uid=${JSON.stringify(uid)}, ${ids}`
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      return `failed to rotate DEK uid=${JSON.stringify(uid)}, errGen=${error.message}`
+    }
+  }
+
+  async #newWriting(uid: string, untilMs: number): Promise<Writing> {
+    const { plugin, nonces, metrics, time } = this.#parts
+    const startMs = time.monotonicMs()
+    const bytes = randomBytes(SEED_BYTES)
+    const secret = createSecretKey(bytes)
+    metrics.generated(time.monotonicMs() - startMs)
+    const encrypted = await plugin.call(encrypt, encodeEncrypt(bytes, uid)).finally(() => bytes.fill(0))
+    const fault = sourceFault(encrypted)
+    if (fault !== undefined) throw new StorageError('corrupt', fault)
+    const source = { ...encrypted, type: sourceTypes.seed }
+    const seed = new Seed(secret, nonces)
+    const onWrite = metrics.keyIdUse(plugin.name, source.keyId, 'to_storage')
+    const opened = this.#opened(source, seed)
+    return { keyId: source.keyId, seed, tail: encodeSource(source), name: sourceKey(source), opened, onWrite, untilMs }
+  }
+
+  /** Again with each check, so that it never expires while it is in use. */
+  #keepWriting({ tail, name, opened }: Writing): void {
+    this.#keep(tail.toString('latin1'), opened)
+    this.#keep(name, opened)
+  }
+
+  #opened({ keyId, type }: SealedSource, source: DekSource): OpenSource {
+    const { metrics, plugin } = this.#parts
+    return { keyId, type, source, onRead: metrics.keyIdUse(plugin.name, keyId, 'from_storage') }
+  }
+
+  #keep(name: string, source: OpenSource): void {
+    this.#sources.set(name, source, { ttlMs: SOURCE_MS_MAX })
+    this.#parts.metrics.sourcesKept(this.#parts.plugin.name, this.#sources.size)
+  }
+
+  #seal(key: Key, plain: Buffer): Buffer {
+    const writing = this.#current()
+    const nowMs = this.#parts.time.monotonicMs()
+    if (nowMs > writing.untilMs) throw expired(writing, this.#parts.time.wallMs(), nowMs)
+    const head = encodeDataHead(plain.length + SEED_OVERHEAD_BYTES)
+    const { tail, seed, onWrite } = writing
+    const at = this.#prefix.length + head.length
+    const value = Buffer.allocUnsafe(at + plain.length + SEED_OVERHEAD_BYTES + tail.length)
+    this.#prefix.copy(value)
+    head.copy(value, this.#prefix.length)
+    tail.copy(value, seed.sealInto(value, at, { plain, key }))
+    onWrite()
+    return value
+  }
+
+  #current(): Writing {
+    if (this.#writing === undefined) throw new StorageError('sealed', 'got unexpected nil transformer')
+    return this.#writing
+  }
+
+  #open(key: Key, sealed: Buffer): Plain | Promise<Plain> {
+    const split = splitData(sealed)
+    const known = split && this.#sources.get(split.rest.toString('latin1'))
+    // Without a current key nobody can tell what is stale.
+    const writing = this.#current()
+    if (split !== undefined && known !== undefined) return openBy(known, split.data, { key, writing })
+    const object = decodeObject(sealed)
+    const name = sourceKey(object.source)
+    const same = this.#sources.get(name)
+    if (same !== undefined) {
+      if (split !== undefined) this.#keep(split.rest.toString('latin1'), same)
+      return openBy(same, object.data, { key, writing })
+    }
+    return this.#ask(name, object.source).then((source) =>
+      openBy(source, object.data, { key, writing: this.#current() }),
+    )
+  }
+
+  /** Asks the plugin once for all who need the source at the same time. */
+  #ask(name: string, source: SealedSource): Promise<OpenSource> {
+    const asked = this.#asked.get(name)
+    if (asked !== undefined) return asked
+    this.#parts.metrics.missed()
+    const asking = this.#decrypt(name, source).finally(() => this.#asked.delete(name))
+    this.#asked.set(name, asking)
+    return asking
+  }
+
+  async #decrypt(name: string, source: SealedSource): Promise<OpenSource> {
+    const { plugin, nonces } = this.#parts
+    const bytes = await plugin.call(decrypt, encodeDecrypt(source, randomUUID())).catch((error: unknown) => {
+      if (!(error instanceof StorageError)) throw error
+      throw new StorageError(error.code, `failed to decrypt DEK, error: ${error.message}`, { cause: error.cause })
+    })
+    try {
+      const opened = this.#opened(
+        source,
+        source.type === sourceTypes.seed ? seedOf(bytes, nonces) : aesKeyOf(bytes, nonces),
+      )
+      this.#keep(name, opened)
+      return opened
+    } finally {
+      bytes.fill(0)
+    }
+  }
+}
+
+type Reading = { readonly key: Key; readonly writing: Writing }
+
+function openBy({ source, keyId, type, onRead }: OpenSource, data: Buffer, { key, writing }: Reading): Plain {
+  onRead()
+  return { value: source.open(data, key), stale: keyId !== writing.keyId || type !== sourceTypes.seed }
+}
+
+function expired({ keyId, untilMs }: Writing, wallMs: number, nowMs: number): StorageError {
+  const [end, now] = [wallMs - (nowMs - untilMs), wallMs].map((ms) => new Date(ms).toISOString().replace(/\.\d+/, ''))
+  const what = `encryptedDEKSource with keyID hash ${JSON.stringify(hashOf(keyId))}`
+  return new StorageError('sealed', `${what} expired at ${end} (current time is ${now})`)
+}

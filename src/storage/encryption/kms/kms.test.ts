@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { KmsPluginServer, PluginKeys } from '../../../../test/harness/kms-plugin.ts'
+import { Metrics } from '../../../lib/metrics.ts'
+import { systemTime, type Time } from '../../../lib/timers.ts'
+import { isCode } from '../../errors.ts'
+import { Nonces } from '../nonces.ts'
+import { ProviderList } from '../provider-list.ts'
+import { KmsV1 } from './kms-v1.ts'
+import { KmsV2 } from './kms-v2.ts'
+import { KmsMetrics } from './metrics.ts'
+import { KmsPlugin } from './plugin.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-kms-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+let sockets = 0
+const socket = (): string => join(folder, `${++sockets}.sock`)
+
+const log = (): void => undefined
+const key = '/registry/secrets/default/a'
+const plain = Buffer.from('a value that nobody is to see')
+
+/** A clock that a test can move on. */
+function movable(): { readonly time: Time; moveOn(ms: number): void } {
+  let offsetMs = 0
+  const time = {
+    ...systemTime,
+    monotonicMs: () => systemTime.monotonicMs() + offsetMs,
+    wallMs: () => systemTime.wallMs() + offsetMs,
+  }
+  return {
+    time,
+    moveOn: (ms) => {
+      offsetMs += ms
+    },
+  }
+}
+
+function partsOf(path: string, time: Time = systemTime, timeoutMs = 10_000) {
+  const metrics = new KmsMetrics(new Metrics(), 'server', time)
+  const plugin = new KmsPlugin({ name: 'plugin', path, timeoutMs }, { time, log, metrics })
+  return { plugin, nonces: new Nonces(), metrics, time, log }
+}
+
+describe('KMS v2', () => {
+  test('one call to write any number of values, one to read those of another server', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    using first = new KmsV2(partsOf(server.path))
+    await first.start()
+    const list = new ProviderList([first.provider])
+    const stored = await list.toStorage(key, plain)
+    assert.ok(stored.subarray(0, 23).equals(Buffer.from('k8s:enc:kms:v2:plugin:\n')))
+    assert.ok(!stored.includes(plain))
+    assert.ok(!(await list.toStorage(key, plain)).equals(stored), 'each value has a key and a nonce of its own')
+    assert.deepEqual(list.fromStorage(key, stored), { value: plain, stale: false })
+    assert.deepEqual(server.calls, ['v2 Status', 'v2 Encrypt'])
+
+    using second = new KmsV2(partsOf(server.path))
+    await second.start()
+    const other = new ProviderList([second.provider])
+    const reads = [other.fromStorage(key, stored), other.fromStorage(key, stored)]
+    assert.ok(reads.every((read) => read instanceof Promise))
+    for (const read of await Promise.all(reads)) assert.deepEqual(read, { value: plain, stale: false })
+    assert.deepEqual(server.calls.slice(2), ['v2 Status', 'v2 Encrypt', 'v2 Decrypt'])
+    assert.deepEqual(other.fromStorage(key, stored), { value: plain, stale: false }, 'now without a promise')
+  })
+
+  test('the key in etcd is authenticated', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    using kms = new KmsV2(partsOf(server.path))
+    await kms.start()
+    const stored = await kms.provider.seal(key, plain)
+    const sealed = stored.subarray(kms.provider.prefix.length)
+    assert.throws(() => kms.provider.open('/registry/secrets/default/b', sealed), /message authentication failed/)
+  })
+
+  test('a new id of the key makes a new seed, and values of the old one stale', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    const { time, moveOn } = movable()
+    using kms = new KmsV2(partsOf(server.path, time))
+    await kms.start()
+    const list = new ProviderList([kms.provider])
+    const old = await list.toStorage(key, plain)
+    server.keyId = 'key-2'
+    moveOn(21_000)
+    assert.equal(await kms.health.fault(), undefined)
+    assert.deepEqual(list.fromStorage(key, old), { value: plain, stale: true })
+    const renewed = await list.toStorage(key, plain)
+    assert.ok(renewed.includes('key-2') && !renewed.includes('key-1'))
+    assert.deepEqual(list.fromStorage(key, renewed), { value: plain, stale: false })
+  })
+
+  test('without the plugin reads go on, writes for three minutes', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    const { time, moveOn } = movable()
+    using kms = new KmsV2(partsOf(server.path, time, 300))
+    await kms.start()
+    const list = new ProviderList([kms.provider])
+    const stored = await list.toStorage(key, plain)
+    await server.stop()
+    moveOn(60_000)
+    assert.match((await kms.health.fault()) ?? '', /^rpc error: code = /)
+    assert.ok((await list.toStorage(key, plain)).length > 0)
+    moveOn(3 * 60_000)
+    const isExpired = (error: unknown): boolean =>
+      isCode(error, 'sealed') &&
+      /^encryptedDEKSource with keyID hash "sha256:\w{64}" expired at /.test(String(error).slice(14))
+    assert.throws(() => list.toStorage(key, plain), isExpired)
+    assert.deepEqual(list.fromStorage(key, stored), { value: plain, stale: false })
+    await server.start()
+    moveOn(60_000)
+    assert.equal(await kms.health.fault(), undefined)
+    assert.deepEqual(list.fromStorage(key, await list.toStorage(key, plain)), { value: plain, stale: false })
+  })
+
+  test('a plugin that was never there, or is not well', async () => {
+    const path = socket()
+    using kms = new KmsV2(partsOf(path, systemTime, 200))
+    await kms.start()
+    const isSealed = (error: unknown): boolean =>
+      isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
+    assert.throws(() => kms.provider.seal(key, plain), isSealed)
+    assert.throws(() => kms.provider.open(key, Buffer.from('x')), isSealed)
+
+    await using server = new KmsPluginServer(path)
+    server.healthz = 'sick'
+    await server.start()
+    const { time, moveOn } = movable()
+    using sick = new KmsV2(partsOf(path, time))
+    await sick.start()
+    const why = 'kmsv2 Provider plugin is not healthy, error: got unexpected healthz status: sick'
+    assert.equal(await sick.health.fault(), why)
+    const stored = await sick.provider.seal(key, plain)
+    assert.deepEqual(await sick.provider.open(key, stored.subarray(sick.provider.prefix.length)), {
+      value: plain,
+      stale: false,
+    })
+    Object.assign(server, { healthz: 'ok', version: 'v2beta1' })
+    moveOn(21_000)
+    const changed = 'KMSv2 API version should not change after the initial status response version v2, got v2beta1'
+    assert.equal(await sick.health.fault(), `kmsv2 Provider plugin is not healthy, error: ${changed}`)
+    Object.assign(server, { version: 'v2', keyId: '' })
+    moveOn(21_000)
+    assert.match((await sick.health.fault()) ?? '', /got invalid KMSv2 KeyID hash "": keyID is empty$/)
+  })
+
+  test('a key that the plugin has lost', async () => {
+    const keys = new PluginKeys()
+    await using server = new KmsPluginServer(socket(), keys)
+    await server.start()
+    using kms = new KmsV2(partsOf(server.path))
+    await kms.start()
+    const stored = await kms.provider.seal(key, plain)
+    server.keyId = 'key-2'
+    keys.lose('key-1')
+    using later = new KmsV2(partsOf(server.path))
+    await later.start()
+    const reading = new ProviderList([later.provider]).fromStorage(key, stored)
+    await assert.rejects(
+      async () => reading,
+      (error) =>
+        isCode(error, 'corrupt') &&
+        String(error).endsWith('failed to decrypt DEK, error: rpc error: code = Unknown desc = key key-1 is gone'),
+    )
+  })
+
+  test('values that are none', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    using kms = new KmsV2(partsOf(server.path))
+    await kms.start()
+    for (const [bytes, why] of [
+      ['', /encrypted data is empty/],
+      ['ff', /proto/],
+      ['0a', /proto/],
+      ['0a0100', /encrypted DEK source is empty/],
+      ['0a01001a0100', /keyID is empty/],
+      ['0a01001a010012016b2802', /unknown encryptedDEKSourceType: 2/],
+      ['0a01001a010012016b22030a0161', /annotations: Invalid value: "a"/],
+    ] as const) {
+      assert.throws(() => kms.provider.open(key, Buffer.from(bytes, 'hex')), why, bytes)
+    }
+  })
+})
+
+describe('KMS v1', () => {
+  test('a key for each value; those that are kept need no call', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    using kms = new KmsV1({ ...partsOf(server.path), keysMax: 2 })
+    const list = new ProviderList([kms.provider])
+    const stored = await Promise.all(['a', 'b', 'c'].map(async (name) => list.toStorage(name, plain)))
+    assert.deepEqual([...new Set(server.calls)], ['v1 Version', 'v1 Encrypt'])
+    const [a, , c] = stored
+    assert.ok(a !== undefined && c !== undefined)
+    assert.ok(!a.includes(plain))
+    assert.deepEqual(list.fromStorage('c', c), { value: plain, stale: false })
+    const asked = list.fromStorage('a', a)
+    assert.ok(asked instanceof Promise)
+    assert.deepEqual(await asked, { value: plain, stale: false })
+    assert.equal(server.calls.at(-1), 'v1 Decrypt')
+    assert.equal(await kms.health.fault(), undefined)
+    for (const bytes of ['', '00', '0005aabb']) {
+      assert.throws(
+        () => kms.provider.open(key, Buffer.from(bytes, 'hex')),
+        /failed to read uint16 length prefixed data/,
+      )
+    }
+  })
+
+  test('without the plugin nothing is written', async () => {
+    using kms = new KmsV1({ ...partsOf(socket(), systemTime, 200), keysMax: 10 })
+    await assert.rejects(
+      async () => kms.provider.seal(key, plain),
+      (error) => isCode(error, 'sealed'),
+    )
+    const why =
+      /^failed to perform encrypt section of the healthz check for KMS Provider plugin, error: failed get version/
+    assert.match((await kms.health.fault()) ?? '', why)
+  })
+})

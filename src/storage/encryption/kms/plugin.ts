@@ -1,0 +1,73 @@
+/** A KMS plugin behind a Unix domain socket: calls with a deadline, and errors in upstream's words. */
+import { Channel, type Method } from '../../../etcd/channel.ts'
+import { Endpoints } from '../../../etcd/endpoints.ts'
+import { type EtcdCode, EtcdError } from '../../../etcd/errors.ts'
+import { unixEndpoint } from '../../../etcd/unix-socket.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Time } from '../../../lib/timers.ts'
+import { StorageError } from '../../errors.ts'
+import type { KmsMetrics } from './metrics.ts'
+
+export type PluginOptions = {
+  readonly name: string
+  /** Of the socket; `@name`: in the abstract namespace. */
+  readonly path: string
+  readonly timeoutMs: number
+}
+
+export type PluginParts = { readonly time: Time; readonly log: Log; readonly metrics: KmsMetrics }
+
+export class KmsPlugin implements Disposable {
+  readonly name: string
+  readonly #endpoints: Endpoints
+  readonly #channel: Channel
+  readonly #metrics: KmsMetrics
+
+  constructor({ name, path, timeoutMs }: PluginOptions, { time, log, metrics }: PluginParts) {
+    this.name = name
+    this.#metrics = metrics
+    this.#endpoints = new Endpoints({ urls: [unixEndpoint(path)], tls: undefined, clock: time, log })
+    this.#channel = new Channel({ endpoints: this.#endpoints, clock: time, timeoutMs })
+  }
+
+  /** Fails with a StorageError: 'sealed' if there was no answer, 'corrupt' if the plugin refused. */
+  async call<T>(method: Method<T>, frame: Buffer): Promise<T> {
+    const done = this.#metrics.measureCall(this.name, method.path)
+    try {
+      const answer = await this.#channel.unary(method, frame)
+      done('OK')
+      return answer
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error
+      done(goCodeOf(error.code))
+      const code = withoutAnswer.has(error.code) ? 'sealed' : 'corrupt'
+      throw new StorageError(code, `rpc error: code = ${goCodeOf(error.code)} desc = ${error.message}`, {
+        cause: error,
+      })
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#endpoints.close()
+  }
+}
+
+/** gRPC in Go has one l less. */
+const goCodeOf = (code: EtcdCode): string => (code === 'Cancelled' ? 'Canceled' : code)
+
+/** The plugin cannot be reached, or is too slow, or too busy: the same call may succeed later. */
+const withoutAnswer: ReadonlySet<EtcdCode> = new Set([
+  'Unavailable',
+  'DeadlineExceeded',
+  'Cancelled',
+  'ResourceExhausted',
+  'Aborted',
+])
+
+/** A plugin answers the same question twice without harm, so every call may be repeated. */
+export const kmsMethod = <T>(path: string, read: Method<T>['read']): Method<T> => ({
+  path,
+  read,
+  isRead: true,
+  requireLeader: false,
+})

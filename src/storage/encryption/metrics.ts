@@ -1,0 +1,65 @@
+/** The metrics of encryption at rest, as upstream: how often and how long, by provider. */
+import type { Clock } from '../../lib/clock.ts'
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../../lib/metrics.ts'
+
+export type Transformation = 'from_storage' | 'to_storage'
+
+const durationBuckets: readonly number[] = Array.from({ length: 25 }, (_, at) => 5e-6 * 2 ** at)
+
+/** Of one resource. A provider is named by its prefix. */
+export type TransformationMeter = {
+  readonly nowMs: () => number
+  readonly count: (
+    type: Transformation,
+    prefix: string,
+    outcome: { readonly ms: number; readonly isOk: boolean },
+  ) => void
+}
+
+type Series = { readonly ok: Count; readonly failed: () => Count; readonly duration: Distribution }
+
+export class TransformationMetrics {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #operations: Counter
+  readonly #durations: Histogram
+
+  constructor(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+    this.#operations = metrics.counter({
+      name: 'apiserver_storage_transformation_operations_total',
+      help: "Total number of transformations. Successful transformation will have a status 'OK' and a varied status string when the transformation fails. The status, resource, and transformation_type fields can be used for alerting purposes. For example, you can monitor for encryption/decryption failures using the transformation_type (e.g., from_storage for decryption and to_storage for encryption). Additionally, these fields can be used to ensure that the correct transformers are applied to each resource.",
+      labels: ['resource', 'status', 'transformation_type', 'transformer_prefix'],
+    })
+    this.#durations = metrics.histogram(
+      {
+        name: 'apiserver_storage_transformation_duration_seconds',
+        help: 'Latencies in seconds of value transformation operations.',
+        labels: ['transformation_type', 'transformer_prefix'],
+      },
+      durationBuckets,
+    )
+  }
+
+  /** `resource`: `secrets`, `deployments.apps`. */
+  meterOf(resource: string): TransformationMeter {
+    const known = new Map<string, Series>()
+    const seriesOf = (type: Transformation, prefix: string): Series => {
+      const series = {
+        ok: this.#operations.with(resource, 'OK', type, prefix),
+        failed: () => this.#operations.with(resource, 'Unknown', type, prefix),
+        duration: this.#durations.with(type, prefix),
+      }
+      known.set(type + prefix, series)
+      return series
+    }
+    return {
+      nowMs: this.#clock.monotonicMs,
+      count: (type, prefix, { ms, isOk }) => {
+        const { ok, failed, duration } = known.get(type + prefix) ?? seriesOf(type, prefix)
+        if (isOk) ok.add()
+        else failed().add()
+        duration.observe(ms / 1000)
+      },
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** NaCl's secretbox, XSalsa20-Poly1305: a random nonce of 24 bytes, a tag of 16 bytes, the ciphertext. */
+import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
+import type { KeyObject } from 'node:crypto'
+import type { Key } from '../engine.ts'
+import { type Cipher, tooShort, unreadable } from './cipher.ts'
+import type { Nonces } from './nonces.ts'
+
+const NONCE_BYTES = 24
+
+export type Salsa = typeof xsalsa20poly1305
+
+/** Node has no Salsa20. Few configurations need it, so it is loaded for those only. */
+export const loadSalsa = async (): Promise<Salsa> => (await import('@noble/ciphers/salsa.js')).xsalsa20poly1305
+
+export class Secretbox implements Cipher {
+  /** The bytes of a Buffer are not part of a heap snapshot. */
+  readonly #secret: Buffer
+  readonly #nonces: Nonces
+  readonly #salsa: Salsa
+
+  constructor(secret: KeyObject, nonces: Nonces, salsa: Salsa) {
+    this.#secret = secret.export()
+    this.#nonces = nonces
+    this.#salsa = salsa
+  }
+
+  seal(prefix: Buffer, plain: Buffer): Buffer {
+    const nonce = Buffer.allocUnsafe(NONCE_BYTES)
+    this.#nonces.fill(nonce, 0, NONCE_BYTES)
+    return Buffer.concat([prefix, nonce, this.#salsa(this.#secret, nonce).encrypt(plain)])
+  }
+
+  open(sealed: Buffer, _key: Key): Buffer {
+    if (sealed.length < NONCE_BYTES) throw tooShort()
+    try {
+      const opened = this.#salsa(this.#secret, sealed.subarray(0, NONCE_BYTES)).decrypt(sealed.subarray(NONCE_BYTES))
+      return Buffer.from(opened.buffer, opened.byteOffset, opened.byteLength)
+    } catch (cause) {
+      // Upstream says this of every box that cannot be opened.
+      throw unreadable('output array was not large enough for encryption', cause)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Decrypts the events of a resource between the feed and the cache, in their order. What can be decrypted at once passes in the same turn,
+ * for as long as a slice of time lasts; the rest, and what a plugin has to be asked for, is held, and whatever follows waits behind it.
+ */
+import { Deque } from '../lib/deque.ts'
+import { Slices } from '../lib/slices.ts'
+import { inTime, type Time } from '../lib/timers.ts'
+import type { FeedEvent, Revision } from './engine.ts'
+import { StorageError } from './errors.ts'
+import type { Transformer } from './transform.ts'
+
+/** Events that are held; beyond that the resource is listed again. */
+const HELD_BYTES_MAX = 64 << 20
+/** Events whose keys a plugin is asked for at the same time. */
+const ASKED_MAX = 32
+/** Memory that an event takes besides its value. */
+const EVENT_BYTES = 200
+
+/** The value is as the server wrote it. */
+export type OpenedEvent = FeedEvent & {
+  /** Why the value cannot be read; it is as stored then. */
+  readonly fault?: StorageError
+}
+
+export type OpenedEventsOptions = {
+  readonly transformer: Transformer
+  readonly time: Time
+  /** All events of a revision are in one call. */
+  readonly onEvents: (events: readonly OpenedEvent[]) => void
+  /** Events were lost: the plugin does not answer, or too many were held. */
+  readonly onGap: () => void
+}
+
+type Opening = OpenedEvent | Promise<OpenedEvent>
+
+type Held = { readonly event: FeedEvent; opening: Opening | undefined }
+
+export class OpenedEvents {
+  readonly #options: OpenedEventsOptions
+  readonly #held = new Deque<Held>()
+  #heldBytes = 0
+  #isReleasing = false
+  /** Changes when what is held is dropped. */
+  #generation = 0
+  #moved = Promise.withResolvers<void>()
+
+  constructor(options: OpenedEventsOptions) {
+    this.#options = options
+  }
+
+  /** The revision of the first event that is held; undefined: there is none. */
+  get heldFrom(): Revision | undefined {
+    return this.#held.at(0)?.event.revision
+  }
+
+  push(events: readonly FeedEvent[]): void {
+    if (this.#held.length > 0) return this.#hold(events, 0)
+    const slices = new Slices(this.#options.time)
+    let opened: OpenedEvent[] | undefined
+    let groupStart = 0
+    for (const [at, event] of events.entries()) {
+      if (event.revision !== events[groupStart]?.revision) {
+        groupStart = at
+        if (slices.isOver) return this.#passSome(events, opened, at)
+      }
+      const one = this.#openNow(event)
+      if (one === undefined || one instanceof Promise) {
+        return this.#passSome(events, opened, groupStart, { event, opening: one })
+      }
+      // Nearly all resources are not encrypted: their events pass as they are.
+      if (one !== event) opened ??= events.slice(0, at)
+      opened?.push(one)
+    }
+    this.#options.onEvents(opened ?? events)
+  }
+
+  /** Resolves when no event up to this revision is held any more; false: not within this time. */
+  async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
+    const { time } = this.#options
+    const untilMs = time.monotonicMs() + timeoutMs
+    while ((this.heldFrom ?? Number.POSITIVE_INFINITY) <= revision) {
+      const leftMs = untilMs - time.monotonicMs()
+      if (leftMs <= 0) return false
+      await inTime(this.#moved.promise, leftMs, { late: () => undefined, timers: time })
+    }
+    return true
+  }
+
+  /** Drops what is held. */
+  clear(): void {
+    this.#generation++
+    this.#held.clear()
+    this.#heldBytes = 0
+    this.#isReleasing = false
+    this.#move()
+  }
+
+  #passSome(
+    events: readonly FeedEvent[],
+    opened: readonly OpenedEvent[] | undefined,
+    count: number,
+    asked?: Held,
+  ): void {
+    // Held first: until the consumer has seen the others, it has nothing of what follows.
+    this.#hold(events, count, asked)
+    if (count > 0) this.#options.onEvents((opened ?? events).slice(0, count))
+  }
+
+  /** `asked`: one of the events, which is being opened. */
+  #hold(events: readonly FeedEvent[], from: number, asked?: Held): void {
+    for (const event of events.slice(from)) {
+      const opening = event === asked?.event ? asked.opening : undefined
+      // Received bytes are borrowed.
+      this.#held.push({ event: { ...event, value: Buffer.from(event.value) }, opening })
+      this.#heldBytes += event.value.length + EVENT_BYTES
+    }
+    if (this.#heldBytes > HELD_BYTES_MAX) return this.#lose()
+    if (this.#isReleasing) return
+    this.#isReleasing = true
+    void this.#release()
+  }
+
+  /** The consumer is told before they are dropped: until then it has nothing of what is held. */
+  #lose(): void {
+    this.#options.onGap()
+    this.clear()
+  }
+
+  /** Delivers what is held. Never fails: an error that nobody foresaw makes the resource list itself again, as a gap does. */
+  async #release(): Promise<void> {
+    const generation = this.#generation
+    const slices = new Slices(this.#options.time)
+    while (this.#held.length > 0) {
+      await slices.turn()
+      if (generation !== this.#generation) return
+      let ready: OpenedEvent[]
+      try {
+        ready = await this.#ready(slices)
+      } catch {
+        if (generation === this.#generation) this.#lose()
+        return
+      }
+      if (generation !== this.#generation) return
+      this.#options.onEvents(ready)
+      if (generation !== this.#generation) return
+      this.#forget(ready.length)
+    }
+    this.#isReleasing = false
+  }
+
+  #forget(count: number): void {
+    for (let left = count; left > 0; left--) {
+      this.#heldBytes -= (this.#held.shift()?.event.value.length ?? 0) + EVENT_BYTES
+    }
+    this.#move()
+  }
+
+  /** Some whole revisions from the first on, at least one. */
+  async #ready(slices: Slices): Promise<OpenedEvent[]> {
+    const ready: OpenedEvent[] = []
+    for (let at = 0; at < this.#held.length; ) {
+      const group: Opening[] = []
+      const revision = this.#held.at(at)?.event.revision
+      for (; this.#held.at(at)?.event.revision === revision && at < this.#held.length; at++)
+        group.push(this.#opening(at))
+      const waits = group.some((one) => one instanceof Promise)
+      if (waits && ready.length > 0) break
+      if (waits) this.#askAhead(at)
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      for (const one of group) ready.push(one instanceof Promise ? await one : one)
+      if (waits || slices.isOver) break
+    }
+    return ready
+  }
+
+  #askAhead(from: number): void {
+    for (let at = from; at < Math.min(this.#held.length, from + ASKED_MAX); at++) this.#opening(at)
+  }
+
+  #opening(at: number): Opening {
+    const held = this.#held.at(at)
+    if (held === undefined) throw new Error('broken invariant: the event is held')
+    held.opening ??= this.#open(held.event)
+    return held.opening
+  }
+
+  /** Undefined: it has to wait. */
+  #openNow(event: FeedEvent): Opening | undefined {
+    try {
+      return this.#open(event)
+    } catch {
+      // The plugin does not answer: the same is met when the event is released.
+      return undefined
+    }
+  }
+
+  /** Fails if the value cannot be read at the moment. */
+  #open(event: FeedEvent): Opening {
+    if (event.type === 'delete') return event
+    const { key, value } = event
+    try {
+      const plain = this.#options.transformer.fromStorage(key, value)
+      if (!(plain instanceof Promise)) return plain.value === value ? event : { ...event, value: plain.value }
+      const opening = plain.then(
+        (opened): OpenedEvent => ({ ...event, value: opened.value }),
+        (error: unknown) => unreadable(event, error),
+      )
+      // It may be awaited later, or never.
+      opening.catch(() => undefined)
+      return opening
+    } catch (error) {
+      return unreadable(event, error)
+    }
+  }
+
+  #move(): void {
+    this.#moved.resolve()
+    this.#moved = Promise.withResolvers()
+  }
+}
+
+function unreadable(event: FeedEvent, error: unknown): OpenedEvent {
+  if (error instanceof StorageError && error.code === 'corrupt') return { ...event, fault: error }
+  throw error
+}
