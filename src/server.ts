@@ -47,6 +47,7 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { createEncryption } from './encryption.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
@@ -69,7 +70,6 @@ import { addStorageSize, SIZE_POLL_MS } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
-import { identity } from './storage/transform.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
@@ -171,9 +171,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
   const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
-  const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
+  const time = { ...systemTimers, ...clock }
+  const serverId = serverName(hostname())
+  const encryption = parts.use(await createEncryption(config, { root, time, log, metrics, serverId }))
+  const { transformer } = encryption
+  const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
+  const cache = parts.use(new Cache({ engine, store, transformer, root, clock, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.allowedMetricLabels)
@@ -192,14 +196,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
+    encryption: encryption.checks,
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
-  const time = { ...systemTimers, ...clock }
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
-  const serverId = serverName(hostname())
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
@@ -403,7 +406,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     delayMs: config.stopDelayMs,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  const looking = [...reloaders, ...(jwtIssuers?.reloader === undefined ? [] : [jwtIssuers.reloader])]
+  const others = [jwtIssuers?.reloader, encryption.reloader].filter((one) => one !== undefined)
+  const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })

@@ -44,6 +44,7 @@ test('flags become one frozen configuration', () => {
       media: 'json',
       compactionMs: 300_000,
     },
+    encryption: null,
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',

@@ -15,6 +15,7 @@ import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetricLabels } from './metric-labels.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
+import { type EncryptionConfig, readEncryption } from './encryption.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { readFlagFile } from './flag-file.ts'
 import { type FlagName, flags } from './flags.ts'
@@ -49,6 +50,8 @@ export type Config = {
     /** 0: this server does not compact etcd. */
     readonly compactionMs: number
   }
+  /** Null: nothing is encrypted in the database. */
+  readonly encryption: EncryptionConfig | null
   readonly bindAddress: string
   /** 0: any free port; used by tests only. */
   readonly port: number
@@ -143,6 +146,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   const isOpen = isOpenByFlags(authorization)
   return {
     etcd: readEtcd(values),
+    encryption: readEncryption(values, featureGates),
     bindAddress,
     port: readPort(values),
     advertiseAddress,

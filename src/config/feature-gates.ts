@@ -54,6 +54,7 @@ export const gatesActedOn: readonly string[] = [
   'InPlacePodVerticalScalingAllocatedStatus',
   'JobManagedBy',
   'JobPodReplacementPolicy',
+  'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
   'ListFromCacheSnapshot',
   'MatchLabelKeysInPodTopologySpread',

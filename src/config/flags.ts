@@ -43,6 +43,17 @@ const flagTable = {
     default: '5m0s',
     help: 'How long history is kept in etcd, at least. 0 leaves it to others to compact.',
   },
+  'encryption-provider-config': {
+    section: etcd,
+    type: 'string',
+    help: 'An EncryptionConfiguration: which resources are encrypted in the database, how, and with which keys.',
+  },
+  'encryption-provider-config-automatic-reload': {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'Use --encryption-provider-config anew when the file changes.',
+  },
   'event-ttl': { section: etcd, type: 'duration', default: '1h0m0s', help: 'How long events are kept.' },
   'storage-backend': { section: etcd, type: 'string', help: 'The one there is: etcd3.' },
   'storage-media-type': {

@@ -44,8 +44,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'default-watch-cache-size': '100',
     'delete-collection-workers': '1',
     'enable-garbage-collector': 'true',
-    'encryption-provider-config': '',
-    'encryption-provider-config-automatic-reload': 'false',
     'etcd-count-metric-poll-period': '1m0s',
     'etcd-db-metric-poll-interval': '30s',
     'etcd-healthcheck-timeout': '2s',

@@ -23,14 +23,14 @@ const cases: readonly [string, typeof good | typeof bad, string, boolean, string
   ],
 ]
 for (const [what, check, query, isHealthy, text] of cases) {
-  test(what, () => {
-    assert.deepEqual(checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
+  test(what, async () => {
+    assert.deepEqual(await checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
   })
 }
 
 const isDone = (): boolean => true
 
-test('only parts that are still to come are shown as excluded', () => {
+test('only parts that are still to come are shown as excluded', async () => {
   const checks = createChecks({
     etcdFault: () => undefined,
     isStarted: isDone,
@@ -38,7 +38,7 @@ test('only parts that are still to come are shown as excluded', () => {
     isBootstrapped: isDone,
     isStopping: () => false,
   })
-  const { text } = checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
+  const { text } = await checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
   const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))
   // Priority and fairness, object counts and aggregation.
   assert.deepEqual(

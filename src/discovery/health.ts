@@ -5,9 +5,11 @@ export type Endpoint = 'healthz' | 'livez' | 'readyz'
 export type HealthCheck = {
   readonly name: string
   /** The reason if the check fails, else undefined. */
-  readonly fault: () => string | undefined
+  readonly fault: () => string | undefined | Promise<string | undefined>
   /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
+  /** Whether /livez has the check, too: a restart of the server could help. */
+  readonly isForLiveness?: boolean
   /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
   readonly isAbsent?: boolean
 }
@@ -18,21 +20,25 @@ export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => voi
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
 export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
-  checks.filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
+  checks.filter(
+    ({ isForReadiness = false, isForLiveness = true }) =>
+      (!isForReadiness || endpoint === 'readyz') && (isForLiveness || endpoint !== 'livez'),
+  )
 
 /** Reasons are left out here: they are for those with access to the log. */
-export function checkHealth(
+export async function checkHealth(
   endpoint: Endpoint,
   checks: readonly HealthCheck[],
   { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
-): Health {
+): Promise<Health> {
   const excluded = new Set(query.getAll('exclude'))
-  const results = checks.map(({ name, fault, isAbsent = false }) => {
+  const checked = checks.map(async ({ name, fault, isAbsent = false }) => {
     if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
-    const isOk = fault() === undefined
+    const isOk = (await fault()) === undefined
     onChecked(endpoint, name, isOk)
     return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
   })
+  const results = await Promise.all(checked)
   const isHealthy = results.every(({ isOk }) => isOk)
   if (isHealthy && !query.has('verbose')) return { isHealthy, text: 'ok' }
   const unknown = [...excluded].map((name) => JSON.stringify(name)).join(',')
