@@ -61,6 +61,7 @@ import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Timers } from './lib/timers.ts'
+import { Overrides } from './overrides.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
@@ -178,14 +179,15 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
   const cache = parts.use(new Cache({ engine, store, transformer, root, clock, log }))
+  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.allowedMetricLabels)
-  const showSize = addStorageSize(metrics, readSize)
+  const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
   parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
   addProcessMetrics(metrics, clock)
   addServerMetrics(metrics, config.featureGates)
-  addCacheMetrics(metrics, cache)
+  addCacheMetrics(metrics, [cache, ...overrides.caches])
   const heldBytes = (): number => cache.stats().slabBytes
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, log }))
   const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false }
@@ -196,7 +198,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
-    encryption: encryption.checks,
+    others: [...encryption.checks, ...overrides.checks],
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
@@ -211,6 +213,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      overrideOf: overrides.of,
       metrics: new RequestMetrics(metrics),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
@@ -226,7 +229,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       parseToken,
       audit,
       uncountKeys: (prefix) => engine.forget(prefix),
-      readComponents: () => checkComponents(etcdServers(config), etcdFault()),
+      readComponents: () =>
+        checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
       createDocuments: (registry, explainAccess) =>
         createDocuments({
           registry,

@@ -53,6 +53,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'authenticators.ts': ['accounts.ts', 'admission', 'authentication', 'config', 'jwt-issuers.ts', 'webhooks'],
   'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
   'reload-metrics.ts': ['config'],
+  'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
   'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
   'resource-access.ts': [

@@ -2,7 +2,8 @@
 import type { Metrics } from '../lib/metrics.ts'
 import type { Cache } from './cache.ts'
 
-export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
+/** `caches`: one for each database. */
+export function addCacheMetrics(metrics: Metrics, caches: readonly Cache[]): void {
   const labels = ['resource']
   const objects = metrics.gauge({
     name: 'apiserver_storage_objects',
@@ -27,13 +28,18 @@ export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
   })
   metrics.onPrint(() => {
     for (const metric of [objects, version, watchers]) metric.clear()
-    for (const one of cache.resources()) {
-      objects.with(one.name).value = one.objects
-      version.with(one.name).value = one.revision
-      watchers.with(one.name).value = one.watchers
+    let [used, held] = [0, 0]
+    for (const cache of caches) {
+      for (const one of cache.resources()) {
+        objects.with(one.name).value = one.objects
+        version.with(one.name).value = one.revision
+        watchers.with(one.name).value = one.watchers
+      }
+      const { liveBytes, slabBytes } = cache.stats()
+      used += liveBytes
+      held += slabBytes
     }
-    const { liveBytes, slabBytes } = cache.stats()
-    bytes.with('used').value = liveBytes
-    bytes.with('held').value = slabBytes
+    bytes.with('used').value = used
+    bytes.with('held').value = held
   })
 }

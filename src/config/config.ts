@@ -41,9 +41,14 @@ export type StoreConfig =
   /** Gone when the process ends. */
   | { readonly kind: 'memory' }
 
+/** A resource and the etcd that has its objects. */
+export type EtcdOverride = { readonly group: string; readonly resource: string; readonly servers: readonly string[] }
+
 export type Config = {
   readonly etcd: {
     readonly store: StoreConfig
+    /** Resources that another etcd has. */
+    readonly overrides: readonly EtcdOverride[]
     readonly prefix: string
     /** The serialization of built-in objects in etcd. */
     readonly media: StorageMedia
@@ -215,10 +220,36 @@ function readEtcd(values: Values): Config['etcd'] {
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,
+    overrides: readOverrides(values, store),
     prefix: values.string('etcd-prefix'),
     media: media ?? 'json',
     compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
   }
+}
+
+/** `group/resource#servers`, with `;` between servers. */
+function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOverride[] {
+  const given = values.slice('etcd-servers-overrides')
+  if (given.length > 0 && kind !== 'etcd') {
+    values.fault(`--etcd-servers-overrides is not for --store=${kind}: leave one of them out`)
+  }
+  return given.flatMap((text) => {
+    const [name = '', list, ...more] = text.split('#')
+    const [group = '', resource, ...deeper] = name.split('/')
+    if (list === undefined || more.length > 0 || resource === undefined || deeper.length > 0) {
+      const form = 'group/resource#servers, where servers are URLs, semicolon separated'
+      values.fault(`--etcd-servers-overrides invalid, must be of format: ${form}`)
+      return []
+    }
+    const servers = list.split(';')
+    for (const server of servers) checkServer(values, 'etcd-servers-overrides', server)
+    return [{ group, resource, servers }]
+  })
+}
+
+function checkServer(values: Values, flag: string, server: string): void {
+  if (/^https?:$/.test(URL.parse(server)?.protocol ?? '')) return
+  values.fault(`--${flag}: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
 }
 
 const storeKinds = ['etcd', 'sqlite', 'memory'] as const
@@ -246,11 +277,7 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
     values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
-  for (const server of servers) {
-    if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
-      values.fault(`--etcd-servers: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
-    }
-  }
+  for (const server of servers) checkServer(values, 'etcd-servers', server)
   const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   if (kind === 'memory') return { kind }

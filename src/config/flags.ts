@@ -18,6 +18,11 @@ const misc = 'Misc'
 
 const flagTable = {
   'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'etcd-servers-overrides': {
+    section: etcd,
+    type: 'list',
+    help: 'Resources that another etcd has: group/resource#servers, as in /events#http://127.0.0.1:2479;http://127.0.0.2:2479.',
+  },
   'data-dir': {
     section: etcd,
     type: 'string',

@@ -48,7 +48,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'etcd-db-metric-poll-interval': '30s',
     'etcd-healthcheck-timeout': '2s',
     'etcd-readycheck-timeout': '2s',
-    'etcd-servers-overrides': '',
     'lease-reuse-duration-seconds': '60',
     'watch-cache-sizes': '',
   },

@@ -15,8 +15,8 @@ export type Vitals = {
   /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
-  /** Those of KMS plugins, if there are any. */
-  readonly encryption?: readonly HealthCheck[]
+  /** Those of KMS plugins and of further databases, if there are any. */
+  readonly others?: readonly HealthCheck[]
 }
 
 const hooks: readonly string[] = [
@@ -85,14 +85,14 @@ export function createChecks({
   isFilled,
   isBootstrapped,
   isStopping,
-  encryption = [],
+  others = [],
 }: Vitals): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
     { name: 'ping', fault: isFine },
     { name: 'log', fault: isFine },
     { name: 'etcd', fault: etcdFault },
     { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
-    ...encryption,
+    ...others,
     { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
   ]
   for (const hook of hooks) {

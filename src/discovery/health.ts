@@ -8,6 +8,8 @@ export type HealthCheck = {
   readonly fault: () => string | undefined | Promise<string | undefined>
   /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
+  /** It is asked for by its name only, and does not count for the whole. */
+  readonly isSeparate?: boolean
   /** Whether /livez has the check, too: a restart of the server could help. */
   readonly isForLiveness?: boolean
   /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
@@ -32,12 +34,14 @@ export async function checkHealth(
   { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
 ): Promise<Health> {
   const excluded = new Set(query.getAll('exclude'))
-  const checked = checks.map(async ({ name, fault, isAbsent = false }) => {
-    if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
-    const isOk = (await fault()) === undefined
-    onChecked(endpoint, name, isOk)
-    return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
-  })
+  const checked = checks
+    .filter(({ isSeparate = false }) => !isSeparate)
+    .map(async ({ name, fault, isAbsent = false }) => {
+      if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
+      const isOk = (await fault()) === undefined
+      onChecked(endpoint, name, isOk)
+      return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
+    })
   const results = await Promise.all(checked)
   const isHealthy = results.every(({ isOk }) => isOk)
   if (isHealthy && !query.has('verbose')) return { isHealthy, text: 'ok' }
