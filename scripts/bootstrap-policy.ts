@@ -34,6 +34,7 @@ const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly
   { gate: 'VolumeAttributesClass', isOn: false },
   { gate: 'ClusterTrustBundle', isOn: false },
   { gate: 'StorageVersionMigrator', isOn: false },
+  { gate: 'ComponentFlagz', isOn: false },
   { gate: 'ComponentStatusz', isOn: false },
   { gate: 'KubeletServiceAccountTokenForCredentialProviders', isOn: false },
   { gate: 'MultiCIDRServiceAllocator', isOn: true },

@@ -26,6 +26,9 @@ import { createAllocators, type ResourceObjects, type ServiceAllocators } from '
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
+import { SlowRequests } from './slow-requests.ts'
+import type { Traces } from './tracing/tracing.ts'
+import { DECISIONS, DETAILS, Verbosity } from './lib/verbosity.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Fillable } from './cache/first-fill.ts'
 import type { ReadAccess } from './controllers/read-access.ts'
@@ -52,6 +55,7 @@ import { refusal } from './authorization/refusal.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
+import { Cors } from './gate/cors.ts'
 import { createGate } from './gate/gate.ts'
 import { InFlight } from './gate/in-flight.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -61,7 +65,7 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, named } from './lib/log.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
@@ -91,6 +95,8 @@ import { ReceivedAnswers } from './webhooks/received.ts'
 export type Surroundings = {
   readonly clock: Clock
   readonly log: Log
+  /** Absent: as little as possible is logged. */
+  readonly verbosity?: Verbosity
   readonly ids: Ids
   /** Returns a number from 0 to below 1. */
   readonly random: () => number
@@ -122,8 +128,12 @@ export type ControlPlaneParts = {
   readonly issuers: Pick<JwtIssuers, 'authenticate'> | undefined
   /** The one that the issuers have, too. */
   readonly parseToken: ParseToken
+  /** Undefined: nothing is traced. */
+  readonly traces: Traces | undefined
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
+  /** Whether the server stops, and clients are to go elsewhere. */
+  readonly isLeaving: () => boolean
   /** Nothing is stored below this key any longer: its metrics are removed. */
   readonly uncountKeys: (prefix: Key) => void
   /** Checks the components of the cluster, and returns ComponentStatuses. */
@@ -160,7 +170,7 @@ export type ControlPlane = AsyncDisposable & {
 }
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
-  const { clock, log, ids, random, findHost } = surroundings
+  const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
   const { cache, store, metrics, overrideOf = () => undefined } = parts
   const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
   const { allowsPrivileged, etcd, services } = config
@@ -222,7 +232,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     mutatingCredentials: mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
     validatingCredentials:
       validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
-    log,
+    log: named(log, 'webhooks'),
   })
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
@@ -235,10 +245,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     },
     metrics: parts.authorizationMetrics,
     gates: config.featureGates,
-    log,
+    log: named(log, 'access'),
     random,
     answerPattern: (question) => patterns.answer(question),
-    logsDecisions: config.logging.logsDecisions,
+    logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
   })
   const { authorize, rightsOf } = authorizers.chain
   const ownHandle: HandleAs = (request, user) => handle(request, user)
@@ -325,7 +335,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     objects,
     clock,
     random,
-    log,
+    log: named(log, 'access'),
   })
   const { authenticate, authenticateToken, authorities } = authenticators
   const gate = createGate({
@@ -334,7 +344,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     clock,
     requestTimeoutMs: config.requestTimeoutMs,
-    onDecided: (decision, ms) => parts.authorizationMetrics.decided(decision, ms),
+    onDecided: (decision, spent) => {
+      parts.authorizationMetrics.decided(decision, spent.authorizationMs)
+      metrics.filtered(spent)
+    },
   })
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handleRequest = createHandle({
@@ -364,6 +377,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         kubelet: config.kubelet,
         gates: config.featureGates,
         findHost,
+        tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
         random,
       }),
     }),
@@ -371,12 +385,17 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
     ),
     metrics,
+    isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,
+    traces: parts.traces,
     clock,
-    log,
-    logsRequests: config.logging.isVerbose,
+    log: named(log, 'handle'),
+    logsRequests: () => verbosity.isOn(DETAILS, 'handle'),
+    slow: new SlowRequests(named(log, 'handle')),
     newAuditId: ids.uid,
     onContext: surroundings.onContext,
+    cors: config.serving.corsOrigins.length === 0 ? undefined : new Cors(config.serving.corsOrigins),
+    isLeaving: parts.isLeaving,
     constantHeaders:
       config.strictTransportSecurity === null ? {} : { 'strict-transport-security': config.strictTransportSecurity },
   })
@@ -420,6 +439,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     [Symbol.asyncDispose]: dispose,
   }
 }
+
+const hasSubresource = (resource: Resource | undefined, subresource: string): boolean =>
+  resource !== undefined && (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
 
 const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const

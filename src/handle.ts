@@ -1,7 +1,8 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
-import type { RequestContext, RequestInfo } from './api/context.ts'
+import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
+import type { Span } from './api/span.ts'
 import { anonymousUser, type User } from './api/user.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
@@ -9,14 +10,19 @@ import type { Documents } from './discovery/documents.ts'
 import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Classifier, Flow } from './flow/classifier.ts'
+import type { Cors } from './gate/cors.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
+import { refusalOf } from './gate/leaving.ts'
+import { endedRequest, reportedDryRun } from './gate/reported-request.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { ownInTime } from './lib/timers.ts'
+import type { SlowRequests } from './slow-requests.ts'
+import type { Traces } from './tracing/tracing.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
@@ -25,17 +31,26 @@ export type HandlerParts = {
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
+  /** Whether there is such a resource, with such a subresource. */
+  readonly isServed: (info: ResourceInfo) => boolean
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
+  /** Undefined: nothing is traced. */
+  readonly traces: Traces | undefined
   readonly clock: Clock
   readonly log: Log
   /** Whether each request is logged. */
-  readonly logsRequests: boolean
+  readonly logsRequests: () => boolean
+  readonly slow: SlowRequests
   readonly newAuditId: () => string
   /** Called with each request before it is authenticated. */
   readonly onContext?: ((context: RequestContext) => void) | undefined
   /** Headers that every answer has. */
   readonly constantHeaders: Headers
+  /** Undefined: no other origins are allowed. */
+  readonly cors: Cors | undefined
+  /** Whether clients are told to come again, elsewhere. */
+  readonly isLeaving: () => boolean
 }
 
 /** Answers requests. With `knownUser` the request is not authenticated: so the server's own parts make requests. Never fails. */
@@ -45,6 +60,8 @@ export function createHandle(handlerParts: HandlerParts): Handle {
   const parts: LifeParts = { ...handlerParts, commonHeaders: new CommonHeaders(handlerParts.constantHeaders) }
   return async (request, knownUser) => {
     const auditId = givenAuditId(request) || parts.newAuditId()
+    const early = knownUser === undefined ? earlyAnswer(request, auditId, parts) : undefined
+    if (early !== undefined) return early
     const life = new Life(request, auditId, parts)
     let response: ApiResponse | Promise<ApiResponse>
     try {
@@ -56,6 +73,20 @@ export function createHandle(handlerParts: HandlerParts): Handle {
     // To return a promise takes two turns more than to await it.
     return response instanceof Promise ? await response : response
   }
+}
+
+/** Answered before anybody asks who it is: not measured and not audited, as upstream. */
+function earlyAnswer(request: ApiRequest, auditId: string, parts: LifeParts): ApiResponse | undefined {
+  const refusal = parts.isLeaving() ? refusalOf(request) : undefined
+  if (refusal !== undefined) {
+    const response = textResponse(refusal)
+    return { ...response, headers: { 'audit-id': auditId, ...response.headers }, endsConnection: true }
+  }
+  if (parts.cors === undefined || request.method !== 'OPTIONS') return undefined
+  const allowed = parts.cors.headersFor(request)
+  if (allowed === undefined) return undefined
+  const headers = { ...parts.commonHeaders.withoutFlow, 'audit-id': auditId, ...allowed }
+  return { status: 204, headers, body: Buffer.alloc(0) }
 }
 
 /** Node joins several headers of one name by a comma and a space; the first one counts. */
@@ -97,7 +128,10 @@ class Life implements Follower {
   #place: RequestPlace | undefined
   #flow: Flow | undefined
   #measured: Measured | undefined
+  #span: Span | undefined
   #audited: AuditedRequest | undefined
+  /** What a browser is told about another origin. */
+  #allowed: Headers | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: LifeParts) {
     this.#request = request
@@ -110,6 +144,8 @@ class Life implements Follower {
   run(knownUser: User | undefined): Promise<ApiResponse> {
     this.#isOwn = knownUser !== undefined
     const request = this.#request
+    // The answer is written when the headers of the request may be gone.
+    if (!this.#isOwn) this.#allowed = this.#parts.cors?.headersFor(request)
     const info = requestInfo(request)
     this.#info = info
     const passing = this.#parts.gate({ request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser }, this)
@@ -122,11 +158,19 @@ class Life implements Follower {
   }
 
   onAuthenticated(context: RequestContext): Promise<void> | undefined {
-    const { audit } = this.#parts
+    const { audit, traces } = this.#parts
+    if (traces !== undefined) this.#trace(traces, context)
     if (audit === undefined || this.#info === undefined) return undefined
     this.#audited = audit.begin(this.#arrived(this.#info), context.caller)
     context.audited = this.#audited
     return this.#audited?.received(context)
+  }
+
+  #trace(traces: Traces, context: RequestContext): void {
+    const [info, caller] = [this.#info, context.caller]
+    if (info === undefined || caller === undefined) return
+    this.#span = traces.begin({ request: this.#request, info, caller, startMs: this.#startMs })
+    context.span = this.#span
   }
 
   onIdentified(user: User): void {
@@ -140,17 +184,28 @@ class Life implements Follower {
   }
 
   #serve(passed: Passed): Promise<ApiResponse> {
-    const { dispatch, metrics, clock } = this.#parts
-    this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
-    if (passed.kind === 'path') return this.#document(passed.http)
-    const answering = dispatch(passed)
+    const { metrics, clock } = this.#parts
+    this.#measured = metrics.begin(passed, this.#startMs)
     const { context } = passed
+    const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
+    if (passed.kind === 'path') return answering
     const { deadlineMs } = context
     if (deadlineMs === Infinity) return answering
     return ownInTime(answering, deadlineMs - clock.monotonicMs(), {
       late: () => timeOut(context),
       isLate: () => context.hasTimedOut,
     })
+  }
+
+  #answer(passed: Passed): Promise<ApiResponse> {
+    return passed.kind === 'path' ? this.#document(passed.http) : this.#parts.dispatch(passed)
+  }
+
+  #traced(span: Span, passed: Passed): Promise<ApiResponse> {
+    const { context } = passed
+    const arrival = { request: this.#request, info: context.info }
+    const answer = (): Promise<ApiResponse> => this.#answer(passed)
+    return this.#parts.traces?.run(span, { ...arrival, context }, answer) ?? answer()
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
@@ -174,15 +229,41 @@ class Life implements Follower {
   /** `error`: why the request failed, if it did. */
   finish(answered: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
     const response = this.#finish(answered)
+    this.#countRefusal(response, error)
+    if (this.#span !== undefined && this.#context !== undefined)
+      this.#parts.traces?.end(this.#span, { context: this.#context, startMs: this.#startMs, response })
     return this.#parts.audit === undefined ? response : this.#recordEnd(this.#parts.audit, response, error)
+  }
+
+  /** Most requests are neither refused nor ended. */
+  #countRefusal({ status }: ApiResponse, error: unknown): void {
+    const { metrics, isServed } = this.#parts
+    const isRefused = this.#measured === undefined
+    if (isRefused) metrics.refused(status)
+    const isLimited = isRefused && status === TOO_MANY_REQUESTS
+    const lateCode = error instanceof ApiError && error.reason === 'Timeout' ? error.code : undefined
+    if (!isLimited && lateCode === undefined) return
+    const ended = endedRequest(this.#request, this.#info, isServed)
+    if (lateCode === undefined) metrics.dropped(ended, reportedDryRun(this.#request))
+    else metrics.terminated(ended, lateCode)
   }
 
   #finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
-    if (this.#parts.logsRequests) this.#logRequest(response)
-    const headers = this.#headers(response)
+    if (this.#parts.logsRequests()) this.#logRequest(response)
+    this.#noteIfSlow(response)
+    const own = this.#headers(response)
+    const headers = this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  #noteIfSlow({ status }: ApiResponse): void {
+    const info = this.#info
+    if (info === undefined || isLongRunning(info)) return
+    const nowMs = this.#parts.clock.monotonicMs()
+    const ms = nowMs - this.#startMs
+    this.#parts.slow.note({ request: this.#request, context: this.#context, status, ms }, nowMs)
   }
 
   #headers(response: ApiResponse): Headers {
@@ -259,6 +340,8 @@ class Life implements Follower {
   }
 }
 
+const TOO_MANY_REQUESTS = 429
+
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {
   const { method, path, query, signal, remoteAddress } = request
@@ -304,18 +387,20 @@ function errorResponse(
   auditId: string,
   { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
 ): ApiResponse {
-  if (error instanceof TextError) {
-    const headers: Headers = {
-      'content-type': 'text/plain; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      ...(error.retryAfterSeconds > 0 ? { 'retry-after': `${error.retryAfterSeconds}` } : {}),
-    }
-    return { status: error.code, headers, body: Buffer.from(error.message) }
-  }
+  if (error instanceof TextError) return textResponse(error)
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
   // An unexpected error: the client gets an ID to ask about, the log has the details.
   log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
   return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
+}
+
+function textResponse({ code, message, retryAfterSeconds }: TextError): ApiResponse {
+  const headers: Headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    ...(retryAfterSeconds > 0 ? { 'retry-after': `${retryAfterSeconds}` } : {}),
+  }
+  return { status: code, headers, body: Buffer.from(message) }
 }
 
 /** In the representation that the client accepts; JSON if it accepts none of ours. */

@@ -66,11 +66,11 @@ const parts: CommandParts = {
   execPath: process.execPath,
 }
 
-function createSink({ format, isVerbose }: LogFormat): LogSink {
+function createSink({ format, verbosity }: LogFormat): LogSink {
   const isTerminal = process.stderr.isTTY
   return new LogSink({
     format: format === 'auto' ? (isTerminal ? 'text' : 'json') : format,
-    isVerbose,
+    verbosity,
     clock: systemClock,
     write: (line) => process.stderr.write(line),
     hasColours: isTerminal && process.env['NO_COLOR'] === undefined,

@@ -26,6 +26,7 @@ export function createReloaders(config: Config, parts: ReloadParts): FileReloade
   const { requestHeader } = config.authentication
   return [
     ...servingReloader(parts),
+    ...config.serving.namedCertificates.map((named, at) => namedReloader(named, at, parts)),
     ...config.signing.pairs
       .filter(({ certificatePath }) => certificatePath !== '')
       .map((pair) => signingReloader(pair, parts)),
@@ -48,6 +49,20 @@ function servingReloader({ listener, certificate, files, log }: ReloadParts): Fi
     },
   )
   return [reloader]
+}
+
+function namedReloader(
+  { certificatePath, keyPath, certificatePem, keyPem }: Config['serving']['namedCertificates'][number],
+  at: number,
+  { listener, log }: ReloadParts,
+): FileReloader {
+  const files = [
+    { path: certificatePath, text: certificatePem },
+    { path: keyPath, text: keyPem },
+  ]
+  const use = ([certificate = '', key = '']: readonly string[]): void =>
+    listener.setNamedCertificate(at, { certificatePem: certificate, keyPem: key })
+  return new FileReloader(files, { what: 'a serving certificate by name', use, log })
 }
 
 function signingReloader(

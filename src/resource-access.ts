@@ -222,6 +222,8 @@ export class ResourceAccess {
       answerPattern: (question) => patterns.answer(question),
       namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
+      collectsGarbage: config.tuning.collectsGarbage,
+      deleteWorkers: config.tuning.deleteWorkers,
       ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
@@ -48,26 +47,32 @@ import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
 import { createEncryption } from './encryption.ts'
+import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
+import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
-import type { Log } from './lib/log.ts'
+import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
-import { inTime, systemTimers, type Timers } from './lib/timers.ts'
+import { systemTimers, type Timers } from './lib/timers.ts'
+import { Verbosity } from './lib/verbosity.ts'
 import { Overrides } from './overrides.ts'
+import { createDebugPages } from './profiles/debug-pages.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
+import type { ExporterParts } from './tracing/exporter.ts'
+import type { Tracing } from './tracing/tracing.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { type OpenedEngine, openEngine } from './storage/open-engine.ts'
-import { addStorageSize, SIZE_POLL_MS } from './storage/size-metric.ts'
+import { addStorageSize } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
@@ -80,13 +85,6 @@ import { createFindHost } from './verbs/subresources/find-host.ts'
  * service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
-/**
- * The loops remove this server from objects that others read, which needs etcd: if etcd is down they are not waited for longer than
- * this.
- */
-const LOOPS_STOP_MS_MAX = 5_000
-/** For everything that stops after the last request: timers, workers, connections to etcd. */
-const PARTS_STOP_MS_MAX = 5_000
 
 /** Some turns of the event loop: for the first request of a test. */
 const LOOPS_DELAY_MS = 20
@@ -144,6 +142,8 @@ export type Seams = {
   readonly isPrepared?: boolean
   /** No other server shares the database: its controllers need no election. */
   readonly isAlone?: boolean
+  /** Nothing is written but by requests: the server has no loops and no controllers. */
+  readonly isPassive?: boolean
   /** Of what is due at a time of the clock. Absent: those of the system. */
   readonly timers?: Timers
   /** Between clients and the server. The server's own requests do not pass it. */
@@ -155,14 +155,23 @@ export type Seams = {
 /** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
 export async function startServer(config: Config, surroundings: Surroundings, seams: Seams = {}): Promise<Server> {
   const { clock, log } = surroundings
+  const startMs = clock.monotonicMs()
   await using parts = new AsyncDisposableStack()
   const { certificate, files } = loadCertificate(config, clock)
 
-  const metrics = new Metrics(config.allowedMetricLabels)
+  const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log })
+  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
   if (audit !== undefined) parts.use(audit)
 
+  const serverId = serverName(hostname())
+  const tracing = await createTracing(config, {
+    clock,
+    log: named(log, 'tracing'),
+    metrics,
+    resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+  })
+  if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock
   const {
@@ -170,27 +179,34 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     startCompaction,
     readSize,
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
-  const engine = parts.use(new MeasuredEngine(ownEngine, { root, metrics, monotonicMs }))
-  const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
+  const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
+  const { leaseReuseSecondsMax, sizePollMs } = config.tuning
+  const leases = new Leases(
+    (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
+    clock,
+    leaseReuseSecondsMax,
+  )
   const time = { ...systemTimers, ...clock }
-  const serverId = serverName(hostname())
   const encryption = parts.use(await createEncryption(config, { root, time, log, metrics, serverId }))
   const { transformer } = encryption
   const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer, root, clock, log }))
+  const cache = parts.use(new Cache({ engine, store, transformer, root, clock, log: named(log, 'cache') }))
   const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
   await startCache(cache, config)
 
-  const sliMetrics = new Metrics(config.allowedMetricLabels)
-  const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
-  parts.use(new Loop({ name: 'the size of the database', intervalMs: SIZE_POLL_MS, run: showSize, log }))
-  addProcessMetrics(metrics, clock)
+  const sliMetrics = new Metrics(config.metrics)
+  if (sizePollMs > 0) {
+    const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
+    parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
+  }
+  parts.use(addProcessMetrics(metrics, clock))
   addServerMetrics(metrics, config.featureGates)
-  addCacheMetrics(metrics, [cache, ...overrides.caches])
+  addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
-  const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, log }))
-  const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false }
+  const readyMsMax = config.serving.fillMsMax
+  const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
+  const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false, isLeaving: false }
   const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
     etcdFault,
@@ -199,6 +215,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],
+    livezGraceMs: config.serving.livezGraceMs,
+    upMs: () => clock.monotonicMs() - startMs,
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
@@ -208,13 +226,25 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const parseToken = createParseToken()
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
+  const verbosity = surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
+  const debugPages = createDebugPages({
+    hasProfiles: config.hasProfiles,
+    setVerbosity: (level) => {
+      verbosity.level = level
+      log('info', 'the verbosity was changed', { level })
+    },
+  })
+  if (config.debugSocketPath !== null) {
+    const { openDebugSocket } = await import('./profiles/debug-socket.ts')
+    parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
+  }
   const plane = createControlPlane(
     config,
     {
       cache,
       store,
       overrideOf: overrides.of,
-      metrics: new RequestMetrics(metrics),
+      metrics: new RequestMetrics(metrics, { monotonicMs }),
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
@@ -228,6 +258,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       issuers: jwtIssuers,
       parseToken,
       audit,
+      traces: tracing,
+      isLeaving: () => phase.isLeaving,
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
@@ -242,10 +274,12 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
+          flagValues: config.flagValues,
           explainAccess,
+          debugPages,
         }),
     },
-    surroundings,
+    { ...surroundings, verbosity },
   )
   parts.use(plane)
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
@@ -257,6 +291,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     registry: plane.registry,
     ranges: config.services.ranges,
     port: config.port || DEFAULT_PORT,
+    nodePort: config.services.ownNodePort,
     now: createNow(clock.wallMs)(),
   }
   const { handle } = plane
@@ -322,13 +357,15 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
+    goaway: { chance: config.serving.goawayChance, random },
+    namedCertificates: config.serving.namedCertificates,
     limits,
-    log,
+    metrics: new ListenerMetrics(metrics),
+    log: named(log, 'http'),
   })
   const { watchGraceMs } = config
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
-  const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
-  parts.defer(close)
+  parts.defer(() => listener.close({ graceMs, watchGraceMs }))
   const signers = new Signers(config.signing)
   const fileReloaders = createReloaders(config, {
     listener,
@@ -396,18 +433,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     })
     return elections === undefined ? [] : [elections]
   }
-  const startLoops = (): AsyncDisposable[] => [...startOwn(), ...startElected(), ...startElections()]
+  const startLoops = (): AsyncDisposable[] =>
+    seams.isPassive === true ? [] : [...startOwn(), ...startElected(), ...startElections()]
   // Where nothing is left to be done at the start, first requests go first.
   const loops = seams.isPrepared === true ? [startLater(startLoops, LOOPS_DELAY_MS)] : startLoops()
-  const stopping = {
-    // Readiness fails while requests are still accepted, so that load balancers use other servers.
-    onStop: () => {
-      phase.isStopping = true
-    },
+  const stopping: Stopping = {
+    phase,
     loops,
-    close,
+    listener,
     parts: parts.move(),
     delayMs: config.stopDelayMs,
+    times: { graceMs, watchGraceMs },
+    sendsRetryAfter: config.serving.sendsRetryAfter,
+    log,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
   const others = [jwtIssuers?.reloader, encryption.reloader].filter((one) => one !== undefined)
@@ -417,12 +455,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
+/** Undefined: nothing is traced, and nothing of it is loaded. */
+async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
+  if (tracing === null) return undefined
+  const loaded = await import('./tracing/tracing.ts')
+  return new loaded.Tracing(tracing, parts)
+}
+
 /** Disposing of it before that time starts nothing. */
 function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
   let started: readonly AsyncDisposable[] = []
   const timer = setTimeout(() => {
     started = start()
-  }, delayMs)
+  }, delayMs).unref()
   return {
     [Symbol.asyncDispose]: async () => {
       clearTimeout(timer)
@@ -432,34 +477,7 @@ function startLater(start: () => readonly AsyncDisposable[], delayMs: number): A
 }
 
 /** What the checks of health look at, and what is made after them. */
-type Phase = { bootstrap: Bootstrap | undefined; nodes: ControlPlane['nodes']; isStopping: boolean }
-
-type Stopping = {
-  readonly onStop: () => void
-  readonly loops: readonly AsyncDisposable[]
-  /** Answers the requests under way, within their time. */
-  readonly close: () => Promise<void>
-  readonly parts: AsyncDisposableStack
-  readonly delayMs: number
-}
-
-async function stopAll({ onStop, loops, close, parts, delayMs }: Stopping): Promise<void> {
-  onStop()
-  const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
-  await Promise.all([sleep(delayMs), endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX)])
-  await close()
-  const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
-  if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
-  throw new Error(`all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`)
-}
-
-/** False: it has not ended by then. */
-const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
-  inTime(
-    ending.then(() => true),
-    msMax,
-    { late: () => false },
-  )
+type Phase = { bootstrap: Bootstrap | undefined; nodes: ControlPlane['nodes']; isStopping: boolean; isLeaving: boolean }
 
 type AuthorizationReloading = {
   readonly authorizers: ConfiguredAuthorizers
@@ -564,9 +582,9 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
   }
 }
 
-async function listen(listener: Listener, { port, bindAddress }: Config): Promise<void> {
+async function listen(listener: Listener, { port, bindAddress, serving }: Config): Promise<void> {
   try {
-    await listener.listen(port, bindAddress)
+    await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })

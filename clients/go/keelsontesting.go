@@ -27,6 +27,7 @@ import (
 const (
 	requestTimeout = time.Minute
 	stopTimeout    = time.Minute
+	startTimeout   = 2 * time.Minute
 )
 
 // Options of Start; the zero value is fine.
@@ -118,25 +119,34 @@ func Start(options Options) (*Cluster, error) {
 	if err := child.Start(); err != nil {
 		return nil, fmt.Errorf("keelson cannot be run: %w", err)
 	}
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	cluster, err := begin(child, stdout)
 	if err != nil {
+		_ = child.Process.Kill()
 		_ = child.Wait()
-		return nil, errors.New("keelson did not start: its error output says why")
-	}
-	var said struct{ Kubeconfig string }
-	if err := json.Unmarshal(line, &said); err != nil {
 		return nil, err
+	}
+	cluster.child, cluster.stdin = child, stdin
+	return cluster, nil
+}
+
+func begin(child *exec.Cmd, stdout io.Reader) (*Cluster, error) {
+	// A child that says nothing is not waited for without an end.
+	timer := time.AfterFunc(startTimeout, func() { _ = child.Process.Kill() })
+	defer timer.Stop()
+	var said struct{ Kubeconfig string }
+	for lines := bufio.NewReader(stdout); said.Kubeconfig == ""; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return nil, errors.New("keelson did not start: its error output says why")
+		}
+		// npx may say something of its own first.
+		_ = json.Unmarshal(line, &said)
 	}
 	kubeconfig, err := os.ReadFile(said.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := open(kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	cluster.child, cluster.stdin = child, stdin
-	return cluster, nil
+	return open(kubeconfig)
 }
 
 type kubeconfigFile struct {
@@ -258,6 +268,7 @@ func (c *Cluster) Stop() error {
 		return err
 	case <-limit.Done():
 		_ = c.child.Process.Kill()
+		<-ended
 		return errors.New("keelson did not stop in time, and was killed")
 	}
 }

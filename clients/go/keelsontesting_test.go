@@ -3,6 +3,10 @@ package keelsontesting
 import (
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -22,6 +26,15 @@ func create(t *testing.T, c *Cluster, name string) int {
 func get(t *testing.T, c *Cluster, path string) int {
 	t.Helper()
 	status, _, err := c.Do(http.MethodGet, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func remove(t *testing.T, c *Cluster, path string) int {
+	t.Helper()
+	status, _, err := c.Do(http.MethodDelete, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +73,15 @@ func TestCluster(t *testing.T) {
 		same(t, "first", create(t, cluster, "x"), 503)
 		same(t, "second", create(t, cluster, "x"), 201)
 		must(t, off())
-		_, err = cluster.Fault(Match{Verb: "list"}, Effect{Conflict: true})
+		_, err = cluster.Fault(Match{}, Effect{Conflict: true})
 		must(t, err)
-		same(t, "list", get(t, cluster, configMaps), 409)
+		same(t, "get", get(t, cluster, configMaps+"/x"), 200)
+		same(t, "delete", remove(t, cluster, configMaps+"/x"), 409)
 		must(t, cluster.ClearFaults())
-		same(t, "list", get(t, cluster, configMaps), 200)
+		same(t, "delete", remove(t, cluster, configMaps+"/x"), 200)
+		if _, err := cluster.Fault(Match{Verb: "list"}, Effect{Conflict: true}); err == nil {
+			t.Fatal("a conflict of a list was taken")
+		}
 		if _, err := cluster.Fault(Match{}, Effect{}); err == nil {
 			t.Fatal("an effect that is none was taken")
 		}
@@ -107,4 +124,21 @@ func TestCluster(t *testing.T) {
 		must(t, cluster.AdvanceClock(2*time.Hour))
 		same(t, "get", get(t, cluster, events+"/e"), 404)
 	})
+}
+
+func TestFailedStartLeavesNoProcess(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pid")
+	for _, said := range []string{`echo '{"kubeconfig":"/none"}'`, `echo '{"kubeconfig":"/dev/null"}'`, "echo something; exec >&-"} {
+		script := "echo $$ > " + pids + "; " + said + "; exec sleep 600"
+		if _, err := Start(Options{Command: []string{"sh", "-c", script}}); err == nil {
+			t.Fatal("it was started")
+		}
+		text, err := os.ReadFile(pids)
+		must(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		must(t, err)
+		if process, err := os.FindProcess(pid); err == nil && process.Signal(syscall.Signal(0)) == nil {
+			t.Fatalf("after %s process %d runs still", said, pid)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import shlex
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -18,9 +19,10 @@ import urllib.request
 
 __all__ = ["Cluster", "Fault", "KeelsonError", "start_cluster"]
 
-#: How long the child may take to start, and one request to be answered, in seconds. A machine of CI may stand still for a while.
+#: How long the child may take to start and to stop, and one request to be answered, in seconds. A machine of CI may stand still for a while.
 START_SECONDS_MAX = 120
 REQUEST_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 60
 
 
 class KeelsonError(Exception):
@@ -33,12 +35,45 @@ def start_cluster(flags=(), command=None):
     child = subprocess.Popen(
         [*run, "serve", "--testing", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    line = child.stdout.readline()
-    if not line:
-        child.wait(START_SECONDS_MAX)
-        raise KeelsonError(f"{run[0]} did not start: its error output says why")
-    with open(json.loads(line)["kubeconfig"], encoding="utf-8") as file:
-        return Cluster(json.load(file), child)
+    # A child that says nothing is not waited for without an end.
+    timer = threading.Timer(START_SECONDS_MAX, child.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        path = _said(child.stdout)
+        if path is None:
+            raise KeelsonError(f"{run[0]} did not start: its error output says why")
+        with open(path, encoding="utf-8") as file:
+            return Cluster(json.load(file), child)
+    except BaseException:
+        _end(child, 0)
+        raise
+    finally:
+        timer.cancel()
+
+
+def _said(output):
+    """The path of the kubeconfig; None if the output ends before. npx may say something of its own first."""
+    for line in output:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict) and "kubeconfig" in said:
+            return said["kubeconfig"]
+    return None
+
+
+def _end(child, seconds):
+    """The child ends when its standard input does; one that has not done so by then is killed."""
+    try:
+        child.stdin.close()
+        child.wait(seconds)
+    except (OSError, subprocess.TimeoutExpired):
+        child.kill()
+        child.wait()
+    finally:
+        child.stdout.close()
 
 
 class Cluster:
@@ -49,7 +84,14 @@ class Cluster:
         self.url = kubeconfig["clusters"][0]["cluster"]["server"]
         self._child = child
         self._files = []
-        self._context = self._tls()
+        self._opener = None
+        try:
+            # A proxy of the environment is for other hosts.
+            handlers = (urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls()))
+            self._opener = urllib.request.build_opener(*handlers)
+        except BaseException:
+            self._remove_files()
+            raise
 
     def kubeconfig_path(self):
         """The kubeconfig as a file, which is removed when the cluster stops."""
@@ -60,7 +102,7 @@ class Cluster:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=REQUEST_SECONDS_MAX, context=self._context) as answer:
+            with self._opener.open(request, timeout=REQUEST_SECONDS_MAX) as answer:
                 return answer.status, _parse(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -108,13 +150,18 @@ class Cluster:
             time.sleep(0.02)
 
     def stop(self):
-        if self._child is not None:
-            self._child.stdin.close()
-            self._child.wait(START_SECONDS_MAX)
-            self._child.stdout.close()
-        elif self._context is not None:
-            self._control("POST", "stop")
-        self._child, self._context = None, None
+        """Of a fork, the fork alone. A server that does not end in time is killed."""
+        child, opener = self._child, self._opener
+        try:
+            if child is not None:
+                _end(child, STOP_SECONDS_MAX)
+            elif opener is not None:
+                self._control("POST", "stop")
+        finally:
+            self._child, self._opener = None, None
+            self._remove_files()
+
+    def _remove_files(self):
         for path in self._files:
             os.unlink(path)
         self._files = []

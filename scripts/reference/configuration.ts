@@ -10,6 +10,7 @@ const takenBy: Readonly<Record<string, string>> = {
   'apiserver.config.k8s.io EncryptionConfiguration': '`--encryption-provider-config`',
   'apiserver.config.k8s.io AdmissionConfiguration': '`--admission-control-config-file`',
   'apiserver.k8s.io AdmissionConfiguration': '`--admission-control-config-file`',
+  'apiserver.config.k8s.io TracingConfiguration': '`--tracing-config-file`',
   'audit.k8s.io Policy': '`--audit-policy-file`',
   ' Config':
     '`--authentication-token-webhook-config-file`, `--authorization-webhook-config-file`, `--audit-webhook-config-file`, and `kubeConfigFile` of other files',

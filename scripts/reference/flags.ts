@@ -1,7 +1,8 @@
-/** docs/reference/flags.md: the flags of `keelson serve`, and those of kube-apiserver that it does not have. */
+/** docs/reference/flags.md: the flags of `keelson serve`, and what becomes of each flag of kube-apiserver. */
 import type { Flag } from '../../src/config/flag.ts'
-import { flags } from '../../src/config/flags.ts'
+import { becomesOf, flags, ownFlagNames } from '../../src/config/flags.ts'
 import { unsupportedFlags } from '../../src/config/unsupported-flags.ts'
+import { unsupportedReason } from '../../src/config/unsupported-reasons.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 export function flagsPage(): Page {
@@ -11,28 +12,35 @@ export function flagsPage(): Page {
     'Flags',
     'Of `keelson serve`, which has the names and defaults of kube-apiserver. `keelson dev` takes them too, and has some of its own ([commands](commands.md)).',
     ...[...sections].map(([section, entries]) => `## ${section}\n\n${flagTable(entries)}`),
-    '## Flags of kube-apiserver that have no effect yet',
-    'They may be given with the value that is their default. Any other value is refused by name, so that nobody believes that it has an effect.',
-    table(
-      ['section', 'flag', 'the value that is taken'],
-      Object.entries(unsupportedFlags).flatMap(([section, byName]) =>
-        Object.entries(byName).map(([name, value]) => [
-          section,
-          code(`--${name}`),
-          value === '' ? 'none' : code(value),
-        ]),
-      ),
-    ),
+    '## Every flag of kube-apiserver',
+    'Each works, or has no effect for the reason that is said, or is refused by name with the reason: nobody is to believe that a flag does what it does not. One that is refused may be given with its default.',
+    table(['flag', 'what becomes of it'], upstreamRows()),
   )
 }
 
 const flagTable = (entries: readonly (readonly [string, Flag])[]): string =>
   table(
     ['flag', 'type', 'default', 'what it does'],
-    entries.map(([name, { type, default: byDefault, help }]) => [
+    entries.map(([name, flag]) => [
       code(`--${name}`),
-      type,
-      byDefault === undefined || byDefault === '' ? '' : code(byDefault),
-      help,
+      flag.type,
+      flag.default === undefined || flag.default === '' ? '' : code(flag.default),
+      `${flag.help}${becomesOf(flag)}`,
     ]),
   )
+
+function upstreamRows(): string[][] {
+  const unsupported = Object.values(unsupportedFlags)
+    .flatMap(Object.keys)
+    .map((name) => [name, `refused: ${unsupportedReason(name)}`] as const)
+  const known = Object.entries<Flag>(flags)
+    .filter(([name]) => !ownFlagNames.has(name))
+    .map(([name, { unused, refused }]) => {
+      if (refused !== undefined) return [name, `refused: ${refused}`] as const
+      return [name, unused === undefined ? 'works' : `no effect: ${unused}`] as const
+    })
+  const printed = ['help', 'version'].map((name) => [name, 'works'] as const)
+  return [...known, ...unsupported, ...printed]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, becomes]) => [code(`--${name}`), becomes])
+}

@@ -5,6 +5,7 @@ import { goStrings } from '../api/go-value.ts'
 import type { IpFamily } from '../api/ip.ts'
 import { type Fields, type KubeObject, textsOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Allocator, Allocation, AllocationRequest } from '../registry/allocations.ts'
 import { withPlural } from '../registry/kinds/core/service-prepare.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
@@ -122,7 +123,7 @@ export class ServiceAllocator implements Allocator {
     try {
       await run()
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       this.#parts.log('warn', `${what} could not be given back; the repair will do it`, { namespace, name, why })
     }
   }

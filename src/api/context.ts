@@ -5,6 +5,8 @@
 import { assert } from '../lib/assert.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
+import type { Span } from './span.ts'
+import { Spent } from './spent.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -52,8 +54,12 @@ export class RequestContext {
   #caller: User | undefined
   /** Of the authorizers; undefined: the request was refused before. */
   decision: AccessDecision | undefined
-  /** How long the authorizers took. */
-  authorizationMs = 0
+  /** Undefined: the request is not traced. */
+  span: Span | undefined
+  /** Where its time went. */
+  readonly spent = new Spent()
+  /** The length of its body; -1: none was read. */
+  bodyBytes = -1
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
@@ -106,6 +112,17 @@ export class RequestContext {
   /** The caller impersonates `user`, and may. */
   actAs(user: User): void {
     this.#user = user
+  }
+
+  /** The whole body of its request. */
+  readBody(request: { readonly body: () => Promise<Buffer> }): Promise<Buffer> {
+    const { monotonicMs } = this.#options
+    const startMs = monotonicMs()
+    return request.body().then((bytes) => {
+      this.bodyBytes = bytes.length
+      this.spent.bodyMs = monotonicMs() - startMs
+      return bytes
+    })
   }
 
   /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */
@@ -179,6 +196,7 @@ export class RequestContext {
     const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.#options.monotonicMs()))
     // Not AbortSignal.any with AbortSignal.timeout: that costs 30 µs, a quarter of a small request.
     const controller = new AbortController()
+    this.spent.waitWith(controller.signal)
     const onGone = (): void => controller.abort(client.reason)
     const onLate = (): void => {
       if (controller.signal.aborted) return

@@ -382,6 +382,11 @@ export function tooManyInFlight(): TextError {
   return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds: 1 })
 }
 
+/** The server stops, and takes no more requests. */
+export function shuttingDown(): TextError {
+  return new TextError(429, 'The apiserver is shutting down, please try again later.\n', { retryAfterSeconds: 5 })
+}
+
 /** A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will. */
 export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget."

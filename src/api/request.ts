@@ -83,6 +83,8 @@ export interface InFlightPlace {
 export type ApiResponse = {
   /** The caller was not authenticated: its connection gets stricter limits. */
   readonly isUnauthenticated?: boolean
+  /** The connection takes no further requests: `connection: close`, or GOAWAY. */
+  readonly endsConnection?: boolean
   /**
    * The slot of a response that occupies memory until it is written: released by the writer when the client has received it or
    * disconnected.

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]
 
@@ -31,7 +32,7 @@ TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PAT
 `
 
 export type AssetsParts = {
-  /** Made if it does not exist. */
+  /** Absolute. Made if it does not exist. */
   readonly folder: string
   /** Of Node. */
   readonly node: string
@@ -46,12 +47,14 @@ export type AssetsParts = {
   readonly path: string
 }
 
+const helpName = 'kube-apiserver.help'
+
 /** Fails with what to do about it. */
 export function writeAssets(parts: AssetsParts): void {
   const { folder } = parts
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    put(join(folder, 'kube-apiserver.help'), parts.serveHelp, 0o644)
+    put(join(folder, helpName), parts.serveHelp, 0o644)
     put(join(folder, 'kube-apiserver'), apiServerScript(parts), 0o755)
     put(join(folder, 'etcd'), etcdScript(parts), 0o755)
     putKubectl(join(folder, 'kubectl'), parts)
@@ -62,10 +65,11 @@ export function writeAssets(parts: AssetsParts): void {
 }
 
 /** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
-const apiServerScript = ({ node, program, version }: AssetsParts): string => `#!/bin/sh
+const apiServerScript = ({ folder, node, program, version }: AssetsParts): string => `#!/bin/sh
 # Keelson in the place of kube-apiserver; written by: keelson assets
+export ${parentVariable}="$PPID"
 case "\${1-}" in
-  --help | -h) exec cat "\${0%/*}/kube-apiserver.help" ;;
+  --help | -h) exec cat ${quote(join(folder, helpName))} ;;
   --version) echo 'Kubernetes v1.33 (Keelson ${version})'; exit 0 ;;
 esac
 exec ${quote(node)} ${quote(program)} kube-apiserver "$@"
@@ -73,6 +77,7 @@ exec ${quote(node)} ${quote(program)} kube-apiserver "$@"
 
 const etcdScript = ({ node, standIn, version }: AssetsParts): string => `#!/bin/sh
 # Stands in for etcd beside Keelson; written by: keelson assets
+export ${parentVariable}="$PPID"
 case "\${1-}" in
   --help | -h)
     echo 'Stands in for etcd beside Keelson: it answers health checks and stores nothing.'

@@ -3,7 +3,7 @@
  * loaded for it.
  */
 import { createServer } from 'node:http'
-import { exitWithParent } from './parent.ts'
+import { exitWithParent, parentVariable } from './parent.ts'
 import { standInAnswer, standInPath } from './stand-in.ts'
 
 const FAILURE = 1
@@ -35,4 +35,4 @@ for (const { hostname, port, protocol } of listenUrls(process.argv.slice(2))) {
   server.listen(Number(port || PORT_DEFAULT), hostname.replace(/^\[|\]$/g, ''))
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
-exitWithParent(() => process.exit(0))
+exitWithParent({ given: process.env[parentVariable], onGone: () => process.exit(0) })

@@ -10,6 +10,7 @@ import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { inSlices, type Steps } from '../lib/slices.ts'
 import type { Urgency } from './backend.ts'
 import { annotationsOf, SLOW_MS } from './annotations.ts'
@@ -246,7 +247,7 @@ const panicStatus = (error: unknown): Omit<Status, 'code'> => ({
   apiVersion: 'v1',
   metadata: {},
   status: 'Failure',
-  message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
+  message: `APIServer panic'd: ${messageOf(error)}`,
   reason: 'InternalError',
 })
 

@@ -1,6 +1,7 @@
 /** Writes events to the audit log: those that come while others are being written are written together. */
 import type { AuditLog } from '../config/audit.ts'
 import { ByteText } from '../lib/byte-text.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Timer, Timers } from '../lib/timers.ts'
 import type { EventSink, Urgency } from './backend.ts'
 import type { AuditEvent } from './event.ts'
@@ -177,7 +178,7 @@ export class LogSink implements EventSink {
         await this.#lines.append(text.bytes)
         written.resolve(true)
       } catch (error) {
-        this.#reportLost('log', this.#eventsIn(group), error instanceof Error ? error.message : String(error))
+        this.#reportLost('log', this.#eventsIn(group), messageOf(error))
         written.resolve(false)
       }
       if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX) this.#spares.push(text)

@@ -1,5 +1,6 @@
 /** Sends events to a webhook, as an EventList. Any failure is retried: hardly one is a reason to lose events. */
 import type { AuditWebhook } from '../config/audit.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { inTime, type Timers } from '../lib/timers.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { retry, webhookBackoff } from '../webhooks/retry.ts'
@@ -70,7 +71,7 @@ export class WebhookSink implements EventSink {
       await retry(() => this.#client.deliver(list, signal), { backoff, shouldRetry: always, timers, random, signal })
       return true
     } catch (error) {
-      reportLost('webhook', events, error instanceof Error ? error.message : String(error))
+      reportLost('webhook', events, messageOf(error))
       return false
     }
   }

@@ -4,6 +4,7 @@ import { tooManyRequests } from '../api/errors.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { deadline, systemTime, type Time } from '../lib/timers.ts'
 import { fieldsIn } from '../webhooks/body.ts'
 import { CallError } from '../webhooks/call-error.ts'
@@ -44,7 +45,7 @@ export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken 
       const text = await retry(() => client.post(body, signal), { backoff, timers: time, random, signal })
       return resultOf(readStatus(text, reviewVersion), audiences, parts)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       log('error', 'Failed to make webhook authenticator request', { error: why })
       if (error instanceof CallError && error.failure === 'busy') throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
       return badToken(why)

@@ -157,8 +157,8 @@ test('each decision is logged, where that is wanted', async () => {
     lines.push(`${level} ${message} ${JSON.stringify(fields)}`)
   }
   const metrics = new AuthorizationMetrics(new Metrics())
-  await new AuthorizerChain([link(saying(no))], metrics, log).authorize(other, { ...question, selectors })
-  await new AuthorizerChain([link(saying(Promise.resolve(yes)))], metrics, log).authorize(other, question)
+  await new AuthorizerChain([link(saying(no))], metrics, () => log).authorize(other, { ...question, selectors })
+  await new AuthorizerChain([link(saying(Promise.resolve(yes)))], metrics, () => log).authorize(other, question)
   const who = '"user":"o","groups":["system:authenticated"]'
   const what = '"verb":"get","group":"","version":"v1","plural":"pods","subresource":"","namespace":"n","name":"p"'
   assert.deepEqual(lines, [

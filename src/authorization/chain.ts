@@ -17,13 +17,13 @@ export type CountedLink = Link & { readonly allows: Count; readonly denies: Coun
 
 export class AuthorizerChain implements Authorizer {
   readonly #metrics: AuthorizationMetrics
-  readonly #log: Log | undefined
+  readonly #logNow: () => Log | undefined
   #links: readonly CountedLink[]
 
-  /** `log`: where each decision is logged; undefined: nowhere. */
-  constructor(links: readonly Link[], metrics: AuthorizationMetrics, log?: Log) {
+  /** `logNow`: where each decision is logged now; undefined: nowhere. */
+  constructor(links: readonly Link[], metrics: AuthorizationMetrics, logNow: () => Log | undefined = () => undefined) {
     this.#metrics = metrics
-    this.#log = log
+    this.#logNow = logNow
     this.#links = this.#counted(links)
   }
 
@@ -43,7 +43,7 @@ export class AuthorizerChain implements Authorizer {
   ): AccessDecision | Promise<AccessDecision> => {
     const isMaster = user.groups.includes(mastersGroup)
     const decision = isMaster ? allowed : decide(this.#links, user, attributes, waiting)
-    const log = this.#log
+    const log = this.#logNow()
     if (log === undefined) return decision
     if (decision instanceof Promise) return decision.then((later) => logged(later, { log, user, attributes }))
     return logged(decision, { log, user, attributes })

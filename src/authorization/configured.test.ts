@@ -40,7 +40,7 @@ test('a chain that cannot be built does not replace the old one, nor close its c
     metrics: new AuthorizationMetrics(new Metrics()),
     gates: defaultGates,
     log: () => undefined,
-    logsDecisions: false,
+    logsDecisions: () => false,
     random: () => 0,
     answerPattern: () => assert.fail('no pattern is matched'),
   })

@@ -22,7 +22,7 @@ export type ConfiguredParts = {
   readonly gates: Gates
   readonly log: Log
   /** Whether each decision is logged. */
-  readonly logsDecisions: boolean
+  readonly logsDecisions: () => boolean
   readonly random: () => number
   readonly answerPattern: AnswerPattern
 }
@@ -34,10 +34,8 @@ export class ConfiguredAuthorizers implements Disposable {
 
   constructor(authorizers: readonly AuthorizerConfig[], parts: ConfiguredParts) {
     this.#parts = parts
-    this.chain = new AuthorizerChain(
-      this.#build(authorizers),
-      parts.metrics,
-      parts.logsDecisions ? parts.log : undefined,
+    this.chain = new AuthorizerChain(this.#build(authorizers), parts.metrics, () =>
+      parts.logsDecisions() ? parts.log : undefined,
     )
   }
 

@@ -10,6 +10,7 @@ import type { AnswerPattern } from '../cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../config/files/authorization-webhook.ts'
 import { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
 import { CallError, type CallFailure } from '../webhooks/call-error.ts'
 import type { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
@@ -130,7 +131,7 @@ class WebhookAuthorizer {
       }
       return decisionOf(status)
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       log('error', 'an authorization webhook could not be asked', { webhook: name, error: message })
       // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }

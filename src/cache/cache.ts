@@ -8,10 +8,11 @@ import type { Log } from '../lib/log.ts'
 import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { Feed } from '../storage/feed.ts'
+import { Feed, type FeedStats } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
+import type { ResourceCounts } from './counts.ts'
 import { type ObjectCodec, Item, type ItemHome } from './item.ts'
 import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
@@ -68,6 +69,14 @@ type Known = { readonly resource: CachedResource; readonly reader: Reader }
 
 /** The key of an object, and its revisions if it has any. */
 type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
+
+/** `now`: undefined while it is not in memory. */
+export type ResourceStats = {
+  readonly name: string
+  readonly prefix: string
+  readonly now: { readonly objects: number; readonly watchers: number; readonly revision: Revision } | undefined
+  readonly counts: ResourceCounts
+}
 
 export class Cache implements AsyncDisposable {
   /** Memory for other encodings of cached objects. */
@@ -234,12 +243,23 @@ export class Cache implements AsyncDisposable {
   }
 
   /** The resources that are in memory, for operators. */
-  *resources(): Generator<{ name: string; objects: number; watchers: number; revision: Revision }> {
+  *resources(): Generator<ResourceStats> {
     for (const resource of this.#all()) {
-      if (resource.phase !== 'live') continue
-      const { spec, tree, watcherCount, revision } = resource
-      yield { name: spec.name, objects: tree.size, watchers: watcherCount, revision }
+      const { spec, tree, watcherCount, revision, counts, phase } = resource
+      const now = phase === 'live' ? { objects: tree.size, watchers: watcherCount, revision } : undefined
+      yield { name: spec.name, prefix: spec.prefix.slice(this.#options.root.length - 1, -1), now, counts }
     }
+  }
+
+  /** What may be kept for later, by what it is, and how much of it is. */
+  budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
+    const { past, frames, histories } = this.#parts
+    return { events: past.used, frames: frames.used, encodings: this.memos.queue.used, histories: histories.used }
+  }
+
+  /** What became of the feed. */
+  get feed(): FeedStats {
+    return this.#feed.stats
   }
 
   /** Compares every live resource with the database. Returns the prefixes that differed; they are listed again. */
@@ -266,9 +286,14 @@ export class Cache implements AsyncDisposable {
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
-    void this.#checkOne(due).finally(() => {
-      this.#isChecking = false
-    })
+    void this.#checkOne(due)
+      // An error that nobody foresaw is a reason to look, not to end the process: reads do not rest on the comparison.
+      .catch((error: unknown) =>
+        this.#parts.log('error', 'a comparison with the database failed', { error: String(error) }),
+      )
+      .finally(() => {
+        this.#isChecking = false
+      })
   }
 
   *#all(): Generator<CachedResource> {

@@ -32,6 +32,10 @@ export class EvictionQueue {
     this.#bytesMax = bytesMax
   }
 
+  get used(): { readonly bytes: number; readonly bytesMax: number } {
+    return { bytes: this.#bytes, bytesMax: this.#bytesMax }
+  }
+
   /** Whether new entries would evict earlier ones. */
   get isFull(): boolean {
     return this.#bytes >= this.#bytesMax * FULL_SHARE

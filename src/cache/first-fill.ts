@@ -26,6 +26,8 @@ export type FirstFillParts = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
   /** Memory that the cached objects take now. */
   readonly heldBytes: () => number
+  /** Absent: half a minute, which it cannot exceed either. */
+  readonly readyMsMax?: number
   readonly timers?: Timers
   readonly log: Log
 }
@@ -49,13 +51,13 @@ export class FirstFill implements Disposable {
    * enough for a new cluster.
    */
   async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
-    const { timers } = this.#parts
+    const { timers, readyMsMax = READY_MS_MAX } = this.#parts
     // All lanes share one iterator.
     const next = resources.values()
     const lanes = async (): Promise<void> => {
       if (await this.#hasMany(whole)) await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
     }
-    await inTime(lanes(), READY_MS_MAX, { late: () => undefined, ...(timers && { timers }) })
+    await inTime(lanes(), Math.min(readyMsMax, READY_MS_MAX), { late: () => undefined, ...(timers && { timers }) })
     this.#isDone = true
   }
 

@@ -39,11 +39,17 @@ export type History = {
 /** Limits the memory of all histories that are being read, or were read and not yet delivered to all their watchers. */
 export class HistoryBudget {
   #leftBytes: number
+  readonly #bytesMax: number
   /** Reads under way, by client. */
   readonly #reads = new Map<string, number>()
 
   constructor(bytesMax: number) {
     this.#leftBytes = bytesMax
+    this.#bytesMax = bytesMax
+  }
+
+  get used(): { readonly bytes: number; readonly bytesMax: number } {
+    return { bytes: this.#bytesMax - this.#leftBytes, bytesMax: this.#bytesMax }
   }
 
   get leftBytes(): number {

@@ -8,6 +8,7 @@ import type { Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Store, Unreadable } from '../storage/store.ts'
+import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
 import type { SharedFeed } from './shared-feed.ts'
 import type { Slabs } from './slabs.ts'
@@ -34,19 +35,22 @@ export type ListingOptions = {
   readonly range: KeyRange
   readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
   readonly newItem: (found: Versioned) => Item
+  readonly counts: ResourceCounts
 }
 
 export class Listing {
   readonly #range: KeyRange
   readonly #parts: ListingOptions['parts']
   readonly #newItem: (found: Versioned) => Item
+  readonly #counts: ResourceCounts
   readonly #over = Promise.withResolvers<void>()
   readonly #pending: Told[] = []
   #pendingBytes = 0
   #isLost = false
   #isClosed = false
 
-  constructor({ range, parts, newItem }: ListingOptions) {
+  constructor({ range, parts, newItem, counts }: ListingOptions) {
+    this.#counts = counts
     this.#range = range
     this.#parts = parts
     this.#newItem = newItem
@@ -126,7 +130,12 @@ export class Listing {
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
+    const { fromStore } = this.#counts
+    fromStore.lists++
     for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true })) {
+      fromStore.fetched += page.values.length
+      fromStore.evaluated += page.values.length
+      fromStore.returned += page.values.length
       // A replaced database may have a lower revision, which a feed that has not noticed yet would take for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision

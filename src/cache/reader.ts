@@ -71,6 +71,14 @@ type State = {
   readonly found?: Snapshot['found']
 }
 
+/** What led to the objects of a list, as metrics name it. */
+function indexName({ name, by = [] }: Selection, among: KeySet | undefined): string {
+  if (among === undefined) return ''
+  const [first] = by
+  if (name !== undefined || first === undefined) return 'name'
+  return 'field' in first ? `f:${first.field}` : 'label'
+}
+
 export class Reader {
   readonly #resource: CachedResource
   readonly #parts: Parts
@@ -129,6 +137,8 @@ export class Reader {
     const snapshot = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.snapshot() : undefined
     const parts = { time, counts: snapshot?.counts, among }
     const selected = await select(snapshot?.tree ?? state.tree, range, selection, parts)
+    const returned = selected.items.length
+    this.#resource.counts.listed(indexName(selection, among), returned + (selected.refused ?? 0), returned)
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
     if (snapshot !== undefined && selected.more) {
       // The keys that were found by name are not all keys with these values.
@@ -229,12 +239,24 @@ export class Reader {
     if (at === 'any') return 'current'
     if (at === 'latest') {
       if (isFresh) return 'current'
-      const revision = await this.#parts.feed.prove()
-      return resource.revision >= revision || (await resource.reach(revision, REACH_MS)) ? 'current' : 'store'
+      return this.#reachLatest()
     }
     if ('exactly' in at) return this.#stateAt(at.exactly)
     if (!(await resource.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, resource.revision)
     return 'current'
+  }
+
+  async #reachLatest(): Promise<'current' | 'store'> {
+    const resource = this.#resource
+    const { counts } = resource
+    const { monotonicMs } = this.#parts.time
+    const startMs = monotonicMs()
+    const revision = await this.#parts.feed.prove()
+    const hasReached = resource.revision >= revision || (await resource.reach(revision, REACH_MS))
+    counts.readWait.observe((monotonicMs() - startMs) / 1000)
+    if (hasReached) counts.consistent++
+    else counts.fellBack++
+    return hasReached ? 'current' : 'store'
   }
 
   /** Undefined: the resource has dropped its objects meanwhile, or cannot answer. */
@@ -279,15 +301,20 @@ export class Reader {
     const items: Item[] = []
     let revision = exactly
     let from = range.from
+    const { fromStore } = this.#resource.counts
+    fromStore.lists++
     const slices = new Slices(this.#parts.time)
     for await (const page of this.#parts.store.walk(range, { revision })) {
       revision = page.revision
       slices.begin()
+      fromStore.fetched += page.values.length
       for (const [i, stored] of page.values.entries()) {
         if (slices.isOver) await slices.turn()
         const item = this.#resource.looseItem(stored)
+        fromStore.evaluated++
         if (matches !== undefined && !matches(item)) continue
         items.push(item)
+        fromStore.returned++
         from = stored.key
         if (items.length !== limit) continue
         const remaining = page.remaining + page.values.length - 1 - i

@@ -23,6 +23,7 @@ import type { EvictionQueue } from './eviction-queue.ts'
 import { Item, type ItemHome, type ObjectCodec } from './item.ts'
 import { type Loaded, Listing, type Told } from './listing.ts'
 import { OwnWrites } from './own-writes.ts'
+import { ResourceCounts } from './counts.ts'
 import type { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedObjects } from './decoded-objects.ts'
@@ -77,6 +78,7 @@ export class CachedResource {
   readonly spec: ResourceSpec
   readonly range: KeyRange
   readonly home: ItemHome
+  readonly counts = new ResourceCounts()
   readonly #parts: Parts
   /** After a timeout, the waiting loop checks the time itself. */
   readonly #late: InTime<void>
@@ -259,6 +261,9 @@ export class CachedResource {
       sleep: (watcher) => waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
+        if (watcher.closedBecause === 'too-slow') this.counts.tooSlow++
+        else if (watcher.closedBecause === 'gap') this.counts.gaps++
+        this.counts.initial += watcher.initialCount
         waker.forget(watcher)
         if (by !== undefined && group !== undefined) groups.leave(by, group)
         this.#usedAtMs = this.#parts.time.monotonicMs()
@@ -359,12 +364,14 @@ export class CachedResource {
   }
 
   #newListing(): Listing {
-    return new Listing({ range: this.range, parts: this.#parts, newItem: (found) => this.#newItem(found) })
+    const { range, counts } = this
+    return new Listing({ range, parts: this.#parts, newItem: (found) => this.#newItem(found), counts })
   }
 
   readonly #goLive = ({ tree, revision, unreadable }: Loaded, since: readonly Told[]): void => {
     this.#release()
     this.#show(tree, revision)
+    this.counts.initialized++
     this.#unreadable = new UnreadableObjects(unreadable)
     this.#failedFill = undefined
     this.#phase = { phase: 'live' }
@@ -417,6 +424,7 @@ export class CachedResource {
 
   #onEvents(events: readonly OpenedEvent[]): void {
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
+    this.counts.received += events.length
     for (const event of events) {
       // A list can be ahead of the feed: events that it already includes are skipped.
       if (event.revision <= this.#listed) continue
@@ -440,6 +448,7 @@ export class CachedResource {
     }
     this.#unreadable.delete(key)
     if (event.item === undefined && previous === undefined) return
+    this.counts.dispatched++
     this.#contents.record(new ObjectChange({ ...event, previous }))
   }
 

@@ -95,6 +95,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #isBookmarkDue = false
   /** Sweeps of the cache since the last take. */
   #idleSweeps = 0
+  /** Objects that it began with, so far. */
+  #initialCount = 0
   #closed: CloseReason | undefined
   #onReady: (() => void) | undefined
 
@@ -120,6 +122,10 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   get closedBecause(): CloseReason | undefined {
     return this.#closed
+  }
+
+  get initialCount(): number {
+    return this.#initialCount
   }
 
   /** Everything up to this revision has been taken: a new watch can resume from here. */
@@ -206,6 +212,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       if (this.#filter.matches !== undefined && !this.#filter.matches(next.value)) continue
       left -= next.value.length
       events.push(new InitialEvent(next.value))
+      this.#initialCount++
     }
     return left
   }

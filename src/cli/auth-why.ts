@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { fieldsOf } from '../api/object.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../api/user.ts'
 import { type Kubeconfig, readKubeconfig } from '../config/files/kubeconfig.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { printWhy } from './why-tree.ts'
 
@@ -77,7 +78,7 @@ function parseWhy(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new WhyUsageError(error instanceof Error ? error.message : String(error))
+    throw new WhyUsageError(messageOf(error))
   }
 }
 

@@ -1,5 +1,6 @@
 /** `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a file, or is encrypted. */
 import { parseArgs } from 'node:util'
+import { messageOf } from '../lib/message-of.ts'
 import { rootOf } from '../storage/keys.ts'
 import { DumpFile, writeDump } from '../storage/transfer/dump-file.ts'
 import type { Source } from '../storage/transfer/entry.ts'
@@ -165,6 +166,6 @@ function parseFlags(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new StoreUsageError(error instanceof Error ? error.message : String(error))
+    throw new StoreUsageError(messageOf(error))
   }
 }

@@ -12,16 +12,28 @@ const LINE_CHARACTERS_BEST = 80
 /** A longer key is written as `? key`. */
 const SIMPLE_KEY_BYTES_MAX = 128
 
+export type YamlOptions = {
+  /**
+   * Reads back as what it was. Not by default: upstream makes spaces of U+0085, and what it prints is what clients compare with.
+   */
+  readonly isExact?: boolean
+}
+
 /** Ends with a newline. */
-export function jsonToYaml(value: Json): string {
-  const printer = new Printer()
+export function jsonToYaml(value: Json, { isExact = false }: YamlOptions = {}): string {
+  const printer = new Printer(isExact)
   printer.root(value)
   return printer.text
 }
 
 class Printer {
   readonly #parts: string[] = []
+  readonly #isExact: boolean
   #column = 0
+
+  constructor(isExact: boolean) {
+    this.#isExact = isExact
+  }
 
   get text(): string {
     return this.#parts.join('')
@@ -91,10 +103,11 @@ class Printer {
   }
 
   #string(given: string, indent: number, isKey: boolean): void {
-    const text = given.includes('\u0085') ? foldNextLines(given) : given
+    const text = given.includes('\u0085') && !this.#isExact ? foldNextLines(given) : given
     const { isPlainAllowed, isSingleAllowed, isBlockAllowed } = analyse(text)
     if (text.includes('\n')) {
-      if (isBlockAllowed && !isKey) return this.#literal(text, indent)
+      if (isBlockAllowed && !isKey && !(this.#isExact && /[\u2028\u2029]/.test(text)))
+        return this.#literal(text, indent)
       return this.#double(text, indent, isKey)
     }
     const { kind } = resolveScalar(text)

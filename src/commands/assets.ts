@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { assetsHelp, writeAssets } from '../assets/assets.ts'
+import { readCommandFlags } from '../lib/command-flags.ts'
 import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
 import { serveHelp } from './serve.ts'
 
 export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(assetsHelp)
-  const [, given] = /^--dir=(.+)$/.exec(args[0] ?? '') ?? (args[0] === '--dir' ? [undefined, args[1]] : [])
-  if (args.length > 0 && given === undefined) {
+  const { values, rest } = readCommandFlags(args, { values: ['dir'] })
+  const given = values.get('dir')
+  if (rest.length > 0 || given === '') {
     return parts.fail(USAGE_FAULT, [`keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`])
   }
   const program = parts.fileOf('../bin/keelson')

@@ -4,10 +4,11 @@ import { startDev } from '../dev/dev.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { Verbosity } from '../lib/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(devHelp)
-  const { log } = parts.createSink({ format: 'auto', isVerbose: false })
+  const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
   const signals = parts.onSignals(log)
   const line = parts.startProgress()
   try {

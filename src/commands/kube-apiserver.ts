@@ -1,11 +1,12 @@
 /** What the `kube-apiserver` of `keelson assets` runs. */
-import { exitWithParent } from '../assets/parent.ts'
+import { exitWithParent, parentVariable } from '../assets/parent.ts'
 import { replaceStandIn } from '../assets/stand-in.ts'
 import type { CommandParts } from './parts.ts'
 import { serve } from './serve.ts'
 
 export async function kubeApiServer(args: readonly string[], parts: CommandParts): Promise<void> {
+  const given = parts.env[parentVariable]
   // As a signal would.
-  exitWithParent(() => process.kill(process.pid, 'SIGTERM'))
+  exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
   return serve(await replaceStandIn(args), parts)
 }

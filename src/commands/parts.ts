@@ -2,11 +2,12 @@
 import type { ProgressLine } from '../cli/progress-line.ts'
 import type { Log } from '../lib/log.ts'
 import type { LogSink } from '../lib/log-sink.ts'
+import type { Verbosity } from '../lib/verbosity.ts'
 
 export const USAGE_FAULT = 2
 export const FAILURE = 1
 
-export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
+export type LogFormat = { readonly format: 'text' | 'json' | 'auto'; readonly verbosity: Verbosity }
 
 export type CommandParts = {
   readonly env: NodeJS.ProcessEnv
@@ -41,4 +42,8 @@ export type Command = (args: readonly string[], parts: CommandParts) => Promise<
 
 export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** As with kube-apiserver: `--version` alone, or with any value but false. */
+export const asksForVersion = (args: readonly string[]): boolean =>
+  args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
+
+export { messageOf } from '../lib/message-of.ts'

@@ -5,12 +5,13 @@
 import { fstatSync } from 'node:fs'
 import { startCluster } from '../testing/index.ts'
 import { type CommandParts, FAILURE, messageOf } from './parts.ts'
+import { Verbosity } from '../lib/verbosity.ts'
 
 /** Any time: nothing happens then. */
 const KEPT_ALIVE_MS = 3_600_000
 
 export async function serveTesting(flags: readonly string[], parts: CommandParts): Promise<void> {
-  const { log } = parts.createSink({ format: 'auto', isVerbose: false })
+  const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
   const signals = parts.onSignals(log)
   try {
     const cluster = await startCluster({ flags, log, servesControl: true })

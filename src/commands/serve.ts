@@ -1,31 +1,35 @@
 import { checkArgs } from '../config/config.ts'
 import { gatesActedOn } from '../config/feature-gates.ts'
 import { helpText } from '../config/flags.ts'
+import { Verbosity } from '../lib/verbosity.ts'
 import { realSurroundings, startServer } from '../server.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, asksForVersion, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
 
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000
 const STDERR = 2
-const testingFlag = '--testing'
+const testingFlag = /^--testing(?:=true)?$/
 
 export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(serveHelp())
-  if (args.includes(testingFlag)) {
+  if (asksForVersion(args)) return parts.print(`Keelson ${parts.version}, for Kubernetes v1.33\n`)
+  if (args.some((argument) => testingFlag.test(argument))) {
     const { serveTesting } = await import('./serve-testing.ts')
     return serveTesting(
-      args.filter((argument) => argument !== testingFlag),
+      args.filter((argument) => !testingFlag.test(argument)),
       parts,
     )
   }
   const checked = checkArgs(args)
-  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, checked.faults)
+  if (checked.kind === 'faults') return parts.fail(USAGE_FAULT, [...checked.faults, ...checked.hints])
   const { config, warnings } = checked
-  const sink = parts.createSink(config.logging)
+  const { format, verbosity: level, modules } = config.logging
+  const verbosity = new Verbosity(level, modules)
+  const sink = parts.createSink({ format, verbosity })
   const signals = parts.onSignals(sink.log)
   for (const warning of warnings) sink.log('warn', warning)
   try {
-    const server = await startServer(config, realSurroundings(sink.log))
+    const server = await startServer(config, { ...realSurroundings(sink.log), verbosity })
     sink.log('info', 'serving', { url: server.url, version: parts.version })
     parts.onHangup(() => void server.reloadCertificate())
     signals.stopWith(() => server.stop())

@@ -380,7 +380,7 @@ test('the server refuses these flags by name until something acts on them', () =
     const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', `--${name}=other`])
     assert.ok(checked.kind === 'faults')
     assert.ok(
-      checked.faults.some((fault) => fault.startsWith(`--${name} is not supported yet`)),
+      checked.faults.some((fault) => fault.startsWith(`--${name} is not supported, since`)),
       name,
     )
   }

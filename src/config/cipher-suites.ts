@@ -26,19 +26,20 @@ const tls12: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 }
 
-/** RFC 7465 and RFC 8996 with CVE-2016-2183: upstream still takes these. */
+/** RFC 7465 and RFC 8996 with CVE-2016-2183: upstream still offers these. */
 const broken = /_WITH_(RC4_128|3DES_EDE_CBC)_SHA$/
 
-/** OpenSSL's list. Null: Node's own. */
-export function readCipherSuites(values: Values): string | null {
+/** OpenSSL's list. Null: the default. */
+export function readCipherSuites(values: Values, warn: (text: string) => void): string | null {
   const names = values.slice('tls-cipher-suites')
   const chosen: string[] = []
   for (const name of names) {
     if (tls13.includes(name)) continue
     const suite = Object.hasOwn(tls12, name) ? tls12[name] : undefined
     if (suite !== undefined) chosen.push(suite)
-    else if (broken.test(name)) values.fault(`--tls-cipher-suites ${name} is not supported: its cipher is broken`)
-    else values.fault(`--tls-cipher-suites: ${JSON.stringify(name)} is no cipher suite: use the names of IANA`)
+    else if (broken.test(name)) warn(`--tls-cipher-suites: ${name} is broken, and is not offered to clients`)
+    else
+      values.fault(`Cipher suite ${name} not supported or doesn't exist`, '--tls-cipher-suites: use the names of IANA')
   }
   return names.length === 0 ? null : [...tls13, ...chosen].join(':')
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
 import { checkArgs } from './config.ts'
-import { flags, helpText, isFlagName } from './flags.ts'
-import { signingFlags } from './signing.ts'
+import { flags, helpText, isFlagName, ownFlagNames } from './flags.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
@@ -36,7 +35,7 @@ test('flags become one frozen configuration', () => {
     '--goaway-chance=0',
   ])
   assert.ok(checked.kind === 'config')
-  const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
+  const { featureGates, runtime, services, admission, kubelet, serving, tuning, flagValues, ...config } = checked.config
   assert.deepEqual(config, {
     etcd: {
       store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
@@ -52,7 +51,7 @@ test('flags become one frozen configuration', () => {
     endpointAddress: '0.0.0.0',
     externalHost: '127.0.0.1',
     tls: { kind: 'folder', path: '/c' },
-    allowedMetricLabels: new Map(),
+    metrics: { allowedLabels: new Map(), disabled: new Set(), showsHidden: false },
     tlsMinVersion: 'TLSv1.2',
     tlsCiphers: null,
     servesHttp2: true,
@@ -91,14 +90,38 @@ test('flags become one frozen configuration', () => {
     strictTransportSecurity: null,
     allowsPrivileged: true,
     callsEndpoints: false,
+    tracing: null,
+    hasProfiles: true,
+    debugSocketPath: null,
     audit: { policy: null, log: null, webhook: null },
-    logging: { format: 'auto', isVerbose: false, logsDecisions: false },
+    logging: { format: 'auto', verbosity: 0, modules: [] },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
+  assert.deepEqual(serving, {
+    namedCertificates: [],
+    corsOrigins: [],
+    goawayChance: 0,
+    livezGraceMs: 0,
+    sendsRetryAfter: false,
+    fillMsMax: 60_000,
+    sharesPort: false,
+    tunnelBytesPerSecondMax: 0,
+  })
+  const shown = ['secure-port', 'bind-address', 'authorization-mode', 'tls-cipher-suites', 'client-ca-file']
+  assert.deepEqual(
+    shown.map((name) => flagValues.get(name)),
+    ['1234', '127.0.0.1', '[Node,RBAC]', '[]', ''],
+  )
+  assert.deepEqual(tuning, {
+    deleteWorkers: 1,
+    collectsGarbage: true,
+    sizePollMs: 30_000,
+    leaseReuseSecondsMax: 60,
+  })
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
-  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('APIServerTracing'))
+  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('ContextualLogging'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -134,8 +157,8 @@ test('all faults are told together', () => {
   assert.equal(faults.length, 6)
   const all = faults.join('\n')
   for (const part of [
-    '--nope is not a flag',
-    '"word" is not a flag',
+    'unknown flag: --nope',
+    '"keelson serve" does not take any arguments, got ["word"]',
     '--etcd-servers must',
     '--secure-port 0',
     'failed to parse IP: "here"',
@@ -146,7 +169,6 @@ test('all faults are told together', () => {
 })
 
 const refusals: readonly [string, RegExp][] = [
-  ['--etcd-servers=127.0.0.1:2379', /is not a URL such as/],
   ['--secure-port=x', /invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax/],
   ['--secure-port=99999999999999999999', /strconv.ParseInt: parsing "9+": value out of range/],
   ['--request-timeout=5', /invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"/],
@@ -154,28 +176,53 @@ const refusals: readonly [string, RegExp][] = [
   ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
-  ['--allow-metric-labels=m=1', /"m=1" for "--allow-metric-labels": it should be metric,label=value,value in quotes/],
-  ['--tls-cipher-suites=TLS_NONE', /--tls-cipher-suites: "TLS_NONE" is no cipher suite/],
-  [
-    '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',
-    /--tls-cipher-suites TLS_RSA_WITH_RC4_128_SHA is not supported: its cipher is broken/,
-  ],
+  ['--allow-metric-labels=m=1', /--allow-metric-labels must have a list of kv pair with format `metricName,labelName=/],
+  ['--allow-metric-labels=m', /m must be formatted as key=value/],
+  ['--show-hidden-metrics-for-version=1.33', /must be omitted or have the value '1.32'/],
+  ['--tls-cipher-suites=TLS_NONE', /Cipher suite TLS_NONE not supported or doesn't exist/],
   ['--tls-min-version=VersionTLS99', /unknown tls version "VersionTLS99"/],
   ['--storage-media-type=application/xml', /invalid, allowed values: application\/json, /],
   ['--storage-backend=etcd2', /--storage-backend invalid, allowed values: etcd3/],
   ['--logging-format=x', /format: Invalid value: "x": Unsupported log format/],
   ['--client-ca-file=/none', /^open \/none: no such file or directory$/],
   ['--audit-policy-file=/none', /loading audit policy file: failed to read file path "\/none"/],
-  ['--goaway-chance=1', /--goaway-chance is not supported yet: leave it out, or give it its default/],
+  ['--goaway-chance=1', /--goaway-chance can not be less than 0 or greater than 0.02/],
+  ['--goaway-chance=x', /strconv.ParseFloat: parsing "x": invalid syntax/],
+  ['--aggregator-reject-forwarding-redirect=false', /^--aggregator-reject-forwarding-redirect is not supported, since/],
+  ['--cors-allowed-origins=(', /invalid regular expression: error parsing regexp: missing closing \): `\(`, help: /],
+  ['--cors-allowed-origins=example.com', /does not pin to start\/end of host/],
+  ['--cors-allowed-origins=//a$,', /^empty value in --cors-allowed-origins, help: /],
+  [`--cors-allowed-origins=^${'a{1000}'.repeat(3)}$`, /regular expression is too long/],
+  ['--livez-grace-period=-1s', /--livez-grace-period can not be a negative value/],
+  ['--shutdown-watch-termination-grace-period=-1s', /if provided, can not be a negative value/],
+  ['--storage-initialization-timeout=-1s', /--storage-initialization-timeout can not be negative value/],
+  ['--tls-sni-cert-key=x', /"--tls-sni-cert-key" flag: expected comma separated certificate and key file paths/],
+  ['--tls-sni-cert-key=a,b:', /empty names list is not allowed/],
+  ['--tls-sni-cert-key=a,b:192.0.2.1', /192\.0\.2\.1 is no host name/],
+  ['--tls-sni-cert-key=/a,/b', /^failed to load SNI cert and key: open \/a: no such file or directory$/],
+  ['--watch-cache-sizes=pods', /^invalid value of watch cache size: pods$/],
+  ['--watch-cache-sizes=pods#x', /^invalid size of watch cache size: pods#x$/],
+  ['--watch-cache-sizes=pods#-1', /^watch cache size cannot be negative: pods#-1$/],
+  ['--apiserver-count=0', /^--apiserver-count should be a positive number, but value '0' provided$/],
+  ['--kubernetes-service-node-port=80', /^kubernetes service node port range 30000-32767 doesn't contain 80$/],
+  ['--kubernetes-service-node-port=-1', /^--kubernetes-service-node-port -1 must be between 0 and 65535, inclusive/],
+  ['--service-cluster-ip-range=fd00::/108 --advertise-address=192.0.2.10', /must match public address family "192/],
+  ['--enable-logs-handler', /^--enable-logs-handler is not supported, since/],
+  ['--peer-ca-file=/x', /^--peer-ca-file requires UnknownVersionInteroperabilityProxy feature to be turned on$/],
+  ['--egress-selector-config-file=/none', /^failed to read egress selector config: unable to read .* \[open \/none/],
+  ['--emulated-version=x', /^could not parse "x" as version$/],
+  ['--emulated-version=1.33.1', /^patch version not allowed, got: kube=1.33.1$/],
+  ['--emulated-version=1.34', /^emulation version 1.34 is not between \[1.31, 1.33.0\]$/],
+  ['--emulated-version=kube=1.32', /^--emulated-version 1.32 is not supported, since/],
+  ['--emulation-forward-compatible', /EmulationForwardCompatible cannot be set to true if the emulation version/],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
-  ['--contention-profiling', /--contention-profiling is not supported yet/],
+  ['--vmodule=x', /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/],
   ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
   ['--feature-gates=WatchList', /missing bool value for WatchList/],
   ['--feature-gates=WatchList=maybe', /invalid value of WatchList=maybe, err: strconv.ParseBool/],
   ['--feature-gates=x:WatchList=true', /component not registered: x/],
   ['--feature-gates=StructuredAuthorizationConfiguration=false', /to false, feature is locked to true/],
   ['--feature-gates=ServerSideApply=true', /unrecognized feature gate: ServerSideApply/],
-  ['--feature-gates=APIServerTracing=false', /APIServerTracing=false is not supported yet: leave it at true/],
   ['--runtime-config=nope/v1=true', /unknown api groups nope/],
   ['--runtime-config=apps/v9=true', /group version apps\/v9 that has not been registered/],
   ['--runtime-config=apps/v1=maybe', /invalid value of apps\/v1: maybe, err: strconv.ParseBool/],
@@ -185,8 +232,10 @@ const refusals: readonly [string, RegExp][] = [
   ['--runtime-config=apps/v1/Deployments=true', /resource is always lowercase plural, not "Deployments"/],
   ['--runtime-config=apps/v9beta1=true', /group version apps\/v9beta1 that has not been registered/],
   ['--strict-transport-security-directives=max-age', /invalid, allowed values: max-age=expireTime, /],
+  ['--strict-transport-security-directives=preload,', /^empty value in strict-transport-security-directives$/],
   ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
-  ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
+  ['--tls-cert-file=/none', /^missing filename for serving cert$/],
+  ['--tls-cert-file=/none --tls-private-key-file=/none', /^open \/none: no such file or directory$/],
   ['--authorization-mode=RBAC,RBAC', /more than once/],
   ['--root-ca-file=/none', /open \/none: no such file or directory/],
   ['--cluster-signing-cert-file=/none', /"cluster-signing": cannot specify cert without key/],
@@ -203,7 +252,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--authentication-config=/none', /open \/none: no such file or directory/],
   ['--requestheader-client-ca-file=/none', /open \/none: no such file or directory/],
   ['--requestheader-username-headers=,', /empty value in "requestheader-username-headers"/],
-  ['--endpoint-reconciler-type=nope', /use lease or none/],
+  ['--endpoint-reconciler-type=nope', /^Reconciler not implemented: nope$/],
   ['--allow-privileged=perhaps', /strconv.ParseBool/],
   ['--service-cluster-ip-range=10.0.0.0', /service-cluster-ip-range\[0\] is not a valid cidr/],
   ['--service-cluster-ip-range=10.0.0.0/16,10.1.0.0/16', /must be of different IP family/],
@@ -251,7 +300,7 @@ const refusals: readonly [string, RegExp][] = [
     '--feature-gates=AuthorizeWithSelectors=false',
     /^AuthorizeNodeWithSelectors feature requires AuthorizeWithSelectors feature to be enabled$/,
   ],
-  ['--etcd-prefix', /--etcd-prefix needs a value/],
+  ['--etcd-prefix', /^flag needs an argument: --etcd-prefix$/],
 ]
 for (const [flag, message] of refusals) {
   test(`${flag} is refused`, () => {
@@ -272,10 +321,42 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
   // --help and --version are not in the table; --data-dir and --store are ours; those of controllers are, too, after kube-controller-manager.
-  const ownFlags =
-    ['data-dir', 'store', 'controllers', 'root-ca-file', 'legacy-service-account-token-clean-up-period'].length +
-    Object.keys(signingFlags).length
-  assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlags, 172)
+  assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlagNames.size, 172)
+})
+
+test('faults that only say what is wrong come with what to do', () => {
+  const hintsOf = (...args: readonly string[]): readonly string[] => {
+    const checked = checkArgs(args)
+    return checked.kind === 'faults' ? checked.hints : []
+  }
+  assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
+  assert.match(hintsOf().join(), /--data-dir/)
+  assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
+  assert.match(hintsOf(etcd, '--tls-cipher-suites=TLS_NONE').join(), /names of IANA/)
+})
+
+test('flags of parts that work differently here are taken, deprecated ones with a warning', () => {
+  const checked = checkArgs([
+    '--etcd-servers=127.0.0.1:2379',
+    '--watch-cache-sizes=pods#0,deployments.apps#100',
+    '--default-watch-cache-size=-1',
+    '--etcd-healthcheck-timeout=1s',
+    '--kubelet-timeout=1s',
+    '--proxy-client-cert-file=/none',
+    '--endpoint-reconciler-type=master-count',
+    '--apiserver-count=3',
+    '--emulated-version=1.33',
+    '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA',
+  ])
+  assert.ok(checked.kind === 'config')
+  assert.ok(checked.config.etcd.store.kind === 'etcd')
+  assert.deepEqual(checked.config.etcd.store.servers, ['http://127.0.0.1:2379'])
+  assert.equal(checked.config.services.endpoints, 'lease')
+  assert.deepEqual(checked.warnings, [
+    'Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version',
+    'Flag --apiserver-count has been deprecated, apiserver-count is deprecated and will be removed in a future version.',
+    '--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is broken, and is not offered to clients',
+  ])
 })
 
 test('gates are values: the last one counts, old ones are warned about', () => {
@@ -337,4 +418,10 @@ test('anonymous requests for some paths', () => {
   const checked = checkArgs([etcd, configured('anonymous: {enabled: true, conditions: [{path: /livez}]}\n')])
   assert.ok(checked.kind === 'config')
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
+})
+
+test('--testing is in the help, and refused where no cluster of a test is started', () => {
+  assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
+  assert.deepEqual(faultsOf(etcd, '--testing'), ['--testing is for keelson serve alone: leave it out'])
+  assert.deepEqual(faultsOf(etcd, '--testing=false'), [])
 })

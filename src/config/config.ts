@@ -2,6 +2,7 @@
  * Converts flags and files to one validated Config. All errors are reported together, before anything starts; each says how to fix it, with
  * upstream's text where there is one.
  */
+import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
 import { readAuthorityFile } from './authority-file.ts'
 import { type AuthenticationConfig, readAuthentication } from './authentication.ts'
@@ -10,22 +11,29 @@ import { type AuthorizationConfig, isOpenByFlags, readAuthorization } from './au
 import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
-import type { AllowedLabels } from '../lib/metrics.ts'
+import type { MetricChoice } from '../lib/metrics.ts'
+import type { ModuleLevel } from '../lib/verbosity.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
-import { readMetricLabels } from './metric-labels.ts'
+import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
+import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type EncryptionConfig, readEncryption } from './encryption.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { readFlagFile } from './flag-file.ts'
-import { type FlagName, flags } from './flags.ts'
+import { type FlagName, flags, isFlagName } from './flags.ts'
+import { readTextFile } from './files/read-file.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
+import { readServing, type ServingConfig } from './serving.ts'
 import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { StorageMedia } from '../schema/object-schema.ts'
+import type { TracingConfig } from './files/tracing.ts'
+import { readTracing } from './tracing.ts'
 import { readServices, type ServicesConfig } from './services.ts'
+import { readTuning, type TuningConfig } from './tuning.ts'
 import { Values } from './values.ts'
 
 /** Where objects are kept. */
@@ -75,10 +83,9 @@ export type Config = {
     | { readonly kind: 'folder'; readonly path: string }
     /** No flag gives it: it is for tests. */
     | { readonly kind: 'given'; readonly certificate: Certificate }
-  /** Of labels of metrics that are restricted: the values that are shown, by `metric,label`. */
-  readonly allowedMetricLabels: AllowedLabels
+  readonly metrics: MetricChoice
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** OpenSSL's list of cipher suites. Null: that of Node. */
+  /** OpenSSL's list of cipher suites. Null: the listener's default. */
   readonly tlsCiphers: string | null
   /** Whether clients are offered HTTP/2. */
   readonly servesHttp2: boolean
@@ -112,6 +119,10 @@ export type Config = {
   readonly watchGraceMs: number
   /** The value of Strict-Transport-Security in every response; null: the header is not sent. */
   readonly strictTransportSecurity: string | null
+  /** Every flag of the table as a text, as Go prints it. */
+  readonly flagValues: ReadonlyMap<string, string>
+  readonly serving: ServingConfig
+  readonly tuning: TuningConfig
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
@@ -122,46 +133,58 @@ export type Config = {
   /** Whether webhooks behind a Service are called at its endpoints. */
   readonly callsEndpoints: boolean
   readonly audit: AuditConfig
+  /** Null: nothing is traced. */
+  readonly tracing: TracingConfig | null
   readonly logging: {
     readonly format: 'text' | 'json' | 'auto'
-    readonly isVerbose: boolean
-    /** Whether each decision of the authorizers is logged. */
-    readonly logsDecisions: boolean
+    readonly verbosity: number
+    readonly modules: readonly ModuleLevel[]
   }
+  /** Whether the debug pages are served. */
+  readonly hasProfiles: boolean
+  /** Where they are served to who may open it; null: nowhere. */
+  readonly debugSocketPath: string | null
 }
 
 export type Checked =
   | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
-  | { readonly kind: 'faults'; readonly faults: readonly string[] }
+  /** `hints`: what to do about faults that do not say it. */
+  | { readonly kind: 'faults'; readonly faults: readonly string[]; readonly hints: readonly string[] }
 
 export function checkArgs(args: readonly string[]): Checked {
-  const { raw, faults } = parseArgs(args)
+  const { raw, faults, hints } = parseArgs(args)
   const values = new Values(flags, raw, faults)
+  values.hints.push(...hints)
   const warnings: string[] = []
+  for (const [name] of raw) {
+    const { deprecated } = flags[name]
+    if (deprecated !== undefined) warnings.push(`Flag --${name} has been deprecated, ${deprecated}`)
+  }
   const config = readConfig(values, (text) => warnings.push(text))
-  if (values.faults.length > 0) return { kind: 'faults', faults: values.faults }
+  if (values.faults.length > 0) return { kind: 'faults', faults: values.faults, hints: values.hints }
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
 function readConfig(values: Values, warn: (text: string) => void): Config {
   const featureGates = readGates(values, warn)
   const bindAddress = values.address('bind-address')
-  const advertiseAddress = values.address('advertise-address') || bindAddress
+  const advertised = values.address('advertise-address')
+  const advertiseAddress = advertised || bindAddress
   const authorization = readAuthorization(values, { gates: featureGates, warn })
   const isOpen = isOpenByFlags(authorization)
+  checkEmulation(values)
   return {
     etcd: readEtcd(values),
     encryption: readEncryption(values, featureGates),
     bindAddress,
     port: readPort(values),
     advertiseAddress,
-    endpointAddress:
-      values.address('advertise-address') || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
+    endpointAddress: advertised || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
-    allowedMetricLabels: readMetricLabels(values),
+    metrics: readMetrics(values, warn),
     tlsMinVersion: readTlsVersion(values),
-    tlsCiphers: readCipherSuites(values),
+    tlsCiphers: readCipherSuites(values, warn),
     servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values, warn),
@@ -182,19 +205,39 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     watchMsMin: 1000 * values.count('min-request-timeout'),
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
-    watchGraceMs: values.durationMs('shutdown-watch-termination-grace-period', { isNegativeFault: true }),
+    watchGraceMs: readWatchGrace(values),
     strictTransportSecurity: readStrictTransportSecurity(values),
+    flagValues: flagValues(values),
+    serving: readServing(values),
+    tuning: readTuning(values),
     featureGates,
     runtime: readRuntime(values),
-    services: readServices(values, featureGates),
-    kubelet: readKubelet(values),
+    services: readServices(values, { gates: featureGates, address: publicOf(advertiseAddress) }),
+    kubelet: readKubelet(values, warn),
     allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values, warn),
     callsEndpoints: values.boolean('enable-aggregator-routing'),
     audit: readAudit(values, warn),
+    tracing: readTracing(values, featureGates),
     logging: readLogging(values),
+    hasProfiles: values.boolean('profiling'),
+    debugSocketPath: values.string('debug-socket-path') || null,
   }
 }
+
+function flagValues(values: Values): ReadonlyMap<string, string> {
+  const print = (name: FlagName): string =>
+    flags[name].type === 'list' ? `[${values.raw(name).join(',')}]` : values.raw(name).join(',')
+  return new Map(
+    Object.keys(flags)
+      .filter(isFlagName)
+      .map((name) => [name, print(name)]),
+  )
+}
+
+/** The address that others find in the endpoints of default/kubernetes; empty: it is only known when the server starts. */
+const publicOf = (address: string): string =>
+  isLoopback(address) || address === anyOf(address) || isIP(address) === 0 ? '' : address
 
 /** 127.0.0.0/8 or ::1. */
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
@@ -203,6 +246,8 @@ const anyOf = (address: string): string => (address.includes(':') ? '::' : '0.0.
 const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
   ['application/json', 'json'],
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
+  // JSON is YAML, too, and every server reads it.
+  ['application/yaml', 'json'],
 ])
 
 function readEtcd(values: Values): Config['etcd'] {
@@ -217,6 +262,8 @@ function readEtcd(values: Values): Config['etcd'] {
     const known = [...storageMedia.keys()].join(', ')
     values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
   }
+  // `serve` takes it before flags are checked.
+  if (values.boolean('testing')) values.fault('--testing is for keelson serve alone: leave it out')
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,
@@ -241,11 +288,14 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
       values.fault(`--etcd-servers-overrides invalid, must be of format: ${form}`)
       return []
     }
-    const servers = list.split(';')
+    const servers = list.split(';').map(withScheme)
     for (const server of servers) checkServer(values, 'etcd-servers-overrides', server)
     return [{ group, resource, servers }]
   })
 }
+
+/** As Go's client of etcd: an address alone is one without TLS. */
+const withScheme = (server: string): string => (server.includes('://') ? server : `http://${server}`)
 
 function checkServer(values: Values, flag: string, server: string): void {
   if (/^https?:$/.test(URL.parse(server)?.protocol ?? '')) return
@@ -257,7 +307,7 @@ const isStoreKind = (name: string): name is StoreConfig['kind'] => storeKinds.so
 
 /** --store need not be given where --etcd-servers or --data-dir says it. */
 function readStore(values: Values): StoreConfig {
-  const servers = values.slice('etcd-servers')
+  const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')
   const given = values.string('store')
   const kind = isStoreKind(given) ? given : folder !== '' && servers.length === 0 ? 'sqlite' : 'etcd'
@@ -266,7 +316,8 @@ function readStore(values: Values): StoreConfig {
   }
   if (kind === 'etcd' && servers.length === 0) {
     values.fault(
-      '--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
+      '--etcd-servers must be specified',
+      'say where etcd is, as in --etcd-servers=http://127.0.0.1:2379, or give a folder to keep everything in as --data-dir',
     )
   }
   if (kind !== 'etcd' && servers.length > 0)
@@ -277,7 +328,6 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
     values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
-  for (const server of servers) checkServer(values, 'etcd-servers', server)
   const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   if (kind === 'memory') return { kind }
@@ -287,18 +337,23 @@ function readStore(values: Values): StoreConfig {
 
 function readPort(values: Values): number {
   const port = values.integer('secure-port')
-  if (port >= 1 && port <= 65_535) return port
-  values.fault(`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`)
-  return 0
+  if (port < 1 || port > 65_535)
+    values.fault(`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`)
+  return port
 }
 
 function readTls(values: Values): Config['tls'] {
-  const certificatePath = values.path('tls-cert-file')
-  const keyPath = values.path('tls-private-key-file')
+  const certificatePath = values.string('tls-cert-file')
+  const keyPath = values.string('tls-private-key-file')
   if (certificatePath === '' && keyPath === '') return { kind: 'folder', path: values.string('cert-dir') }
   if (certificatePath === '' || keyPath === '') {
     const absent = certificatePath === '' ? '--tls-cert-file' : '--tls-private-key-file'
-    values.fault(`${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`)
+    const hint = `${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`
+    values.fault('missing filename for serving cert', hint)
+  } else {
+    const fault = [certificatePath, keyPath].map(readTextFile).find((read) => 'fault' in read)
+    if (fault !== undefined)
+      values.fault(fault.fault, 'give readable files as --tls-cert-file and --tls-private-key-file')
   }
   return { kind: 'files', certificatePath, keyPath }
 }
@@ -317,10 +372,19 @@ function readTlsVersion(values: Values): Config['tlsMinVersion'] {
   return 'TLSv1.2'
 }
 
+function readWatchGrace(values: Values): number {
+  const ms = values.durationMs('shutdown-watch-termination-grace-period')
+  if (ms < 0) values.fault('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
+  return ms
+}
+
 /** RFC 6797, section 6.1. */
 function readStrictTransportSecurity(values: Values): string | null {
   const directives = values.slice('strict-transport-security-directives')
-  if (directives.some((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))) {
+  if (directives.some((directive) => directive.trim() === '')) {
+    values.fault('empty value in strict-transport-security-directives')
+  }
+  if (directives.some((directive) => !/^(\s*|includeSubDomains|preload|max-age=[^=]*)$/.test(directive))) {
     values.fault(
       '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
     )
@@ -392,12 +456,35 @@ function readLogging(values: Values): Config['logging'] {
   if (!/^(|text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
   }
-  const verbosity = values.count('v')
+  const modules = readModules(values)
+  if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
-    isVerbose: verbosity >= 2,
-    logsDecisions: verbosity >= 4,
+    verbosity: values.count('v'),
+    modules,
   }
+}
+
+function readModules(values: Values): readonly ModuleLevel[] {
+  const modules: ModuleLevel[] = []
+  const refuse = (given: string, why: string): void =>
+    values.fault(`invalid argument ${JSON.stringify(given)} for "--vmodule" flag: ${why}`)
+  for (const given of values.array('vmodule')) {
+    for (const pair of given.split(',')) {
+      // A comma at the end is allowed.
+      if (pair === '') continue
+      const [pattern = '', level = '', ...more] = pair.split('=')
+      if (pattern === '' || level === '' || more.length > 0) {
+        refuse(given, `${JSON.stringify(pair)} does not have the pattern=N format`)
+      } else if (!/^\d{1,9}$/.test(level)) {
+        refuse(
+          given,
+          `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`,
+        )
+      } else modules.push({ pattern, level: Number(level) })
+    }
+  }
+  return modules
 }
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */

@@ -17,12 +17,12 @@ test('docs/gates.md has each gate that can be changed upstream and not here, and
 })
 
 test('a gate of a part that is not here is off, whatever is asked for', () => {
-  const { gates, faults } = parseFeatureGates(['APIServerTracing=true', 'WatchList=true'])
+  const { gates, faults } = parseFeatureGates(['ContextualLogging=true', 'WatchList=true'])
   assert.deepEqual(faults, [])
-  const shown = gates.all.filter(({ name }) => ['APIServerTracing', 'WatchList'].includes(name))
+  const shown = gates.all.filter(({ name }) => ['ContextualLogging', 'WatchList'].includes(name))
   assert.deepEqual(Object.fromEntries(shown.map(({ name, isOn }) => [name, isOn])), {
-    APIServerTracing: false,
+    ContextualLogging: false,
     WatchList: true,
   })
-  assert.ok(!gates.isOn('APIServerTracing'))
+  assert.ok(!gates.isOn('ContextualLogging'))
 })

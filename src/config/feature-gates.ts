@@ -31,6 +31,7 @@ export const gatesActedOn: readonly string[] = [
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
+  'ComponentFlagz',
   'ComponentStatusz',
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
@@ -96,7 +97,6 @@ export const gatesActedOn: readonly string[] = [
 
 /** Gates of features that Keelson does not have: always off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
-  'APIServerTracing',
   'ContextualLogging',
   'LoggingBetaOptions',
   'PortForwardWebsockets',

@@ -6,7 +6,9 @@ import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
 import { controllersHelp } from './controllers.ts'
 import type { Flag } from './flag.ts'
+import { servingFlags } from './serving-flags.ts'
 import { signingFlags } from './signing.ts'
+import { tuningFlags } from './tuning-flags.ts'
 import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
@@ -33,6 +35,12 @@ const flagTable = {
     type: 'string',
     help: 'Where objects are kept: etcd (--etcd-servers), sqlite (--data-dir), or memory, where they end with the process. By default what the other two flags say.',
   },
+  testing: {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'A cluster in memory, on a free port and with certificates of its own, for tests: it prints where it is, ends with its standard input, and lets tests set faults, move its clock, fork it (docs/testing.md). Flags of addresses, certificates and the store have no effect then.',
+  },
   'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
@@ -41,6 +49,21 @@ const flagTable = {
     section: 'Metrics',
     type: 'list',
     help: 'The values that a label of a metric may have: metric,label=value,value in quotes. Others are shown as unexpected.',
+  },
+  'allow-metric-labels-manifest': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'A YAML file with the same: a mapping from metric,label to value,value. Without effect with --allow-metric-labels.',
+  },
+  'disabled-metrics': {
+    section: 'Metrics',
+    type: 'list',
+    help: 'Metrics that are not shown, by their whole names.',
+  },
+  'show-hidden-metrics-for-version': {
+    section: 'Metrics',
+    type: 'string',
+    help: 'Show metrics that are deprecated for longer than a release: 1.32, the release before.',
   },
   'etcd-compaction-interval': {
     section: etcd,
@@ -65,9 +88,15 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
-    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf.',
+    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf. With application/yaml it is JSON, which is YAML, too.',
   },
-  'watch-cache': { section: etcd, type: 'boolean', default: 'true', help: 'It cannot be turned off.' },
+  'watch-cache': {
+    section: etcd,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether objects are kept in memory.',
+    refused: 'all but writes is answered from memory, where the latest state is proven',
+  },
 
   'bind-address': { section: serving, type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
   'secure-port': { section: serving, type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
@@ -92,7 +121,7 @@ const flagTable = {
   'tls-cipher-suites': {
     section: serving,
     type: 'list',
-    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those that Node.js takes for safe.',
+    help: 'The cipher suites that clients with TLS 1.2 may use, by their IANA names. Without any: those with forward secrecy and authenticated encryption (ECDHE with GCM or ChaCha20).',
   },
   'disable-http2-serving': {
     section: serving,
@@ -440,7 +469,7 @@ const flagTable = {
     section: misc,
     type: 'string',
     default: 'lease',
-    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none.',
+    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none. master-count is lease, too.',
   },
   'service-account-signing-endpoint': {
     section: misc,
@@ -464,6 +493,15 @@ const flagTable = {
     help: 'The ports of nodes that services get, as in 30000-32767.',
   },
 
+  ...servingFlags,
+  ...tuningFlags,
+
+  'tracing-config-file': {
+    section: 'Traces',
+    type: 'string',
+    help: 'A file with a TracingConfiguration: where spans are sent to (OTLP over gRPC), and how many requests are traced.',
+  },
+
   'logging-format': {
     section: 'Logs',
     type: 'string',
@@ -473,7 +511,24 @@ const flagTable = {
     section: 'Logs',
     type: 'integer',
     default: '0',
-    help: 'How much is logged: from 2 on, details of requests too.',
+    help: 'How much is logged: from 2 on details of each request, from 4 on each decision on access. Changed while the server runs by a PUT to /debug/flags/v.',
+  },
+  vmodule: {
+    section: 'Logs',
+    type: 'string',
+    help: 'The same for parts of the server: pattern=N,… Parts are access, audit, cache, controllers, handle, http, reload, tracing, webhooks.',
+  },
+
+  profiling: {
+    section: 'Features',
+    type: 'boolean',
+    default: 'true',
+    help: 'Serve profiles of the process under /debug/pprof/, and /debug/flags/v, for who may see these paths.',
+  },
+  'debug-socket-path': {
+    section: 'Features',
+    type: 'string',
+    help: 'Serve them on a Unix domain socket at this path as well, without authentication, for the user of the process alone.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 
@@ -482,6 +537,17 @@ export type FlagName = keyof typeof flagTable
 export const flags: { readonly [name in FlagName]: Flag } = flagTable
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
+
+/** Those that kube-apiserver does not have: our own, and those of kube-controller-manager for controllers that run here. */
+export const ownFlagNames: ReadonlySet<string> = new Set([
+  'data-dir',
+  'store',
+  'testing',
+  'controllers',
+  'root-ca-file',
+  'legacy-service-account-token-clean-up-period',
+  ...Object.keys(signingFlags),
+])
 
 const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
 
@@ -494,6 +560,7 @@ export function helpText(gates: readonly string[]): string {
   return `Usage: keelson serve --etcd-servers=URL [flags]
        keelson serve --data-dir=FOLDER [flags]
        keelson serve --store=memory [flags]
+       keelson serve --testing [flags]
 
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.
@@ -505,8 +572,14 @@ ${text}Feature gates that Keelson acts on: ${gates.join(', ')}.
 `
 }
 
+/** What is said of a flag that changes nothing. */
+export function becomesOf({ unused, refused }: Flag): string {
+  if (unused !== undefined) return ` Has no effect: ${unused}.`
+  return refused === undefined ? '' : ` Refused: ${refused}.`
+}
+
 function flagHelp([name, flag]: readonly [string, Flag]): string {
   const value = flag.type === 'boolean' ? '' : `=${flag.type}`
   const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
-  return `  --${name}${value}${byDefault}\n        ${flag.help}\n`
+  return `  --${name}${value}${byDefault}\n        ${flag.help}${becomesOf(flag)}\n`
 }

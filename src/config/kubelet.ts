@@ -8,15 +8,17 @@ export type KubeletConfig = {
   readonly caPem: string | null
   /** The client certificate of the server; null: none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
+  /** The port of kubelets whose nodes do not say theirs. */
+  readonly port: number
 }
 
 const knownTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
 
-export function readKubelet(values: Values): KubeletConfig {
+export function readKubelet(values: Values, warn: (text: string) => void): KubeletConfig {
   const addressTypes = values.slice('kubelet-preferred-address-types')
   for (const type of addressTypes) {
     if (!knownTypes.some((known) => known === type)) {
-      values.fault(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)
+      warn(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)
     }
   }
   const caPem = values.file('kubelet-certificate-authority')
@@ -30,5 +32,6 @@ export function readKubelet(values: Values): KubeletConfig {
     addressTypes,
     caPem: caPem === '' ? null : caPem,
     client: isGiven ? { certificatePem, keyPem } : null,
+    port: values.integer('kubelet-port'),
   }
 }

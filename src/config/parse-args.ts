@@ -1,11 +1,16 @@
 /** Converts arguments to flags and their raw values. Only unknown and unsupported flags are refused here. */
 import { type FlagName, flags, isFlagName, upstreamDefault } from './flags.ts'
+import { unsupportedReason } from './unsupported-reasons.ts'
 
 /** All values of each flag that was given, in order; flags in the order in which they were given last. */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
 /** `--name=value`, `--name value`, and `--name` alone for booleans. */
-export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; readonly faults: readonly string[] } {
+export function parseArgs(args: readonly string[]): {
+  readonly raw: RawFlags
+  readonly faults: readonly string[]
+  readonly hints: readonly string[]
+} {
   const raw = new Map<FlagName, string[]>()
   const faults: string[] = []
   const rest = [...args]
@@ -13,10 +18,10 @@ export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; re
     const match = /^(?:--|-(?=v\b))([^=]+)(?:=([\s\S]*))?$/.exec(argument)
     const [, name = '', inline] = match ?? []
     if (match === null) {
-      faults.push(`${JSON.stringify(argument)} is not a flag: flags begin with "--"; keelson serve --help lists them`)
+      faults.push(notAFlag(argument))
     } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
-      if (value === undefined) faults.push(`--${name} needs a value: --${name}=…`)
+      if (value === undefined) faults.push(`flag needs an argument: --${name}`)
       else {
         const earlier = raw.get(name) ?? []
         raw.delete(name)
@@ -27,7 +32,14 @@ export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; re
       if (fault !== undefined) faults.push(fault)
     }
   }
-  return { raw, faults }
+  const isLost = faults.some((fault) => !fault.startsWith('--'))
+  return { raw, faults, hints: isLost ? ['keelson serve --help lists the flags'] : [] }
+}
+
+function notAFlag(argument: string): string {
+  const letter = /^-([^-])/.exec(argument)?.[1]
+  if (letter !== undefined) return `unknown shorthand flag: '${letter}' in ${argument}`
+  return `"keelson serve" does not take any arguments, got [${JSON.stringify(argument)}]`
 }
 
 /** Takes the value of a flag that is not supported, so that it is not reported as another error. */
@@ -40,9 +52,8 @@ function takeValue(name: string, rest: string[]): string | undefined {
 /** Undefined if the flag has no effect: an unsupported flag with kube-apiserver's default. */
 function refuse(name: string, value: string | undefined): string | undefined {
   const byDefault = upstreamDefault(name)
-  if (byDefault === undefined) {
-    return `--${name} is not a flag that keelson serve knows: keelson serve --help lists those it does`
-  }
+  if (byDefault === undefined) return `unknown flag: --${name}`
   if (value === byDefault) return undefined
-  return `--${name} is not supported yet: leave it out${byDefault === '' ? '' : `, or give it its default (${byDefault})`}`
+  const advice = byDefault === '' ? 'leave it out' : `leave it out, or give it its default (${byDefault})`
+  return `--${name} is not supported, since ${unsupportedReason(name)}: ${advice}`
 }

@@ -1,5 +1,5 @@
 /** The flags for the addresses and ports of Services. */
-import { type Cidr, cidrOf, parseCidr } from '../api/ip.ts'
+import { type Cidr, cidrOf, formatCidr, parseCidr } from '../api/ip.ts'
 import type { FeatureGates } from './feature-gates.ts'
 import type { Values } from './values.ts'
 
@@ -11,6 +11,8 @@ export type ServicesConfig = {
   readonly nodePorts: { readonly first: number; readonly last: number }
   /** How the endpoints of the service default/kubernetes are maintained. */
   readonly endpoints: 'lease' | 'none'
+  /** The node port of the service default/kubernetes; 0: it has none. */
+  readonly ownNodePort: number
 }
 
 /** As upstream. */
@@ -21,15 +23,35 @@ const HOST_BITS_MIN = 3
 const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
-export function readServices(values: Values, gates: FeatureGates): ServicesConfig {
+/** `address`: of this server, in the endpoints of its own service; empty if it is not known yet. */
+export function readServices(
+  values: Values,
+  { gates, address }: { readonly gates: FeatureGates; readonly address: string },
+): ServicesConfig {
   const addressesIn = addressesBy(gates)
   const hostBitsMax = addressesIn === 'objects' ? Infinity : RECORDED_HOST_BITS_MAX
-  return {
-    ranges: readRanges(values, hostBitsMax),
-    addressesIn,
-    nodePorts: readNodePorts(values),
-    endpoints: readEndpoints(values),
+  const ranges = readRanges(values, hostBitsMax)
+  const nodePorts = readNodePorts(values)
+  const endpoints = readEndpoints(values)
+  checkFamily(values, ranges[0], endpoints === 'none' ? '' : address)
+  return { ranges, addressesIn, nodePorts, endpoints, ownNodePort: readOwnNodePort(values, nodePorts) }
+}
+
+function checkFamily(values: Values, range: Cidr | undefined, address: string): void {
+  if (address === '' || range === undefined || (range.family === 'IPv6') === address.includes(':')) return
+  const what = `service IP family ${JSON.stringify(formatCidr(range))}`
+  values.fault(`${what} must match public address family ${JSON.stringify(address)}`)
+}
+
+function readOwnNodePort(values: Values, { first, last }: ServicesConfig['nodePorts']): number {
+  const port = values.integer('kubernetes-service-node-port')
+  if (port < 0 || port > PORT_MAX) {
+    const why = 'If 0, the Kubernetes master service will be of type ClusterIP'
+    values.fault(`--kubernetes-service-node-port ${port} must be between 0 and ${PORT_MAX}, inclusive. ${why}`)
+  } else if (port > 0 && (port < first || port > last)) {
+    values.fault(`kubernetes service node port range ${first}-${last} doesn't contain ${port}`)
   }
+  return port
 }
 
 function addressesBy(gates: FeatureGates): ServicesConfig['addressesIn'] {
@@ -76,7 +98,7 @@ function readRange(
 function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
   const text = values.string('service-node-port-range')
   const refuse = (why: string): ServicesConfig['nodePorts'] => {
-    values.fault(`Error: invalid argument ${JSON.stringify(text)} for "--service-node-port-range" flag: ${why}`)
+    values.refuse('service-node-port-range', why)
     return { first: 0, last: 0 }
   }
   const [, low = '', sign = '', high = ''] = /^(\d+)(?:([-+])(\d+))?$/.exec(text.trim()) ?? []
@@ -90,8 +112,9 @@ function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
 
 function readEndpoints(values: Values): ServicesConfig['endpoints'] {
   const type = values.string('endpoint-reconciler-type')
-  if (type !== 'lease' && type !== 'none') {
-    values.fault(`--endpoint-reconciler-type ${JSON.stringify(type)} is not supported: use lease or none`)
+  // With master-count servers count each other by what they write; by their leases, they find the same endpoints, and sooner.
+  if (!/^(lease|none|master-count)$/.test(type)) {
+    values.fault(`Reconciler not implemented: ${type}`, 'use --endpoint-reconciler-type=lease or none')
   }
   return type === 'none' ? 'none' : 'lease'
 }

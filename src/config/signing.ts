@@ -1,4 +1,5 @@
 /** --cluster-signing-*: the CAs with which the certificatesigningrequest-signing-controller signs. Names, defaults and faults are kube-controller-manager's. */
+import { messageOf } from '../lib/message-of.ts'
 import { SigningAuthority } from '../lib/x509/signing-authority.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFile } from './flag-file.ts'
@@ -105,7 +106,7 @@ function readPair(values: SigningValues, { signers, fault, certificatePath, keyP
     // Fails if they cannot be used.
     void new SigningAuthority(certificatePem, keyPem)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     values.fault(`error reading CA cert file "${certificatePath}": ${why}`)
     return []
   }

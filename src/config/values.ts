@@ -11,6 +11,8 @@ export type FlagTable<Name extends string> = { readonly [name in Name]: Pick<Fla
 
 export class Values<Name extends string = FlagName> {
   readonly faults: string[]
+  /** What to do about a fault whose text is upstream's and does not say it. */
+  readonly hints: string[] = []
   readonly #table: FlagTable<Name>
   /** Not by `Name`, so that the values of more flags can be given where those of fewer are read. */
   readonly #raw: ReadonlyMap<string, readonly string[]>
@@ -31,8 +33,14 @@ export class Values<Name extends string = FlagName> {
     return names.indexOf(name) > names.indexOf(other)
   }
 
-  fault(text: string): void {
+  fault(text: string, hint?: string): void {
     this.faults.push(text)
+    if (hint !== undefined) this.hints.push(hint)
+  }
+
+  /** The value cannot be parsed: the same text as Go's flags have. */
+  refuse(name: Name, why: string): void {
+    this.#refuse(name, why)
   }
 
   /** If the flag is repeated, the last value counts; empty if there is neither a value nor a default. */
@@ -59,6 +67,11 @@ export class Values<Name extends string = FlagName> {
     })
   }
 
+  /** The texts that were given, or the default. */
+  raw(name: Name): readonly string[] {
+    return this.#raw.get(name) ?? [this.#table[name].default ?? '']
+  }
+
   /** One value each time that the flag is given. */
   array(name: Name): readonly string[] {
     return this.#raw.get(name) ?? []
@@ -77,7 +90,8 @@ export class Values<Name extends string = FlagName> {
     const value = parseGoInteger(text)
     if (typeof value === 'number') return value
     this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${value}`)
-    return 0
+    // Outside of no bounds: it is reported once.
+    return Number.NaN
   }
 
   /** As `integer`, for flags of Go's own package, which does not say what is wrong. */
@@ -92,7 +106,6 @@ export class Values<Name extends string = FlagName> {
     const text = this.string(name)
     if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)
     this.#refuse(name, `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
-    // Outside of no bounds: it is reported once.
     return Number.NaN
   }
 

@@ -37,6 +37,8 @@ export type Cluster = {
   /** The ranges of cluster IPs, and the port of the server itself. */
   readonly ranges: readonly Cidr[]
   readonly port: number
+  /** Of the Service of the API server; 0: it has none. */
+  readonly nodePort: number
   /** In the format of the timestamps in metadata. */
   readonly now: string
 }
@@ -69,7 +71,7 @@ const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => 
 }
 
 /** The Service of the API server itself, at the first address of the range. */
-function kubernetesService({ ranges, port }: Cluster): Wanted {
+function kubernetesService({ ranges, port, nodePort }: Cluster): Wanted {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
   return {
     collection: '/api/v1/namespaces/default/services',
@@ -78,11 +80,13 @@ function kubernetesService({ ranges, port }: Cluster): Wanted {
       kind: 'Service',
       metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
       spec: {
-        type: 'ClusterIP',
+        type: nodePort === 0 ? 'ClusterIP' : 'NodePort',
         clusterIP: formatIp({ family, value: first + 1n }),
         ipFamilyPolicy: 'SingleStack',
         sessionAffinity: 'None',
-        ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+        ports: [
+          { name: 'https', protocol: 'TCP', port: 443, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) },
+        ],
       },
     },
   }

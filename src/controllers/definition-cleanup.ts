@@ -4,6 +4,7 @@
  */
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
 import type { KubeObject } from '../api/object.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './definition-status.ts'
 
@@ -113,5 +114,5 @@ const failedBy = (error: unknown): Condition => ({
   ...terminating,
   status: 'True',
   reason: failedReason,
-  message: `could not issue all deletes: ${error instanceof Error ? error.message : String(error)}`,
+  message: `could not issue all deletes: ${messageOf(error)}`,
 })

@@ -4,10 +4,13 @@
  * over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
 import { mastersGroup } from '../api/user.ts'
+import { jsonToYaml } from '../codec/yaml-print.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 import { fileIn, hasLock } from '../storage/sqlite/folder-lock.ts'
@@ -66,7 +69,7 @@ export function orExplain<T>(folder: DataFolder, use: () => T): T {
   try {
     return use()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`, {
       cause,
     })
@@ -111,7 +114,7 @@ function isEmpty(path: string): boolean {
   }
 }
 
-export type KubeconfigParts = {
+export type Served = {
   readonly serverUrl: string
   /** The name of context, cluster and, with `-admin`, user. */
   readonly context: string
@@ -119,38 +122,22 @@ export type KubeconfigParts = {
 }
 
 /** Written at each start, since the address may have changed. */
-export function writeKubeconfig(folder: DataFolder, { serverUrl, context, nowMs }: KubeconfigParts): void {
+export function writeKubeconfig(folder: DataFolder, { serverUrl, context, nowMs }: Served): Kubeconfig {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
   const admin = keepCertificate(join(folder.path, 'admin'), () =>
     issue(authority, { commonName: 'admin', organizations: [mastersGroup], usage: 'client', hosts: [], nowMs }),
   )
-  const text = `apiVersion: v1
-kind: Config
-current-context: ${context}
-clusters:
-- name: ${context}
-  cluster:
-    server: ${serverUrl}
-    certificate-authority-data: ${base64(authority.certificatePem)}
-users:
-- name: ${context}-admin
-  user:
-    client-certificate-data: ${base64(admin.certificatePem)}
-    client-key-data: ${base64(admin.keyPem)}
-contexts:
-- name: ${context}
-  context:
-    cluster: ${context}
-    user: ${context}-admin
-`
-  writeSecret(folder.kubeconfig, text)
+  const kubeconfig = createKubeconfig({
+    url: serverUrl,
+    name: context,
+    certificateAuthority: authority.certificatePem,
+    login: { name: `${context}-admin`, certificate: admin },
+  })
+  writeSecret(folder.kubeconfig, jsonToYaml(kubeconfig))
   writeFileSync(folder.portFile, `${new URL(serverUrl).port}\n`)
+  return kubeconfig
 }
-
-export const kubeconfigOf = (folder: DataFolder): Buffer => readFileSync(folder.kubeconfig)
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 function layout(path: string): DataFolder {
   return {

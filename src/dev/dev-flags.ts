@@ -1,4 +1,5 @@
 /** The flags that only `keelson dev` has; all others are those of `keelson serve`. */
+import { missingValues, readCommandFlags } from '../lib/command-flags.ts'
 
 const DATA_DIR = './.keelson'
 const CONTEXT = 'keelson'
@@ -18,7 +19,8 @@ goes on with the same data. Several run at once, each in a folder of its own.
         Where to serve. Without it: the port of the last start in the folder, else 6443, else any that is free. 0: any that is free.
   --kubeconfig-merge
         Add a context to the kubeconfig that kubectl reads (the first file of KUBECONFIG, or ~/.kube/config), and make it the current one. All else in that
-        file stays. Of an --ephemeral server the context goes when it stops.
+        file stays; what has this name there and is of another server is refused. Of an --ephemeral server the context goes when it stops, and the one before
+        is the current one again.
   --context=name (default ${CONTEXT})
         The name of that context, and of the one in the kubeconfig of the folder.
   --etcd=program
@@ -58,29 +60,20 @@ export type Own = {
   readonly rest: readonly string[]
 }
 
-const withValue = /^--(data-dir|etcd|context|secure-port)(?:=(.*))?$/
-const switches = /^--(ephemeral|reset|kubeconfig-merge)(?:=(true|false))?$/
+const names = {
+  values: ['data-dir', 'etcd', 'context', 'secure-port'],
+  switches: ['ephemeral', 'reset', 'kubeconfig-merge'],
+} as const
 /** What kubectl and shells take without quotes. */
 const contextPattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,252}$/
 const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) < 65_536
 
 /** Fails with a UsageError. */
 export function splitArgs(args: readonly string[]): Own {
-  const rest: string[] = []
-  const found = new Map<string, string>()
-  const on = new Set<string>()
-  const left = [...args]
-  for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
-    const [, name = '', inline] = withValue.exec(argument) ?? []
-    const [, switched = '', state = 'true'] = switches.exec(argument) ?? []
-    if (name !== '') found.set(name, inline ?? left.shift() ?? '')
-    else if (switched === '') rest.push(argument)
-    else if (state === 'true') on.add(switched)
-    else on.delete(switched)
-  }
+  const { values: found, on, rest: others } = readCommandFlags(args, names)
   const port = found.get('secure-port')
   // What is no port is for `serve` to refuse.
-  if (port !== undefined && !isPort(port)) rest.push(`--secure-port=${port}`)
+  const rest = port === undefined || isPort(port) ? others : [...others, `--secure-port=${port}`]
   const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
   const isEphemeral = on.has('ephemeral')
   const context = found.get('context') ?? CONTEXT
@@ -108,7 +101,7 @@ type Given = {
 }
 
 function faultsOf({ found, isEphemeral, isReset, hasServers, context }: Given): string[] {
-  const faults = [...found].flatMap(([name, value]) => (value === '' ? [`--${name} needs a value: --${name}=…`] : []))
+  const faults = missingValues({ values: found })
   if (isEphemeral && (found.has('etcd') || hasServers)) {
     faults.push('--ephemeral keeps objects in memory: leave it, or --etcd and --etcd-servers, out')
   }

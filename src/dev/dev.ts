@@ -1,6 +1,7 @@
 /** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Kubeconfig } from '../api/kubeconfig.ts'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs, type Config } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
@@ -10,7 +11,6 @@ import {
   fillDataFolder,
   forgetObjects,
   hasEtcdData,
-  kubeconfigOf,
   openDataFolder,
   writeKubeconfig,
 } from './data-folder.ts'
@@ -67,15 +67,15 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   ]
   const server = stack.use(await startOnFreePort({ flags, own, folder, bindAddress, log: parts.log }))
   const url = `https://127.0.0.1:${new URL(server.url).port}`
-  writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
-  const isMerged = own.merges ? await merge(folder, own, parts, stack) : false
+  const kubeconfig = writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
+  if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
   const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
   stack.use(
     noteRunning({ folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid }, parts.index),
   )
   parts.progress(`serving at ${server.url}`)
   parts.print(
-    isMerged ? `kubectl config use-context ${own.context}` : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
+    own.merges ? `kubectl config use-context ${own.context}` : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,
   )
   parts.print('kubectl get ns')
   const all = stack.move()
@@ -94,15 +94,21 @@ async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack
   return folder
 }
 
-/** Whether the next line for a person is about the kubeconfig of kubectl. */
-async function merge(folder: DataFolder, own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<boolean> {
-  const previous = await addContext(parts.defaultKubeconfig, own.context, kubeconfigOf(folder))
-  parts.progress(`context ${own.context} is in ${parts.defaultKubeconfig}`)
+type Merging = {
+  readonly folder: DataFolder
+  readonly own: Own
+  readonly kubeconfig: Kubeconfig
+  readonly parts: DevParts
+  readonly stack: AsyncDisposableStack
+}
+
+/** Into the kubeconfig of kubectl. */
+async function merge({ folder, own, kubeconfig, parts, stack }: Merging): Promise<void> {
+  const path = parts.defaultKubeconfig
+  await addContext(path, kubeconfig, folder.path)
+  parts.progress(`context ${own.context} is in ${path}`)
   // The certificates of others stay, so that the context is right again after the next start.
-  if (own.dataDir === undefined) {
-    stack.defer(() => removeContext(parts.defaultKubeconfig, own.context, previous))
-  }
-  return true
+  if (own.dataDir === undefined) stack.defer(() => removeContext(path, kubeconfig))
 }
 
 type Starting = {
@@ -202,7 +208,7 @@ const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
     : [`--cluster-signing-cert-file=${folder.caCertificate}`, `--cluster-signing-key-file=${folder.caKey}`]
 
 function orFail(checked: Checked) {
-  if (checked.kind === 'faults') throw new UsageError(checked.faults)
+  if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
   return checked.config
 }
 

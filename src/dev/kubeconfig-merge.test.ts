@@ -14,7 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
+import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
 import { parseYaml } from '../codec/yaml-parse.ts'
+import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 import { addContext, removeContext } from './kubeconfig-merge.ts'
 
 let dir = ''
@@ -23,14 +25,28 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const own = (name: string, port: number): Buffer =>
-  Buffer.from(`apiVersion: v1
-kind: Config
-current-context: ${name}
-clusters: [{name: ${name}, cluster: {server: 'https://127.0.0.1:${port}'}}]
-users: [{name: ${name}-admin, user: {token: t}}]
-contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}-admin}}]
-`)
+/** What a `keelson dev` of its own certificates adds. */
+function createOwn(name: string, port: number): Kubeconfig {
+  const authority = createAuthority('keelson-dev', Date.now())
+  return createKubeconfig({
+    url: `https://127.0.0.1:${port}`,
+    name,
+    certificateAuthority: authority.certificatePem,
+    login: { name: `${name}-admin`, certificate: clientOf(authority) },
+  })
+}
+
+const clientOf = (authority: Certificate): Certificate =>
+  issue(authority, { commonName: 'admin', usage: 'client', hosts: [], nowMs: Date.now() })
+
+/** As at the next start, at another port. */
+const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
+  ...own,
+  clusters: own.clusters.map(({ name, cluster }) => ({
+    name,
+    cluster: { ...cluster, server: `https://127.0.0.1:${port}` },
+  })),
+})
 
 const existing = `apiVersion: v1
 kind: Config
@@ -39,8 +55,6 @@ current-context: work
 clusters:
 - name: work
   cluster: {server: https://work.example.com, certificate-authority-data: QUJD}
-- name: keelson
-  cluster: {server: https://127.0.0.1:1}
 users:
 - name: work
   user:
@@ -55,43 +69,160 @@ extensions:
 
 const read = (path: string) => JSON.parse(JSON.stringify(parseYaml(readFileSync(path)).value))
 
-test('what others wrote stays, a context of the same name is replaced, and all of it goes again', async () => {
+type Named = { readonly name: string }
+const namesIn = (list: readonly Named[]): string[] => list.map(({ name }) => name)
+
+test('what others wrote stays, and what was added goes again', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing, { mode: 0o640 })
   const before = read(path)
-  assert.equal(await addContext(path, 'keelson', own('keelson', 7000)), 'work')
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
   const merged = read(path)
   assert.equal(merged['current-context'], 'keelson')
-  assert.deepEqual(merged.clusters, [
-    before.clusters[0],
-    { name: 'keelson', cluster: { server: 'https://127.0.0.1:7000' } },
-  ])
+  assert.deepEqual(merged.clusters, [before.clusters[0], ...own.clusters])
   for (const field of ['preferences', 'extensions', 'apiVersion', 'kind'])
     assert.deepEqual(merged[field], before[field])
   assert.deepEqual(merged.users[0], before.users[0])
   assert.deepEqual(merged.contexts[0], before.contexts[0])
   assert.equal(statSync(path).mode & 0o777, 0o640)
   assert.deepEqual(readdirSync(dir), ['config'])
-  await removeContext(path, 'keelson', 'work')
-  assert.deepEqual(read(path), { ...before, clusters: [before.clusters[0]] })
+  await removeContext(path, own)
+  assert.deepEqual(read(path), before)
 })
+
+test('our own context is replaced, with the namespace that the user chose for it', async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing)
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
+  const chosen = read(path)
+  chosen.contexts[1].context.namespace = 'team'
+  writeFileSync(path, JSON.stringify(chosen))
+  await addContext(path, movedTo(own, 7001), '/data')
+  const merged = read(path)
+  assert.deepEqual(namesIn(merged.contexts), ['work', 'keelson'])
+  assert.equal(merged.clusters[1].cluster.server, 'https://127.0.0.1:7001')
+  assert.equal(merged.contexts[1].context.namespace, 'team')
+  await removeContext(path, own)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+const theirs = createOwn('work', 1)
+for (const [what, taken] of Object.entries({
+  cluster: { clusters: [{ name: 'keelson', cluster: { server: 'https://prod.example.com' } }] },
+  'cluster of another authority': { clusters: [{ ...theirs.clusters[0], name: 'keelson' }] },
+  user: { users: [{ name: 'keelson-admin', user: { token: 'theirs' } }] },
+  'user of another authority': { users: [{ ...theirs.users[0], name: 'keelson-admin' }] },
+  context: { contexts: [{ name: 'keelson', context: { cluster: 'prod', user: 'prod' } }] },
+})) {
+  test(`a ${what} of this name that is somebody else's is refused at the start, and stays at the end`, async () => {
+    const path = join(dir, 'config')
+    const text = JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...taken })
+    writeFileSync(path, text)
+    const own = createOwn('keelson', 7000)
+    const message =
+      /has a (cluster|user|context) "keelson(-admin)?" of another server, and was left as it is: give another name as --context, or/
+    await assert.rejects(addContext(path, own, '/data'), message)
+    assert.equal(readFileSync(path, 'utf8'), text)
+    await removeContext(path, own)
+    assert.deepEqual(read(path), JSON.parse(text))
+  })
+}
+
+test('what somebody put in the place of ours meanwhile stays', async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing)
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
+  const changed = read(path)
+  changed.clusters[1].cluster = { server: 'https://prod.example.com' }
+  writeFileSync(path, JSON.stringify(changed))
+  await removeContext(path, own)
+  assert.deepEqual(read(path), { ...changed, users: [changed.users[0]] })
+})
+
+test('a leftover of a server whose certificates are gone is replaced', async () => {
+  const path = join(dir, 'config')
+  const folder = join(dir, 'data')
+  writeFileSync(path, existing)
+  const old = createOwn('keelson', 7000)
+  await addContext(path, old, folder)
+  mkdirSync(folder)
+  const kept = Buffer.from(old.clusters[0]?.cluster['certificate-authority-data'] ?? '', 'base64')
+  writeFileSync(join(folder, 'ca.crt'), kept)
+  await assert.rejects(addContext(path, createOwn('keelson', 7001), join(dir, 'other')), /of another server/)
+  const sameFolder = createOwn('keelson', 7002)
+  await addContext(path, sameFolder, folder)
+  assert.deepEqual(read(path).users.slice(1), sameFolder.users)
+  // The certificates of the folder are still the old ones.
+  const elsewhere = createOwn('keelson', 7003)
+  await addContext(path, elsewhere, join(dir, 'other'))
+  assert.deepEqual(read(path).clusters.slice(1), elsewhere.clusters)
+  await removeContext(path, elsewhere)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+for (const order of [
+  ['a', 'b', 'c'],
+  ['c', 'b', 'a'],
+  ['b', 'a', 'c'],
+  ['b', 'c', 'a'],
+]) {
+  test(`servers that end in the order ${order.join(', ')} leave the current context that was there before them`, async () => {
+    const path = join(dir, 'config')
+    writeFileSync(path, existing)
+    const before = read(path)
+    const all = new Map(['a', 'b', 'c'].map((name, at) => [name, createOwn(name, at + 1)]))
+    for (const [name, own] of all) await addContext(path, own, `/${name}`)
+    for (const name of order) {
+      const own = all.get(name)
+      assert.ok(own)
+      await removeContext(path, own)
+      const { contexts, 'current-context': current } = read(path)
+      assert.ok(namesIn(contexts).includes(current), current)
+    }
+    assert.deepEqual(read(path), before)
+  })
+}
 
 test('a current context that somebody chose meanwhile stays', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
-  await addContext(path, 'a', own('a', 1))
-  await addContext(path, 'b', own('b', 2))
-  await removeContext(path, 'a', 'work')
-  assert.equal(read(path)['current-context'], 'b')
-  assert.deepEqual(
-    read(path).contexts.map(({ name }: { name: string }) => name),
-    ['work', 'b'],
-  )
+  const own = createOwn('keelson', 1)
+  await addContext(path, own, '/data')
+  writeFileSync(path, JSON.stringify({ ...read(path), 'current-context': 'work' }))
+  await removeContext(path, own)
+  assert.equal(read(path)['current-context'], 'work')
+})
+
+test('without a current context before there is none after, and kubectl can read the file', async () => {
+  for (const gone of [false, true]) {
+    const path = join(dir, `config-${gone}`)
+    writeFileSync(path, gone ? existing : existing.replace('current-context: work\n', ''))
+    const own = createOwn('keelson', 1)
+    await addContext(path, own, '/data')
+    // Somebody removes what was the current one.
+    if (gone) writeFileSync(path, JSON.stringify({ ...read(path), contexts: read(path).contexts.slice(1) }))
+    await removeContext(path, own)
+    assert.ok(!('current-context' in read(path)), readFileSync(path, 'utf8'))
+  }
+})
+
+test('characters that some take for the end of a line stay', async () => {
+  const path = join(dir, 'config')
+  const odd = ['a\u0085b', 'a \u0085 b', 'a\u2028b\nc', '\u2029', 'a\r\nb', 'tab\t', '\u{1f600}', '\ufeffx', ' x ', '']
+  const preferences = Object.fromEntries(odd.map((text) => [`key ${text}`, text]))
+  writeFileSync(path, JSON.stringify({ preferences }))
+  const own = createOwn('keelson', 1)
+  await addContext(path, own, '/data')
+  assert.deepEqual(read(path).preferences, preferences)
+  assert.doesNotMatch(readFileSync(path, 'utf8'), /[\u0085\u2028\u2029]/)
 })
 
 test('without a file there is one afterwards, for this user alone', async () => {
   const path = join(dir, 'sub', 'config')
-  assert.equal(await addContext(path, 'keelson', own('keelson', 7000)), '')
+  await addContext(path, createOwn('keelson', 7000), '/data')
   assert.equal(read(path)['current-context'], 'keelson')
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
@@ -101,7 +232,7 @@ test('a link stays a link', async () => {
   mkdirSync(join(dir, 'real'))
   writeFileSync(join(dir, 'real', 'file'), existing)
   symlinkSync(join(dir, 'real', 'file'), path)
-  await addContext(path, 'keelson', own('keelson', 7000))
+  await addContext(path, createOwn('keelson', 7000), '/data')
   assert.ok(lstatSync(path).isSymbolicLink())
   assert.equal(read(join(dir, 'real', 'file'))['current-context'], 'keelson')
 })
@@ -116,7 +247,7 @@ for (const [what, text] of Object.entries({
     const path = join(dir, 'config')
     writeFileSync(path, text)
     await assert.rejects(
-      addContext(path, 'keelson', own('keelson', 7000)),
+      addContext(path, createOwn('keelson', 7000), '/data'),
       /cannot be merged with .* left as it is: mend it, or/,
     )
     assert.equal(readFileSync(path, 'utf8'), text)
@@ -127,7 +258,7 @@ for (const [what, text] of Object.entries({
 test('two at once both come to be in it', async () => {
   const path = join(dir, 'config')
   writeFileSync(path, existing)
-  await Promise.all(['a', 'b', 'c'].map((name, at) => addContext(path, name, own(name, at + 1))))
+  await Promise.all(['a', 'b', 'c'].map((name, at) => addContext(path, createOwn(name, at + 1), `/${name}`)))
   const names: string[] = read(path).contexts.map(({ name }: { name: string }) => name)
   assert.deepEqual(names.toSorted(), ['a', 'b', 'c', 'work'])
 })

@@ -1,6 +1,6 @@
 /** Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for each, of this user. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../api/object.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
@@ -19,18 +19,21 @@ export function noteRunning(running: Running, index: string | undefined): Dispos
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
   mkdirSync(index, { recursive: true, mode: 0o700 })
-  writeFileSync(path, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
+  // In one step: who lists them meanwhile sees no half of a file.
+  const draft = `${path}.draft`
+  writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })
+  renameSync(draft, path)
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
 }
 
-/** The first that was started is the first. Files of those that are gone are removed. */
+/** The first that was started is the first. Files of those that are gone are removed; one that cannot be read may be of another version, and stays. */
 export function listRunning(index: string | undefined): Running[] {
   if (index === undefined) return []
   const found = filesIn(index).flatMap((name) => {
     const path = join(index, name)
     const read = readRunning(readIfThere(path) ?? '')
     if (read !== undefined && isRunning(read)) return [read.running]
-    rmSync(path, { force: true })
+    if (read !== undefined || markOf(Number.parseInt(name, 10)) === '') rmSync(path, { force: true })
     return []
   })
   return found.toSorted((a, b) => a.startedMs - b.startedMs)
@@ -62,7 +65,7 @@ function readRunning(text: string): Noted | undefined {
     } as const
     return { running, mark: textOf(fields['mark']) }
   } catch {
-    // Half a file: whoever wrote it was ended meanwhile.
+    // Not ours, or of another version.
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 /** `keelson stop`: ends what `keelson dev` runs, in order, and waits until it is gone. */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { missingValues, readCommandFlags } from '../lib/command-flags.ts'
 import { UsageError } from './dev-flags.ts'
 import { listRunning, markOf, type Running } from './running.ts'
 
@@ -30,11 +31,15 @@ export async function stopRunning(args: readonly string[], index: string | undef
 }
 
 function choose(args: readonly string[], running: readonly Running[]): readonly Running[] {
-  if (args.includes('--all') && args.length === 1) return running
-  const [, given] = /^--data-dir=(.+)$/.exec(args[0] ?? '') ?? (args[0] === '--data-dir' ? [undefined, args[1]] : [])
-  if (args.length > 0 && given === undefined) {
+  const flags = readCommandFlags(args, { values: ['data-dir'], switches: ['all'] })
+  const given = flags.values.get('data-dir')
+  const isAll = flags.on.has('all')
+  if (flags.rest.length > 0 || (isAll && given !== undefined)) {
     throw new UsageError([`keelson stop takes --data-dir=FOLDER or --all, not ${args.join(' ')}`])
   }
+  const missing = missingValues(flags)
+  if (missing.length > 0) throw new UsageError(missing)
+  if (isAll) return running
   const folder = resolve(given ?? './.keelson')
   const there = running.filter((one) => one.folder === folder)
   if (there.length > 0) return there

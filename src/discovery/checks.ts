@@ -17,6 +17,9 @@ export type Vitals = {
   readonly isStopping: () => boolean
   /** Those of KMS plugins and of further databases, if there are any. */
   readonly others?: readonly HealthCheck[]
+  /** How long the start may take before it fails /livez, and how long ago it began. */
+  readonly livezGraceMs: number
+  readonly upMs: () => number
 }
 
 const hooks: readonly string[] = [
@@ -86,6 +89,8 @@ export function createChecks({
   isBootstrapped,
   isStopping,
   others = [],
+  livezGraceMs,
+  upMs,
 }: Vitals): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
     { name: 'ping', fault: isFine },
@@ -95,12 +100,16 @@ export function createChecks({
     ...others,
     { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
   ]
+  const untilDone = (isDone: () => boolean): Pick<HealthCheck, 'fault' | 'livenessFault'> => ({
+    fault: unless(isDone, 'not finished'),
+    livenessFault: unless(() => isDone() || upMs() <= livezGraceMs, 'not finished'),
+  })
   for (const hook of hooks) {
     const isDone = bootstrapHooks.has(hook) ? isBootstrapped : isStarted
     const isAbsent = absentHooks.has(hook)
-    checks.push({ name: `poststarthook/${hook}`, fault: unless(isDone, 'not finished'), isAbsent })
+    checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone), isAbsent })
     if (hook === 'kube-apiserver-autoregistration')
-      checks.push({ name: 'autoregister-completion', fault: unless(isBootstrapped, 'not finished') })
+      checks.push({ name: 'autoregister-completion', ...untilDone(isBootstrapped) })
   }
   checks.push({
     name: 'shutdown',

@@ -9,6 +9,7 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
+import { flagsPage, flagsPath } from './flags-page.ts'
 import { type HealthCheck, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
 import { OpenApi } from './openapi/answer.ts'
@@ -30,8 +31,12 @@ export type DocumentParts = {
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
+  /** Every flag of the server, and its value. */
+  readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
+  /** Other pages under /debug; undefined: it is none of them. */
+  readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
 }
 
 export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -64,6 +69,8 @@ export function createDocuments(parts: DocumentParts): Documents {
         return issuer(request, withoutSlash(path), parts)
       case 'statusz':
         return status(request, parts)
+      case 'flagz':
+        return flagValues(request, parts)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
         return indented({ paths: rootIndex(parts.registry, parts.checks, otherPaths(parts)) })
@@ -133,7 +140,10 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   return negotiated(document, request)
 }
 
-async function debug(request: ApiRequest, path: string, { explainAccess }: DocumentParts): Promise<ApiResponse> {
+async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
+  const { explainAccess, debugPages } = parts
+  const page = debugPages(request)
+  if (page !== undefined) return page
   if (path !== '/debug/authorization') throw pageNotFound()
   requireGet(request)
   return indented(await explainAccess(request))
@@ -159,11 +169,17 @@ function issuer(request: ApiRequest, path: string, { issuer: documents }: Docume
 const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
   ...(documents === null ? [] : issuerPaths),
   ...(gates.isOn('ComponentStatusz') ? [statusPath] : []),
+  ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
 function status(request: ApiRequest, { gates, clock }: DocumentParts): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
   return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs() })
+}
+
+function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
+  if (request.path !== flagsPath || !parts.gates.isOn('ComponentFlagz')) throw pageNotFound()
+  return flagsPage(request, parts.flagValues)
 }
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChecks } from './checks.ts'
-import { checkHealth } from './health.ts'
+import { checkHealth, checksOf, type Endpoint } from './health.ts'
 
 const good = { name: 'good', fault: () => undefined }
 const absent = { name: 'absent', fault: () => 'not there', isAbsent: true }
@@ -30,6 +30,24 @@ for (const [what, check, query, isHealthy, text] of cases) {
 
 const isDone = (): boolean => true
 
+test('what is not started yet fails /livez only after the grace period, and the others at once', async () => {
+  let upMs = 1000
+  const checks = createChecks({
+    etcdFault: () => undefined,
+    isStarted: isDone,
+    isFilled: isDone,
+    isBootstrapped: () => false,
+    isStopping: () => false,
+    livezGraceMs: 2000,
+    upMs: () => upMs,
+  })
+  const failing = async (endpoint: Endpoint): Promise<boolean> =>
+    !(await checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() })).isHealthy
+  assert.deepEqual([await failing('livez'), await failing('healthz'), await failing('readyz')], [false, true, true])
+  upMs = 2001
+  assert.ok(await failing('livez'))
+})
+
 test('only parts that are still to come are shown as excluded', async () => {
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -37,6 +55,8 @@ test('only parts that are still to come are shown as excluded', async () => {
     isFilled: isDone,
     isBootstrapped: isDone,
     isStopping: () => false,
+    livezGraceMs: 0,
+    upMs: () => 0,
   })
   const { text } = await checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
   const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))

@@ -12,6 +12,8 @@ export type HealthCheck = {
   readonly isSeparate?: boolean
   /** Whether /livez has the check, too: a restart of the server could help. */
   readonly isForLiveness?: boolean
+  /** Instead of `fault`, for /livez: what is not started yet may still have time. */
+  readonly livenessFault?: () => string | undefined
   /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
   readonly isAbsent?: boolean
 }
@@ -22,10 +24,12 @@ export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => voi
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
 export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
-  checks.filter(
-    ({ isForReadiness = false, isForLiveness = true }) =>
-      (!isForReadiness || endpoint === 'readyz') && (isForLiveness || endpoint !== 'livez'),
-  )
+  checks
+    .filter(
+      ({ isForReadiness = false, isForLiveness = true }) =>
+        (!isForReadiness || endpoint === 'readyz') && (isForLiveness || endpoint !== 'livez'),
+    )
+    .map((check) => (endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check))
 
 /** Reasons are left out here: they are for those with access to the log. */
 export async function checkHealth(

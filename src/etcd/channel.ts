@@ -31,6 +31,8 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   /** The deadline of the whole call, including connecting and retries. */
   readonly timeoutMs?: number | undefined
+  /** Sent in addition to those of every call. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** The token to send, and what to do when etcd refuses it. Implemented by auth.ts. */
@@ -103,7 +105,7 @@ export class Channel {
     let isTokenRenewed = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(method, frame, leftMs, call.signal)
+        return await this.#attempt(method, frame, leftMs, call)
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error
         leftMs = Math.ceil(deadlineMs - this.#clock.monotonicMs())
@@ -156,7 +158,8 @@ export class Channel {
     }
   }
 
-  async #attempt<T>(method: Method<T>, frame: Buffer, timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
+  async #attempt<T>(method: Method<T>, frame: Buffer, timeoutMs: number, call: CallOptions): Promise<T> {
+    const { signal } = call
     if (signal?.aborted === true) throw cancelled(signal)
     let connection = this.#isTokenMissing(method) ? undefined : this.#endpoints.current()
     let leftMs = timeoutMs
@@ -165,7 +168,8 @@ export class Channel {
       connection = await this.#connect({ timeoutMs, signal, method })
       leftMs = Math.max(1, Math.ceil(timeoutMs - (this.#clock.monotonicMs() - startedMs)))
     }
-    const headers = this.#headersFor(method, connection.endpoint, leftMs)
+    const usual = this.#headersFor(method, connection.endpoint, leftMs)
+    const headers = call.headers === undefined ? usual : [...usual, ...Object.entries(call.headers).flat()]
     return callUnary(connection, { headers, frame, read: method.read, timeoutMs: leftMs, signal })
   }
 

@@ -1,5 +1,6 @@
 /** etcd's Lease service: when a lease expires, etcd deletes the keys attached to it. */
 import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { readHeaderOnly } from './codec/header.ts'
 import {
@@ -26,11 +27,14 @@ export type KeepAlive = { readonly stop: () => void }
 const RENEWALS_PER_TTL = 3
 
 export class EtcdLeases {
-  readonly #channel: Channel
+  readonly #channel: Pick<Channel, 'stream' | 'unary'>
   readonly #timeoutMs: number
   readonly #clock: Clock
 
-  constructor(channel: Channel, options: { readonly timeoutMs: number; readonly clock: Clock }) {
+  constructor(
+    channel: Pick<Channel, 'stream' | 'unary'>,
+    options: { readonly timeoutMs: number; readonly clock: Clock },
+  ) {
     this.#channel = channel
     this.#timeoutMs = options.timeoutMs
     this.#clock = options.clock
@@ -56,12 +60,17 @@ export class EtcdLeases {
       const stream = this.#channel.stream({
         path: '/etcdserverpb.Lease/LeaseKeepAlive',
         requireLeader: true,
-        onMessage: (message) => settle(() => answer(readLease(new WireReader(message)))),
+        onMessage: (message) => settle(() => answer(message)),
         onEnd: (error) => settle(() => reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered'))),
       })
-      const answer = (lease: Lease): void => {
-        if (lease.ttlSeconds > 0) resolve(lease)
-        else reject(new EtcdError('NotFound', 'etcdserver: requested lease not found'))
+      const answer = (message: Buffer): void => {
+        try {
+          const lease = readLease(new WireReader(message))
+          if (lease.ttlSeconds > 0) resolve(lease)
+          else reject(new EtcdError('NotFound', 'etcdserver: requested lease not found'))
+        } catch (cause) {
+          reject(new EtcdError('Internal', `unreadable answer: ${messageOf(cause)}`, { ambiguous: true, cause }))
+        }
       }
       let isSettled = false
       const settle = (act: () => void): void => {
@@ -129,9 +138,10 @@ class KeepAliveLoop implements KeepAlive {
       this.#handler.onRenewed?.(lease.ttlSeconds)
     } catch (error) {
       if (this.#stopped.signal.aborted) return
-      if (!(error instanceof EtcdError)) throw error
+      // Whatever it is: nobody waits for this promise, and the lease may still be renewed.
+      const reason = error instanceof EtcdError ? error : new EtcdError('Unknown', messageOf(error), { cause: error })
       const isOver = this.#clock.monotonicMs() - this.#renewedMs >= this.#ttlMs
-      if (error.code === 'NotFound' || isOver) return this.#handler.onLost(error)
+      if (reason.code === 'NotFound' || isOver) return this.#handler.onLost(reason)
     }
     if (!this.#stopped.signal.aborted) this.#schedule()
   }

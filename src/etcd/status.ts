@@ -1,5 +1,6 @@
 /** How a call fails: by the status in its trailers, by its HTTP status, or because its answer is unreadable. */
 import type { HeaderField } from '../http2/field.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { NumberTooLarge } from './codec/reader.ts'
 import { answeredError, codeOfHttpStatus, EtcdError } from './errors.ts'
 
@@ -23,7 +24,7 @@ export function notGrpc(fields: readonly HeaderField[], endpoint: string): EtcdE
 /** An answer came but could not be read: the request has most likely taken effect. */
 export function unreadable(cause: unknown, endpoint: string): EtcdError {
   const code = cause instanceof EtcdError ? cause.code : cause instanceof NumberTooLarge ? 'OutOfRange' : 'Internal'
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return new EtcdError(code, `an answer cannot be taken: ${reason}`, { ambiguous: true, endpoint, cause })
 }
 

@@ -4,6 +4,7 @@ import { RequestContext, type RequestInfo } from '../api/context.ts'
 import { badRequest, pageNotFound, requestTimedOut, undecided } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
 import { ofSharedHeaders } from '../api/shared-headers.ts'
+import type { Spent } from '../api/spent.ts'
 import type { User } from '../api/user.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseDuration } from '../lib/duration.ts'
@@ -29,8 +30,8 @@ export type GateParts = {
   readonly clock: Clock
   /** The request timeout, which does not apply to watches. */
   readonly requestTimeoutMs: number
-  /** A request was decided on, in this time. */
-  readonly onDecided: (decision: AccessDecision, ms: number) => void
+  /** A request was decided on; what it has passed until then took this time. */
+  readonly onDecided: (decision: AccessDecision, spent: Spent) => void
 }
 
 /** A request before authentication. */
@@ -66,8 +67,8 @@ export function createGate(parts: GateParts): Gate {
     return goOn(authorize(user, arrival.info, context), (decision) => {
       context.decision = decision
       const nowMs = clock.monotonicMs()
-      context.authorizationMs = nowMs - startMs
-      parts.onDecided(decision, context.authorizationMs)
+      context.spent.authorizationMs = nowMs - startMs
+      parts.onDecided(decision, context.spent)
       // An answer from memory would be faster than a timer that is due already.
       if (context.hasEndedAt(nowMs)) throw requestTimedOut()
       return passed(arrival, context, decision, parts.registry)
@@ -90,10 +91,17 @@ export function createGate(parts: GateParts): Gate {
       knownUser === undefined ? authenticate(request, context, startMs) : { user: knownUser }
     return goOn(who, ({ user: caller, warnings, annotations }) => {
       context.identify(caller)
+      const { spent } = context
+      const knownMs = clock.monotonicMs()
+      spent.authenticationMs = knownMs - startMs
       if (annotations !== undefined) for (const key in annotations) context.annotate(key, annotations[key] ?? '')
-      return goOn(follower.onAuthenticated(context), () => {
+      const recording = follower.onAuthenticated(context)
+      return goOn(recording, () => {
+        const recordedMs = recording === undefined ? knownMs : clock.monotonicMs()
+        spent.auditMs = recordedMs - knownMs
         const acting = impersonates(request.headers) ? impersonate(request, caller, authorize, context) : caller
         return goOn(acting, (user) => {
+          if (acting !== caller) spent.impersonationMs = clock.monotonicMs() - recordedMs
           context.actAs(user)
           for (const warning of warnings ?? []) context.warn(warning)
           follower.onIdentified(user)

@@ -92,7 +92,8 @@ class Pool implements RequestPlace {
 
 /** The client or another server decides how long these take: they have no request timeout either. */
 export const isLongRunning = (info: RequestInfo): boolean =>
-  longRunningVerbs.has(info.verb) || (info.kind === 'resource' && longRunningSubresources.has(info.subresource))
+  longRunningVerbs.has(info.verb) ||
+  (info.kind === 'resource' ? longRunningSubresources.has(info.subresource) : info.path.startsWith('/debug/pprof/'))
 
 function isExempt({ groups }: User, info: RequestInfo): boolean {
   if (groups.includes(mastersGroup) || isLongRunning(info)) return true

@@ -1,9 +1,21 @@
-/** The metrics of requests that have passed the gate, under upstream's names. */
+/** The metrics of requests, under upstream's names. */
 import { followFrames } from '../api/follow-frames.ts'
-import type { ApiResponse, FrameSource } from '../api/request.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import type { Spent } from '../api/spent.ts'
+import { systemUser } from '../api/user.ts'
 import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
+import { Peak } from '../lib/peak.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Passed } from './gate.ts'
+import {
+  countedPath,
+  type Ended,
+  reportedDryRun,
+  reportedFieldValidation,
+  reportedMethod,
+  reportedScope,
+  reportedVerb,
+} from './reported-request.ts'
 
 const secondsBounds = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -15,41 +27,62 @@ const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const withDryRun = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 
-/** Verbs that upstream's metrics name otherwise. */
-const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT' }
+const bodyBounds = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
+const filterBounds = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30]
+
 const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
-/** Paths with series of their own; all others share one, so that a client cannot create series without bound. */
-const toldApart: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/metrics/slis'])
+const mutatingMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** The series of one kind of request: looked up once, then only added to. */
 type Series = {
   readonly seconds: Distribution
   readonly sliSeconds: Distribution
-  readonly bytes: Distribution
+  /** The same under the name that it had before; hidden, unless it is asked for. */
+  readonly sloSeconds: Distribution
+  /** Undefined: upstream measures the answers of reads alone. */
+  readonly bytes: Distribution | undefined
+  readonly bodyBytes: Distribution | undefined
   readonly totals: Map<number, Count>
   readonly total: (code: number) => Count
-  readonly longRunning: Count
-  readonly inFlight: Count
+  /** Undefined: it is none that takes long by itself. */
+  readonly longRunning: Count | undefined
+  /** Of the server itself. */
+  readonly own: () => Count
   readonly remove: () => void
 }
 
 /** One request, from when it has passed the gate. */
 export type Measured = {
-  /** Is to be called once, with the response, and returns the response to send. */
+  /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
   readonly answer: (response: ApiResponse) => ApiResponse
   /** It is no longer under way. */
   readonly end: () => void
 }
 
+export type RequestMetricsParts = {
+  readonly monotonicMs: () => number
+}
+
 export class RequestMetrics {
   /** Requests that were begun, by flow schema and priority level. */
   readonly dispatched: Counter
+  /** Requests that wait for a seat now. */
+  readonly inQueue: { readonly readOnly: Count; readonly mutating: Count }
+  readonly #monotonicMs: () => number
   readonly #total: Counter
+  readonly #terminated: Counter
+  readonly #refused: Counter
+  readonly #own: Counter
   readonly #seconds: Histogram
   readonly #sliSeconds: Histogram
+  readonly #sloSeconds: Histogram
   readonly #bytes: Histogram
+  readonly #bodyBytes: Histogram
+  readonly #filters: FilterSeries
+  readonly #fieldValidation: Histogram
   readonly #longRunning: Gauge
-  readonly #inFlight: Gauge
+  readonly #readOnly = new Peak()
+  readonly #mutating = new Peak()
   readonly #events: Counter
   readonly #eventBytes: Histogram
   readonly #deprecated: Gauge
@@ -58,7 +91,8 @@ export class RequestMetrics {
   readonly #ofId = new Map<string, Map<string, Series>>()
   readonly #ofPath = new Map<string, Series>()
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, { monotonicMs }: RequestMetricsParts) {
+    this.#monotonicMs = monotonicMs
     const stability = 'STABLE'
     const labels = common
     this.#total = metrics.counter({
@@ -66,6 +100,21 @@ export class RequestMetrics {
       help: 'Requests that were answered, by what they asked for and by the code of the answer.',
       stability,
       labels: ['code', ...withDryRun],
+    })
+    this.#terminated = metrics.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests that the server ended to protect itself: too many at once, or too late.',
+      labels: ['code', ...common],
+    })
+    this.#refused = metrics.counter({
+      name: 'keelson_refused_requests_total',
+      help: 'Requests that ended before they reached a resource or a document: not authenticated, forbidden, limited, no such path.',
+      labels: ['code'],
+    })
+    this.#own = metrics.counter({
+      name: 'apiserver_selfrequest_total',
+      help: 'Requests of the server itself.',
+      labels: ['resource', 'subresource', 'verb'],
     })
     this.dispatched = metrics.counter({
       name: 'apiserver_flowcontrol_dispatched_requests_total',
@@ -75,22 +124,36 @@ export class RequestMetrics {
     })
     const seconds = { name: 'apiserver_request_duration_seconds', help: 'Time to an answer.', stability } as const
     this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
-    const sli = { name: 'apiserver_request_sli_duration_seconds', help: 'Time to an answer, webhooks not counted.' }
-    this.#sliSeconds = metrics.histogram({ ...sli, labels }, sliBounds)
-    const bytes = { name: 'apiserver_response_sizes', help: 'Bytes of answers.', stability } as const
+    const without = 'Time to an answer, without webhooks and the wait for a seat.'
+    const sli = { name: 'apiserver_request_sli_duration_seconds', help: without, labels }
+    this.#sliSeconds = metrics.histogram(sli, sliBounds)
+    const slo = { name: 'apiserver_request_slo_duration_seconds', help: without, labels, deprecatedSince: '1.27.0' }
+    this.#sloSeconds = metrics.histogram(slo, sliBounds)
+    const bytes = { name: 'apiserver_response_sizes', help: 'Bytes of answers to reads.', stability } as const
     this.#bytes = metrics.histogram({ ...bytes, labels }, sizeBounds)
+    const bodies = { name: 'apiserver_request_body_size_bytes', help: 'Bytes of the bodies of requests.' }
+    this.#bodyBytes = metrics.histogram({ ...bodies, labels: ['resource', 'verb'] }, bodyBounds)
+    const filters = metrics.histogram(
+      {
+        name: 'apiserver_request_filter_duration_seconds',
+        help: 'Time that requests spent in what they pass before they are handled.',
+        labels: ['filter'],
+      },
+      filterBounds,
+    )
+    this.#filters = filterSeries(filters)
+    const validation = {
+      name: 'field_validation_request_duration_seconds',
+      help: 'Time to an answer of writes, by how their fields are checked.',
+    }
+    this.#fieldValidation = metrics.histogram({ ...validation, labels: ['field_validation'] }, sliBounds)
     const longRunning = {
       name: 'apiserver_longrunning_requests',
       help: 'Watches and other streams now.',
       stability,
     } as const
     this.#longRunning = metrics.gauge({ ...longRunning, labels })
-    const inFlight = {
-      name: 'apiserver_current_inflight_requests',
-      help: 'Requests under way now.',
-      stability,
-    } as const
-    this.#inFlight = metrics.gauge({ ...inFlight, labels: ['request_kind'] })
+    this.inQueue = this.#addInFlight(metrics)
     const ofKind = ['group', 'kind', 'version']
     const events = { name: 'apiserver_watch_events_total', help: 'Events that left for watchers.', labels: ofKind }
     this.#events = metrics.counter(events)
@@ -102,8 +165,53 @@ export class RequestMetrics {
       stability,
       labels: ['group', 'removed_release', 'resource', 'subresource', 'version'],
     })
-    this.#inFlight.with('mutating')
-    this.#inFlight.with('readOnly')
+  }
+
+  #addInFlight(metrics: Metrics): RequestMetrics['inQueue'] {
+    const inFlight = metrics.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'The most requests that were under way at once in the last second.',
+      stability: 'STABLE',
+      labels: ['request_kind'],
+    })
+    const inQueue = metrics.gauge({
+      name: 'apiserver_current_inqueue_requests',
+      help: 'Requests that wait for a seat.',
+      labels: ['request_kind'],
+    })
+    const [readOnly, changing] = [inFlight.with('readOnly'), inFlight.with('mutating')]
+    metrics.onPrint(() => {
+      const nowMs = this.#monotonicMs()
+      readOnly.value = this.#readOnly.at(nowMs)
+      changing.value = this.#mutating.at(nowMs)
+    })
+    return { readOnly: inQueue.with('readOnly'), mutating: inQueue.with('mutating') }
+  }
+
+  /** A request has passed all filters, or was forbidden by the last of them. */
+  filtered({ authenticationMs, auditMs, impersonationMs, queueMs, authorizationMs }: Spent): void {
+    const { authentication, audit, impersonation, priorityandfairness, authorization } = this.#filters
+    authentication.observe(authenticationMs / 1000)
+    audit.observe(auditMs / 1000)
+    impersonation.observe(impersonationMs / 1000)
+    priorityandfairness.observe(queueMs / 1000)
+    authorization.observe(authorizationMs / 1000)
+  }
+
+  /** A request ended before `begin`. */
+  refused(code: number): void {
+    this.#refused.with(`${code}`).add()
+  }
+
+  /** One that found no place, which upstream counts as a request, too. */
+  dropped(ended: Ended, dryRun: string): void {
+    const { group, resource, scope, subresource, verb, version } = ended
+    this.#total.with('429', 'apiserver', dryRun, group, resource, scope, subresource, verb, version).add()
+    this.terminated(ended, 429)
+  }
+
+  terminated({ group, resource, scope, subresource, verb, version }: Ended, code: number): void {
+    this.#terminated.with(`${code}`, 'apiserver', group, resource, scope, subresource, verb, version).add()
   }
 
   /** Counts the frames that are sent to watchers of a resource. */
@@ -128,46 +236,63 @@ export class RequestMetrics {
     this.#eventBytes.remove(group, kind, version)
   }
 
-  begin(passed: Passed, startMs: number, monotonicMs: () => number): Measured {
-    const series =
-      passed.kind === 'path' ? this.#pathSeries(passed.context.info.verb, passed.http.path) : this.#series(passed)
-    series.inFlight.value++
+  begin(passed: Passed, startMs: number): Measured {
+    const monotonicMs = this.#monotonicMs
+    const { context } = passed
+    const isPath = passed.kind === 'path'
+    const series = isPath ? this.#pathSeries(passed.http) : this.#series(passed)
+    const peak = series?.longRunning !== undefined ? undefined : this.#peakOf(passed)
+    peak?.add(1, startMs)
+    const isOwn = context.knownUser === systemUser
+    const ended = (response: ApiResponse): void => {
+      if (series === undefined) {
+        if (response.status >= 400) this.refused(response.status)
+        return
+      }
+      series.total(response.status).value++
+      const { mutatingWebhooksMs, validatingWebhooksMs, queueMs } = context.spent
+      const ms = monotonicMs() - startMs
+      const ownMs = ms - mutatingWebhooksMs - validatingWebhooksMs - queueMs
+      series.seconds.observe(ms / 1000)
+      series.sliSeconds.observe(ownMs / 1000)
+      series.sloSeconds.observe(ownMs / 1000)
+      if (context.bodyBytes >= 0) {
+        series.bodyBytes?.observe(context.bodyBytes)
+        this.#fieldValidation.with(reportedFieldValidation(passed.http)).observe(ms / 1000)
+      }
+      if (isOwn) series.own().value++
+    }
     return {
       answer: (response) => {
-        series.total(response.status).value++
-        if ('frames' in response) return { ...response, frames: follow(response.frames, series.longRunning) }
-        if (!('body' in response)) return response
-        const seconds = (monotonicMs() - startMs) / 1000
-        series.seconds.observe(seconds)
-        series.sliSeconds.observe(seconds)
-        series.bytes.observe(lengthOf(response.body))
+        if (!('body' in response)) return followed(response, { series, ended })
+        if (isPath && !isCounted(passed.http.path, response)) return response
+        ended(response)
+        series?.bytes?.observe(lengthOf(response.body))
         return response
       },
       end: () => {
-        series.inFlight.value--
+        peak?.add(-1, monotonicMs())
       },
     }
   }
 
-  #series({
-    resource,
-    verb,
-    subresource,
-    namespace,
-    name,
-    http,
-    context,
-  }: Extract<Passed, { kind: 'resource' }>): Series {
-    const scope = name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
-    const dryRun = mutating.has(verb) ? (http.query.get('dryRun') ?? '') : ''
-    const shownDryRun = dryRun === '' || dryRun === 'All' ? dryRun : 'invalid'
-    const key = `${verb} ${scope} ${subresource} ${shownDryRun}`
+  #peakOf(passed: Passed): Peak {
+    const isMutating = passed.kind === 'path' ? mutatingMethods.has(passed.http.method) : mutating.has(passed.verb)
+    return isMutating ? this.#mutating : this.#readOnly
+  }
+
+  #series(passed: Extract<Passed, { kind: 'resource' }>): Series {
+    const { resource, verb, subresource, http, context } = passed
+    const scope = reportedScope(passed)
+    const dryRun = reportedDryRun(http)
+    const shownVerb = reportedVerb(passed, http)
+    const key = `${shownVerb} ${scope} ${subresource} ${dryRun}`
     const known = this.#ofResource.get(resource) ?? this.#knownOf(resource)
     const found = known.get(key)
     if (found !== undefined) return found
     const { group, plural, version } = resource
-    const shownVerb = reported[verb] ?? verb.toUpperCase()
-    const made = this.#make({ group, plural, scope, subresource, verb: shownVerb, version, dryRun: shownDryRun })
+    const labels = { component: 'apiserver', group, plural, scope, subresource, verb: shownVerb, version, dryRun }
+    const made = this.#make(labels, bodyVerbs[verb])
     known.set(key, made)
     const { deprecatedUntil } = context
     if (deprecatedUntil !== undefined)
@@ -183,29 +308,33 @@ export class RequestMetrics {
     return known
   }
 
-  #pathSeries(method: string, path: string): Series {
-    const subresource = toldApart.has(path) ? path : ''
-    const verb = method === 'get' ? 'GET' : 'other'
-    const key = `${verb} ${subresource}`
+  /** Undefined: upstream does not count such a path. */
+  #pathSeries({ method, path }: ApiRequest): Series | undefined {
+    const counted = countedPath(path)
+    if (counted === undefined) return undefined
+    const verb = reportedMethod(method)
+    const key = `${verb} ${counted.subresource}`
     const found = this.#ofPath.get(key)
     if (found !== undefined) return found
-    const made = this.#make({ group: '', plural: '', scope: '', subresource, verb, version: '', dryRun: '' })
+    const made = this.#make({ ...counted, group: '', plural: '', scope: '', verb, version: '', dryRun: '' }, undefined)
     this.#ofPath.set(key, made)
     return made
   }
 
-  #make(
-    labels: { readonly [name in 'group' | 'plural' | 'scope' | 'subresource' | 'verb' | 'version' | 'dryRun']: string },
-  ): Series {
-    const { group, plural, scope, subresource, verb, version, dryRun } = labels
-    const values = ['apiserver', group, plural, scope, subresource, verb, version]
-    const valuesWithDryRun = ['apiserver', dryRun, ...values.slice(1)]
+  #make(labels: SeriesLabels, bodyVerb: string | undefined): Series {
+    const { component, group, plural, scope, subresource, verb, version, dryRun } = labels
+    const values = [component, group, plural, scope, subresource, verb, version]
+    const valuesWithDryRun = [component, dryRun, ...values.slice(1)]
     const totals = new Map<number, Count>()
-    const isMutating = /^(POST|PUT|PATCH|APPLY|DELETE|DELETECOLLECTION)$/.test(verb)
+    const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
+    const isLong = verb === 'WATCH' || verb === 'CONNECT'
+    const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
     return {
       seconds: this.#seconds.with(...valuesWithDryRun),
       sliSeconds: this.#sliSeconds.with(...values),
-      bytes: this.#bytes.with(...values),
+      sloSeconds: this.#sloSeconds.with(...values),
+      bytes: isRead ? this.#bytes.with(...values) : undefined,
+      bodyBytes: bodyVerb === undefined ? undefined : this.#bodyBytes.with(...body),
       totals,
       total: (code) => {
         const known = totals.get(code)
@@ -214,31 +343,91 @@ export class RequestMetrics {
         totals.set(code, count)
         return count
       },
-      // The series is created only for requests that it counts, since a series is printed even if it is 0.
-      longRunning: verb === 'WATCH' ? this.#longRunning.with(...values) : notShown(),
-      inFlight: verb === 'WATCH' ? notShown() : this.#inFlight.with(isMutating ? 'mutating' : 'readOnly'),
+      longRunning: isLong ? this.#longRunning.with(...values) : undefined,
+      own: () => this.#own.with(plural, subresource, verb),
       remove: () => {
         this.#seconds.remove(...valuesWithDryRun)
-        for (const metric of [this.#sliSeconds, this.#bytes, this.#longRunning]) metric.remove(...values)
-        for (const code of totals.keys()) this.#total.remove(`${code}`, ...valuesWithDryRun)
+        for (const metric of [this.#sliSeconds, this.#sloSeconds, this.#bytes, this.#longRunning])
+          metric.remove(...values)
+        this.#bodyBytes.remove(...body)
+        this.#own.remove(plural, subresource, verb)
+        for (const code of totals.keys()) {
+          this.#total.remove(`${code}`, ...valuesWithDryRun)
+          this.#terminated.remove(`${code}`, ...values)
+        }
       },
     }
   }
 }
 
-const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
-
-/** Counts a stream until it ends, whichever side ends it. */
-function follow(frames: FrameSource, longRunning: Count): FrameSource {
-  let isOpen = true
-  longRunning.value++
-  return followFrames(frames, () => {
-    if (isOpen) longRunning.value--
-    isOpen = false
-  })
+type SeriesLabels = {
+  readonly [name in 'component' | 'group' | 'plural' | 'scope' | 'subresource' | 'verb' | 'version' | 'dryRun']: string
 }
 
-const notShown = (): Count => ({ value: 0, add: () => undefined })
+/** Verbs whose bodies are measured, by upstream's names. */
+const bodyVerbs: { readonly [verb: string]: string } = {
+  create: 'create',
+  update: 'update',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete_collection',
+}
+
+const filterNames = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization'] as const
+
+type FilterSeries = { readonly [name in (typeof filterNames)[number]]: Distribution }
+
+const filterSeries = (filters: Histogram): FilterSeries => ({
+  authentication: filters.with('authentication'),
+  audit: filters.with('audit'),
+  impersonation: filters.with('impersonation'),
+  priorityandfairness: filters.with('priorityandfairness'),
+  authorization: filters.with('authorization'),
+})
+
+/** Of `/api` and `/apis` upstream counts only the aggregated documents. */
+const isCounted = (path: string, { headers }: ApiResponse): boolean =>
+  (path !== '/api' && path !== '/apis') || `${headers['content-type']}`.includes('g=apidiscovery.k8s.io')
+
+const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
+
+type Following = { readonly series: Series | undefined; readonly ended: (response: ApiResponse) => void }
+
+/** Counts a stream until it ends, whichever side ends it. */
+function followed(response: ApiResponse, { series, ended }: Following): ApiResponse {
+  const longRunning = series?.longRunning
+  if (longRunning === undefined) {
+    ended(response)
+    return response
+  }
+  let isOpen = true
+  longRunning.value++
+  const onEnd = (): void => {
+    if (!isOpen) return
+    isOpen = false
+    longRunning.value--
+    ended(response)
+  }
+  if ('frames' in response) return { ...response, frames: followFrames(response.frames, onEnd) }
+  if ('stream' in response) return { ...response, stream: followStream(response.stream, onEnd) }
+  if (!('tunnel' in response)) return response
+  const { tunnel } = response
+  return {
+    ...response,
+    tunnel: (connection) => {
+      connection.once('close', onEnd)
+      tunnel(connection)
+    },
+  }
+}
+
+async function* followStream<T>(stream: AsyncIterable<T>, onEnd: () => void): AsyncIterable<T> {
+  try {
+    yield* stream
+  } finally {
+    onEnd()
+  }
+}
 
 function lengthOf(body: Extract<ApiResponse, { body: unknown }>['body']): number {
   if (!Array.isArray(body)) return 'length' in body ? body.length : 0

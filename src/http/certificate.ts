@@ -1,6 +1,7 @@
 /** The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own. File names are kube-apiserver's. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 
@@ -27,7 +28,7 @@ export function loadOrCreateCertificate(
     writeFileSync(certificatePath, created.certificatePem)
     return { certificatePath, keyPath, certificate: created }
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(
       `the certificate in ${folder} can neither be read nor made (${why}): give a folder that this user can write to as --cert-dir`,
       { cause },

@@ -16,6 +16,8 @@ export class Connection {
   idleSinceMs = performance.now()
   /** Whether a request on this connection was authenticated. */
   isAuthenticated = false
+  /** Whether it is closed when the requests under way are answered. */
+  isEnding = false
   /** Since when the client has read nothing of what is waiting for it, as of the listener's last check. */
   stalledSinceMs = 0
   writesSeen = -1
@@ -39,14 +41,21 @@ export class Connection {
     this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
-  /** The client CAs have changed: the connection is closed when the requests under way are answered. */
+  /** The client CAs have changed since the handshake. */
   get isOutdated(): boolean {
     return this.#isOutdated
+  }
+
+  /** Takes no further requests; those under way are answered. */
+  close(): void {
+    this.isEnding = true
+    this.http2?.close()
   }
 
   /** Requests under way that are not authenticated yet must not be by the CAs that were. */
   outdate(): void {
     this.#isOutdated = true
+    this.isEnding = true
     if (this.#certificate) this.#certificate = { ...this.#certificate, isOutdated: true }
   }
 

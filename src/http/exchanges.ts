@@ -24,6 +24,8 @@ export type ExchangesOptions = {
   readonly takesCbor: boolean
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
+  /** Whether the HTTP/2 connection of the next request is to be closed, so that its client may find another server. */
+  readonly sendsAway: () => boolean
 }
 
 export class Exchanges {
@@ -34,6 +36,7 @@ export class Exchanges {
   readonly #takesCbor: boolean
   readonly #isIdentityHeader: IsIdentityHeader
   readonly #endsUnauthenticated: boolean
+  readonly #sendsAway: () => boolean
   readonly #open = new Roster<Exchange>()
   readonly #starts = new Starts<Connection, Exchange>((exchange) => {
     if (!this.#open.has(exchange)) return false
@@ -43,7 +46,9 @@ export class Exchanges {
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
+  /** Answers without an end, and tunnels, are not begun any more. */
   #isClosing = false
+  #onEnd: ((exchange: Exchange) => void) | undefined
 
   constructor(options: ExchangesOptions) {
     this.#handler = options.handler
@@ -53,6 +58,7 @@ export class Exchanges {
     this.#takesCbor = options.takesCbor
     this.#isIdentityHeader = options.isIdentityHeader
     this.#endsUnauthenticated = options.endsUnauthenticated
+    this.#sendsAway = options.sendsAway
   }
 
   get size(): number {
@@ -82,6 +88,7 @@ export class Exchanges {
     exchange.inFlightPlace?.leave()
     exchange.inFlightPlace = undefined
     exchange.close()
+    this.#onEnd?.(exchange)
     return true
   }
 
@@ -90,6 +97,25 @@ export class Exchanges {
     this.#isClosing = true
     for (const exchange of this.#streaming) exchange.close()
     await drain(this.#watching, watchGraceMs)
+  }
+
+  /**
+   * Ends the watches, spread over `watchGraceMs`, and resolves when everything is answered that is under way now. What comes meanwhile is
+   * answered, too, but not waited for.
+   */
+  async drain(watchGraceMs: number): Promise<void> {
+    const left = new Set(this.#open.members())
+    const answered = new Promise<void>((resolve) => {
+      this.#onEnd = (exchange) => {
+        left.delete(exchange)
+        if (left.size === 0) resolve()
+      }
+      if (left.size === 0) resolve()
+    })
+    this.#isClosing = true
+    for (const exchange of this.#streaming) exchange.close()
+    await drain(this.#watching, watchGraceMs)
+    await answered
   }
 
   destroy(): void {
@@ -118,6 +144,8 @@ export class Exchanges {
       const response = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
+      if (response.endsConnection === true) exchange.connection.close()
+      else if (exchange.connection.http2 !== undefined && this.#sendsAway()) exchange.connection.http2.close()
       if (this.#open.has(exchange)) this.#keep(exchange, response)
       else response.place?.leave()
       if (this.#isClosing && !('body' in response)) exchange.close()

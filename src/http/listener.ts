@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Server as TcpServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
+import { createServer, type SecureContext, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { identityHeaderTest, type IsIdentityHeader } from '../api/identity-headers.ts'
 import type { Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
@@ -17,6 +17,7 @@ import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
+import { inTime } from '../lib/timers.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
@@ -27,7 +28,9 @@ import { Http1Heads } from './http1-heads.ts'
 import { Http1Pipeline } from './http1-pipeline.ts'
 import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
+import { contextFor, contextsByName, type NamedCertificate } from './named-certificates.ts'
 import { defaultLimits, type Limits, stallMsMaxOf } from './limits.ts'
+import type { ListenerMetrics } from './metrics.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
 import { createTcpServer } from './tcp-server.ts'
@@ -47,8 +50,14 @@ export type ListenerOptions = TlsChoice & {
   readonly takesCbor?: boolean
   /** Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it is. */
   readonly endsUnauthenticated?: boolean
+  /** With which chance a client is sent elsewhere after a request over HTTP/2. Absent: never. */
+  readonly goaway?: { readonly chance: number; readonly random: () => number }
+  /** For clients that ask for their names; all others get the certificate above. */
+  readonly namedCertificates?: readonly NamedCertificate[]
   /** Absent: those of impersonation, and the standard ones of front proxies. */
   readonly isIdentityHeader?: IsIdentityHeader
+  /** Absent: nothing is counted. */
+  readonly metrics?: ListenerMetrics
 }
 
 export type StopTimes = {
@@ -64,8 +73,11 @@ export class Listener implements AsyncDisposable {
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #log: Log
+  readonly #metrics: ListenerMetrics | undefined
   readonly #limits: Limits
   #tls: TlsChoice
+  #named: readonly NamedCertificate[]
+  #contexts: ReadonlyMap<string, SecureContext>
   readonly #isKeptApart: (name: string) => boolean
   readonly #http2 = {
     encoder: new HpackEncoder(),
@@ -84,6 +96,8 @@ export class Listener implements AsyncDisposable {
 
   constructor(options: ListenerOptions) {
     this.#log = options.log
+    this.#metrics = options.metrics
+    this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
     // Of several of these the audit log has the first, as upstream.
@@ -96,18 +110,29 @@ export class Listener implements AsyncDisposable {
       limits: this.#limits,
       takesCbor: options.takesCbor ?? false,
       endsUnauthenticated: options.endsUnauthenticated ?? true,
+      sendsAway: sendsAway(options.goaway),
       isIdentityHeader,
     })
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2', tlsCiphers } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers }
+    this.#named = options.namedCertificates ?? []
+    this.#contexts = contextsByName(this.#named, this.#tls)
     this.#tcp = createTcpServer({
       silentMsMax: this.#limits.handshakeMsMax,
       onConnection: (socket) => this.#onHandshake(socket),
       onBegun: (socket) => this.#tlsServer.emit('connection', socket),
     })
     this.#tcp.maxConnections = this.#limits.connectionsMax
-    this.#tlsServer = createServer(tlsOptions(options, this.#limits), (socket) => this.#onSocket(socket))
+    const byName: TlsOptions = {
+      SNICallback: (name, choose) => choose(null, contextFor(this.#contexts, name)),
+    }
+    this.#tlsServer = createServer(
+      // Without a callback Node has less to do for each handshake.
+      { ...tlsOptions(options, this.#limits), ...(this.#named.length > 0 ? byName : {}) },
+      (socket) => this.#onSocket(socket),
+    )
     this.#tlsServer.on('tlsClientError', (error, socket) => {
+      this.#metrics?.handshakeFailed()
       this.#log('debug', 'TLS handshake failed', { error: error.message })
       socket.destroy()
     })
@@ -116,9 +141,12 @@ export class Listener implements AsyncDisposable {
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
-  /** Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be used. */
-  async listen(port: number, address: string): Promise<void> {
-    this.#tcp.listen(port, address)
+  /**
+   * Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be used. `reusePort`: others may listen at the
+   * same address, if they say so, too; the system spreads connections over all of them.
+   */
+  async listen(port: number, address: string, { reusePort = false } = {}): Promise<void> {
+    this.#tcp.listen({ port, host: address, reusePort })
     await once(this.#tcp, 'listening')
   }
 
@@ -166,9 +194,27 @@ export class Listener implements AsyncDisposable {
     }
   }
 
+  /** For new connections: the certificate at this place of those by name. Fails if key and certificate do not match. */
+  setNamedCertificate(at: number, certificate: Certificate): void {
+    const named = this.#named.map((one, place) => (place === at ? { ...one, ...certificate } : one))
+    this.#contexts = contextsByName(named, this.#tls)
+    this.#named = named
+  }
+
   #setTls(tls: TlsChoice): void {
+    const contexts = contextsByName(this.#named, tls)
     this.#tlsServer.setSecureContext(secureContext(tls))
+    this.#contexts = contexts
     this.#tls = tls
+  }
+
+  /**
+   * Before `close`: ends the watches, spread over `watchGraceMs`, and resolves when the requests that are under way now are answered, or
+   * after the longer of both times. Connections are accepted, and requests answered, until `close`.
+   */
+  async drain({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
+    const drained = this.#exchanges.drain(watchGraceMs)
+    await inTime(drained, Math.max(graceMs, watchGraceMs), { late: () => undefined })
   }
 
   /**
@@ -221,6 +267,7 @@ export class Listener implements AsyncDisposable {
 
   #onSocket(socket: TLSSocket): void {
     this.#handshaking.delete(peerOf(socket))
+    this.#metrics?.connected(socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', socket.isSessionReused())
     const connection = new Connection(socket, this.#limits)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
@@ -240,6 +287,7 @@ export class Listener implements AsyncDisposable {
     const onRequest = (stream: ServerStream): void => this.#onHttp2(stream, connection)
     const onFault = ({ code, message: error }: ConnectionError): void => {
       const level = code === CODE.ENHANCE_YOUR_CALM ? 'warn' : 'debug'
+      this.#metrics?.http2Fault(codeName(code))
       this.#log(level, 'HTTP/2 connection error', { code: codeName(code), error, remoteAddress })
     }
     const owner = { onRequest, mayReset, mayControl, onFault }
@@ -286,7 +334,7 @@ export class Listener implements AsyncDisposable {
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
-    const isClosing = (): boolean => this.#isClosing || connection.isOutdated
+    const isClosing = (): boolean => this.#isClosing || connection.isEnding
     const exchange = new Http1Exchange(head, { request, response, isClosing })
     connection.hasBegunAnswer = () => response.headersSent && !response.writableFinished
     response.on('close', () => this.#end(exchange))
@@ -317,7 +365,7 @@ export class Listener implements AsyncDisposable {
   #end(exchange: Exchange): void {
     if (!this.#exchanges.end(exchange)) return
     const { connection } = exchange
-    if (this.#isClosing || connection.isOutdated) this.#closeConnection(connection)
+    if (this.#isClosing || connection.isEnding) this.#closeConnection(connection)
     else connection.pipeline?.next()
   }
 
@@ -356,6 +404,9 @@ export class Listener implements AsyncDisposable {
     }
   }
 }
+
+const sendsAway = (goaway: ListenerOptions['goaway']): (() => boolean) =>
+  goaway === undefined || goaway.chance === 0 ? () => false : () => goaway.random() < goaway.chance
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 

@@ -3,6 +3,8 @@ import type { ApiResponse, FrameSource, Headers, LazyBody } from '../api/request
 import { GZIP_BYTES_MIN, Gzip } from './gzip.ts'
 import { type Outgoing, write } from './outgoing.ts'
 
+const NO_CONTENT = 204
+
 export class Responder {
   /** Undefined: answers are never compressed. */
   readonly #gzip: Gzip | undefined
@@ -38,7 +40,8 @@ export class Responder {
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }
     const isEnd = !outgoing.takesBody || length === 0
-    outgoing.writeHead(status, headers, { length, isEnd })
+    // RFC 9110, section 8.6: an answer that never has content has no length either.
+    outgoing.writeHead(status, headers, status === NO_CONTENT ? { isEnd } : { length, isEnd })
     if (isEnd) return undefined
     if ('chunks' in body) return writeChunks(outgoing, body.chunks)
     outgoing.end(Buffer.isBuffer(body) ? [body] : body)

@@ -56,3 +56,29 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       assert.ok(!(await isSeen(ec(curve), version)), curve)
   })
 }
+
+/** The suite that a client of TLS 1.2 with only these gets; undefined: none. */
+async function agreedOn(ciphers: string): Promise<string | undefined> {
+  const server = createServer(tlsOptions(choice, defaultLimits))
+  server.on('tlsClientError', () => undefined)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const client = connect({ port, host: '127.0.0.1', ciphers, maxVersion: 'TLSv1.2', rejectUnauthorized: false })
+  try {
+    const agreed = new Promise<string>((resolve, reject) => {
+      client.once('secureConnect', () => resolve(client.getCipher().name)).once('error', reject)
+    })
+    return await agreed.catch(() => undefined)
+  } finally {
+    client.destroy()
+    server.close()
+  }
+}
+
+test('by default only cipher suites with forward secrecy and authenticated encryption are offered', async () => {
+  assert.match((await agreedOn('DEFAULT')) ?? '', /^ECDHE-\w+-(AES\d+-GCM|CHACHA20)/)
+  for (const weak of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-RSA-AES256-SHA384', 'AES128-GCM-SHA256', 'AES256-SHA']) {
+    assert.equal(await agreedOn(weak), undefined, weak)
+  }
+})

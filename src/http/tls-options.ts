@@ -13,7 +13,7 @@ export type TlsChoice = Certificate & {
   readonly clientCaPem?: string | undefined
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
-  /** OpenSSL's list of cipher suites. Absent: that of Node. */
+  /** OpenSSL's list of cipher suites. Absent: those with forward secrecy and authenticated encryption. */
   readonly tlsCiphers?: string | undefined
   /** Whether clients are offered HTTP/2. Absent: they are. */
   readonly servesHttp2?: boolean
@@ -39,6 +39,22 @@ const sigalgs = [
   'rsa_pkcs1_sha512',
 ].join(':')
 
+/**
+ * Those of TLS 1.3, and of TLS 1.2 the ones with forward secrecy and authenticated encryption (RFC 9325, section 4.2). Node's own list has CBC
+ * and key exchange by RSA, too.
+ */
+const strongCiphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
 /** Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and then fail every handshake. */
 export function secureContext({
   certificatePem,
@@ -53,8 +69,8 @@ export function secureContext({
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
   // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
-  const ciphers = tlsCiphers === undefined ? {} : { ciphers: tlsCiphers }
-  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, sigalgs, ...ciphers }
+  const ciphers = tlsCiphers ?? strongCiphers
+  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions, sigalgs, ciphers }
 }
 
 export function tlsOptions(choice: TlsChoice, limits: Limits): TlsOptions {

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LogSink } from './log-sink.ts'
+import { Verbosity } from './verbosity.ts'
 
 const clock = { wallMs: () => Date.parse('2026-01-02T03:04:05.678Z'), monotonicMs: () => 0 }
 
 function lines(format: 'text' | 'json', isVerbose: boolean, hasColours = false): string[] {
   const written: string[] = []
-  const { log } = new LogSink({ format, isVerbose, clock, hasColours, write: (line) => written.push(line) })
+  const { log } = new LogSink({
+    format,
+    verbosity: new Verbosity(isVerbose ? 2 : 0),
+    clock,
+    hasColours,
+    write: (line) => written.push(line),
+  })
   log('info', 'serving', { url: 'https://[::1]:1', user: 'two words' })
   log('debug', 'detail')
   log('error', 'a request failed', { error: 'line\nline' })
@@ -33,4 +40,18 @@ test('one object each, for programs', () => {
     user: 'two words',
     message: 'serving',
   })
+})
+
+test('details of some modules, and of all once the level is raised', () => {
+  const written: string[] = []
+  const verbosity = new Verbosity(0, [{ pattern: 'feed', level: 2 }])
+  const { log } = new LogSink({ format: 'text', verbosity, clock, write: (line) => written.push(line) })
+  log('debug', 'a', {}, 'feed')
+  log('debug', 'b', {}, 'http')
+  verbosity.level = 2
+  log('debug', 'c', {}, 'http')
+  assert.deepEqual(
+    written.map((line) => line.at(-2)),
+    ['a', 'c'],
+  )
 })

@@ -4,11 +4,12 @@
  */
 import type { Clock } from './clock.ts'
 import type { Level, Log } from './log.ts'
+import { DETAILS, type Verbosity } from './verbosity.ts'
 
 export type LogOptions = {
   readonly format: 'text' | 'json'
-  /** Whether debug lines are written. */
-  readonly isVerbose: boolean
+  /** Debug lines are details. */
+  readonly verbosity: Verbosity
   readonly clock: Clock
   readonly write: (line: string) => void
   readonly hasColours?: boolean
@@ -27,9 +28,9 @@ export class LogSink {
     this.#options = options
   }
 
-  readonly log: Log = (level, message, fields = {}) => {
-    const { isVerbose, write, format } = this.#options
-    if (level === 'debug' && !isVerbose) return
+  readonly log: Log = (level, message, fields = {}, module) => {
+    const { verbosity, write, format } = this.#options
+    if (level === 'debug' && !verbosity.isOn(DETAILS, module)) return
     if (this.#sink !== undefined) this.#sink(level, message, fields)
     else write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
   }
@@ -41,7 +42,7 @@ export class LogSink {
     const destination = pino.destination({ fd, sync: false, maxLength: UNREAD_BYTES_MAX })
     const logger = pino(
       {
-        level: this.#options.isVerbose ? 'debug' : 'info',
+        level: 'debug',
         messageKey: 'message',
         base: null,
         timestamp: () => `,"time":"${this.#now()}"`,

@@ -62,7 +62,7 @@ test('a metric without labels is there before it is counted', () => {
 })
 
 test('values that are not allowed share a series, which stays when one of them goes', () => {
-  const metrics = new Metrics(new Map([['seen,code', new Set(['200'])]]))
+  const metrics = new Metrics({ allowedLabels: new Map([['seen,code', new Set(['200'])]]) })
   const seen = metrics.counter({ name: 'seen', help: 'Seen.', labels: ['code', 'verb'] })
   for (const code of ['200', '404', '500']) seen.with(code, 'GET').add()
   seen.remove('404', 'GET')
@@ -72,4 +72,21 @@ test('values that are not allowed share a series, which stays when one of them g
       '# TYPE cardinality_enforcement_unexpected_categorizations_total counter\ncardinality_enforcement_unexpected_categorizations_total 2\n' +
       '# HELP seen [ALPHA] Seen.\n# TYPE seen counter\nseen{code="200",verb="GET"} 1\nseen{code="unexpected",verb="GET"} 2\n',
   )
+})
+
+test('what is disabled or long deprecated is not shown, but counted as such', () => {
+  const add = (metrics: Metrics): string => {
+    metrics.countOwn()
+    metrics.counter({ name: 'old_total', help: 'Old.', deprecatedSince: '1.27.0' })
+    metrics.counter({ name: 'young_total', help: 'Young.', stability: 'STABLE', deprecatedSince: '1.33.0' })
+    metrics.counter({ name: 'noisy_total', help: 'Noisy.' })
+    return metrics.print()
+  }
+  const shown = add(new Metrics({ disabled: new Set(['noisy_total']) }))
+  assert.doesNotMatch(shown, /^(old|noisy)_total/m)
+  assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
+  assert.match(shown, /^hidden_metrics_total 1$/m)
+  assert.match(shown, /^disabled_metrics_total 1$/m)
+  assert.match(shown, /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m)
+  assert.match(add(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })

@@ -14,6 +14,8 @@ export type MetricOptions = {
   readonly stability?: Stability
   /** Printed in this order, which is alphabetical by convention. */
   readonly labels?: readonly string[]
+  /** The release (`1.27.0`) since which nobody should use it. From the next one on it is hidden, unless an operator asks for it. */
+  readonly deprecatedSince?: string
 }
 
 /** The maximum number of series of a metric; beyond it, values are counted in a series whose labels are all `other`. */
@@ -21,6 +23,17 @@ const SERIES_MAX = 20_000
 
 /** Of labels that an operator restricts: the values that are shown, by `metric,label`. */
 export type AllowedLabels = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What an operator wants to see of the metrics. */
+export type MetricChoice = {
+  readonly allowedLabels: AllowedLabels
+  /** Names of metrics that are not shown. */
+  readonly disabled: ReadonlySet<string>
+  /** Whether those are shown that have been deprecated for longer than a release. */
+  readonly showsHidden: boolean
+}
+
+const everything: MetricChoice = { allowedLabels: new Map(), disabled: new Set(), showsHidden: false }
 
 /** What is shown in the place of a value that is not allowed. */
 const UNEXPECTED = 'unexpected'
@@ -73,6 +86,11 @@ abstract class Metric<Series> {
     return series
   }
 
+  /** Shows a series that somebody else counts in. */
+  adopt(series: Series, ...values: readonly string[]): void {
+    this.#series.set(values.join('\u0000'), { values, series })
+  }
+
   /** Removes a series whose subject no longer exists. */
   remove(...given: readonly string[]): void {
     const values = this.#shown(given)
@@ -87,8 +105,9 @@ abstract class Metric<Series> {
 
   print(): string {
     if (this.#series.size === 0) return ''
-    const { name, help, stability = 'ALPHA', labels = [] } = this.options
-    let text = `# HELP ${name} [${stability}] ${help}\n# TYPE ${name} ${this.type}\n`
+    const { name, help, stability = 'ALPHA', labels = [], deprecatedSince } = this.options
+    const since = deprecatedSince === undefined ? '' : `(Deprecated since ${deprecatedSince}) `
+    let text = `# HELP ${name} [${stability}] ${since}${help}\n# TYPE ${name} ${this.type}\n`
     for (const { values, series } of this.#series.values()) {
       text += this.lines(series, labels.map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`).join(','))
     }
@@ -218,17 +237,37 @@ export class Summary extends Metric<Quantiles> {
 export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
   readonly #updates: (() => void)[] = []
-  readonly #allowed: AllowedLabels
+  readonly #choice: MetricChoice
   #unexpected: Count | undefined
+  #registered: Counter | undefined
+  #hidden: Count | undefined
 
-  /** `allowed`: --allow-metric-labels. */
-  constructor(allowed: AllowedLabels = new Map()) {
-    this.#allowed = allowed
-    if (allowed.size === 0) return
+  constructor(choice: Partial<MetricChoice> = {}) {
+    this.#choice = { ...everything, ...choice }
+    if (this.#choice.allowedLabels.size === 0) return
     this.#unexpected = this.counter({
       name: 'cardinality_enforcement_unexpected_categorizations_total',
       help: 'How often a value of a label was replaced, since it was not allowed.',
     }).with()
+  }
+
+  /** Adds metrics about the metrics themselves. To be called before others are added. */
+  countOwn(): this {
+    const beta = { stability: 'BETA' } as const
+    const registered = {
+      name: 'registered_metrics_total',
+      help: 'Metrics that there are, by stability level.',
+      ...beta,
+    }
+    this.#registered = this.counter({ ...registered, labels: ['deprecated_version', 'stability_level'] })
+    this.#hidden = this.counter({
+      name: 'hidden_metrics_total',
+      help: 'Metrics that are deprecated and no longer shown.',
+      ...beta,
+    }).with()
+    const disabled = { name: 'disabled_metrics_total', help: 'Metrics that --disabled-metrics names.', ...beta }
+    this.counter(disabled).with().value = this.#choice.disabled.size
+    return this
   }
 
   counter(options: MetricOptions): Counter {
@@ -257,14 +296,27 @@ export class Metrics {
     return sorted.map((metric) => metric.print()).join('')
   }
 
-  /** A metric without labels has its only series from the start. */
+  /** A metric without labels has its only series from the start. One that is not shown is counted all the same, which costs less than to ask. */
   #add<M extends Metric<unknown>>(metric: M): M {
-    this.#metrics.push(metric)
-    if (this.#allowed.size > 0) metric.restrict(this.#allowed, () => this.#unexpected?.add())
-    if ((metric.options.labels ?? []).length === 0) metric.with()
+    const { allowedLabels, disabled, showsHidden } = this.#choice
+    const { name, labels = [], stability = 'ALPHA', deprecatedSince } = metric.options
+    const isHidden = deprecatedSince !== undefined && isOld(deprecatedSince) && !showsHidden
+    if (isHidden) this.#hidden?.add()
+    if (!isHidden && !disabled.has(name)) {
+      this.#metrics.push(metric)
+      this.#registered?.with(deprecatedSince ?? '', stability).add()
+    }
+    if (allowedLabels.size > 0) metric.restrict(allowedLabels, () => this.#unexpected?.add())
+    if (labels.length === 0) metric.with()
     return metric
   }
 }
+
+/** The minor version of the Kubernetes release whose metrics these are. */
+const MINOR = 33
+
+/** Deprecated before this release. */
+const isOld = (release: string): boolean => Number(release.split('.')[1]) < MINOR
 
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`

@@ -1,31 +1,129 @@
-/** The usual metrics of a process, under the names that all exporters use. Read when they are scraped. */
+/** The usual metrics of a process, under the names that all exporters use, and those of its event loop and its collector. */
 import { readdirSync, readFileSync } from 'node:fs'
+import { constants, PerformanceObserver } from 'node:perf_hooks'
 import type { Clock } from './clock.ts'
 import type { Metrics } from './metrics.ts'
 
-export function addProcessMetrics(metrics: Metrics, clock: Clock): void {
+/** Disposing ends what measures all the time; the rest is read when it is scraped. */
+export function addProcessMetrics(metrics: Metrics, clock: Clock): Disposable {
+  addUsage(metrics, clock)
+  addLimits(metrics)
+  const stops = [measureLoop(metrics, clock), measureCollections(metrics)]
+  return {
+    [Symbol.dispose]: () => {
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+function addUsage(metrics: Metrics, clock: Clock): void {
   const startSeconds = (clock.wallMs() - process.uptime() * 1000) / 1000
-  const gauge = (name: string, help: string) => metrics.gauge({ name, help })
-  const cpu = metrics.counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' })
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
+  const cpu = metrics.counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' }).with()
   const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.')
-  const virtual = gauge('process_virtual_memory_bytes', 'Address space that the process holds.')
   const start = gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.')
-  const open = gauge('process_open_fds', 'Files and sockets that are open.')
-  const max = gauge('process_max_fds', 'How many there may be.')
   const heap = gauge('nodejs_heap_used_bytes', 'Memory that objects of the program take.')
   const external = gauge('nodejs_external_memory_bytes', 'Memory outside of the heap: buffers.')
+  start.value = startSeconds
   metrics.onPrint(() => {
     const { user, system } = process.cpuUsage()
-    cpu.with().value = (user + system) / 1e6
+    cpu.value = (user + system) / 1e6
     const memory = process.memoryUsage()
-    resident.with().value = memory.rss
-    heap.with().value = memory.heapUsed
-    external.with().value = memory.external
-    start.with().value = startSeconds
-    if (process.platform !== 'linux') return
-    virtual.with().value = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
-    open.with().value = readdirSync('/proc/self/fd').length
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    max.with().value = Number(limit ?? 0)
+    resident.value = memory.rss
+    heap.value = memory.heapUsed
+    external.value = memory.external
   })
+}
+
+/** What Go's client prints for no limit: the largest unsigned 64-bit integer. */
+const UNLIMITED = 2 ** 64
+
+/** Linux alone tells these. */
+function addLimits(metrics: Metrics): void {
+  if (process.platform !== 'linux') return
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
+  const counter = (name: string, help: string) => metrics.counter({ name, help }).with()
+  const virtual = gauge('process_virtual_memory_bytes', 'Address space that the process holds.')
+  const virtualMax = gauge('process_virtual_memory_max_bytes', 'Address space that it may hold.')
+  const open = gauge('process_open_fds', 'Files and sockets that are open.')
+  const max = gauge('process_max_fds', 'How many there may be.')
+  const received = counter('process_network_receive_bytes_total', 'Bytes that came over the network of the process.')
+  const sent = counter('process_network_transmit_bytes_total', 'Bytes that left over it.')
+  metrics.onPrint(() => {
+    const limits = readFileSync('/proc/self/limits', 'utf8')
+    virtual.value = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
+    virtualMax.value = limitOf(limits, 'Max address space')
+    open.value = readdirSync('/proc/self/fd').length
+    max.value = limitOf(limits, 'Max open files')
+    const octets = readOctets(readFileSync('/proc/self/net/netstat', 'utf8'))
+    received.value = octets['InOctets'] ?? 0
+    sent.value = octets['OutOctets'] ?? 0
+  })
+}
+
+function limitOf(limits: string, name: string): number {
+  const line = limits.split('\n').find((one) => one.startsWith(name)) ?? ''
+  const soft = line.slice(name.length).trim().split(/\s+/)[0] ?? ''
+  return soft === 'unlimited' ? UNLIMITED : Number(soft)
+}
+
+/** A line of names, then a line of their values. */
+function readOctets(netstat: string): { readonly [name: string]: number } {
+  const [names = '', values = ''] = netstat.split('\n').filter((line) => line.startsWith('IpExt:'))
+  const numbers = values.split(' ')
+  return Object.fromEntries(names.split(' ').map((name, at) => [name, Number(numbers[at])]))
+}
+
+const LOOP_PROBE_MS = 20
+const loopBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** How much later than due a timer is called: what any request that comes waits for, before it is looked at. */
+function measureLoop(metrics: Metrics, { monotonicMs }: Clock): () => void {
+  const lag = metrics.histogram(
+    {
+      name: 'keelson_event_loop_lag_seconds',
+      help: 'How much later than due a timer was called, every 20 ms: what a request waits for before anything is done for it.',
+    },
+    loopBounds,
+  )
+  const series = lag.with()
+  let dueMs = monotonicMs() + LOOP_PROBE_MS
+  const timer = setInterval(() => {
+    const nowMs = monotonicMs()
+    series.observe(Math.max(0, nowMs - dueMs) / 1000)
+    dueMs = nowMs + LOOP_PROBE_MS
+  }, LOOP_PROBE_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** As other programs on Node.js have them. */
+const collectionBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+const collectionKinds: ReadonlyMap<number, string> = new Map([
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
+])
+
+function measureCollections(metrics: Metrics): () => void {
+  const seconds = metrics.histogram(
+    {
+      name: 'nodejs_gc_duration_seconds',
+      help: 'How long the garbage collector held the program.',
+      labels: ['kind'],
+    },
+    collectionBounds,
+  )
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) seconds.with(kindOf(entry)).observe(entry.duration / 1000)
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return () => observer.disconnect()
+}
+
+function kindOf(entry: object): string {
+  const detail: unknown = 'detail' in entry ? entry.detail : undefined
+  const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined
+  return (typeof kind === 'number' ? collectionKinds.get(kind) : undefined) ?? 'other'
 }

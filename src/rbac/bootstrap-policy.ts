@@ -319,6 +319,7 @@ ClusterRole system:kubelet-api-admin
   * | - | nodes/configz,nodes/healthz,nodes/pods
 ClusterRole system:monitoring
   get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*
+  get | /flagz ? ComponentFlagz
   get | /statusz ? ComponentStatusz
 ClusterRole system:node
   create | authentication.k8s.io | tokenreviews

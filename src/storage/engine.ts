@@ -101,7 +101,12 @@ export interface FeedStream {
   close(): void
 }
 
-export type CallOptions = { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number }
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number
+  /** For the database, if it is another program: which trace the call belongs to. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** Every method fails with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {

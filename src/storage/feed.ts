@@ -41,6 +41,19 @@ type State =
   | { readonly state: 'live'; readonly stream: FeedStream }
   | { readonly state: 'closed' }
 
+/** Since the start. */
+export type FeedStats = {
+  readonly proofs: number
+  /** Reads that were answered by them. */
+  readonly reads: number
+  readonly events: number
+  readonly reopenings: number
+  /** Times that history was compacted before it was told. */
+  readonly losses: number
+  /** For how long something is known to have been written that the stream has not told yet. */
+  readonly lagMs: number
+}
+
 export class Feed implements AsyncDisposable {
   readonly #engine: Engine
   readonly #root: Key
@@ -51,6 +64,7 @@ export class Feed implements AsyncDisposable {
   readonly #subscriptions = new Map<Key, Subscription>()
   readonly #waiting = new Set<Subscription>()
   readonly #strangers = new Map<Key, number>()
+  readonly #counts = { proofs: 0, reads: 0, events: 0, reopenings: 0, losses: 0 }
   #ranges: RangeState[] = []
   #state: State = { state: 'new' }
   #revision: Revision = 0
@@ -112,6 +126,11 @@ export class Feed implements AsyncDisposable {
     return this.#revision
   }
 
+  get stats(): FeedStats {
+    const isBehind = this.#proven > this.#revision
+    return { ...this.#counts, lagMs: isBehind ? this.#clock.monotonicMs() - this.#provenAtMs : 0 }
+  }
+
   /** Increases when the database turns out to be another one. */
   get life(): number {
     return this.#life
@@ -154,6 +173,7 @@ export class Feed implements AsyncDisposable {
 
   /** The proof of a consistent read: a subscription that has reached this revision shows everything acknowledged before the call. */
   prove(): Promise<Revision> {
+    this.#counts.reads++
     return this.#prover.prove()
   }
 
@@ -199,6 +219,7 @@ export class Feed implements AsyncDisposable {
   async #ask(): Promise<Revision> {
     const told = this.#revision
     const { known } = this
+    this.#counts.proofs++
     if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
     this.#isMoving = proven > told
@@ -281,6 +302,7 @@ export class Feed implements AsyncDisposable {
     const { stream } = this.#state
     this.#state = { state: 'away' }
     stream.close()
+    this.#counts.reopenings++
     this.#log('warn', 'feed interrupted', { why, revision: this.#revision })
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
@@ -298,6 +320,7 @@ export class Feed implements AsyncDisposable {
     const last = events.at(-1)
     assert(range !== undefined && last !== undefined, 'events belong to a range')
     this.#heard()
+    this.#counts.events += events.length
     this.#hasNews = true
     for (let i = 0; i < events.length; ) i = this.#deliver(events, i)
     if (last.revision <= range.revision) return
@@ -360,6 +383,7 @@ export class Feed implements AsyncDisposable {
     const { stream } = this.#state
     this.#state = { state: 'away' }
     stream.close()
+    this.#counts.losses++
     this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
     const { known } = this
     const latest = await this.#latestWithRetry()

@@ -8,7 +8,7 @@ import type { CallOptions } from './engine.ts'
 
 /** By which share of the time to live a shared lease may outlast it. */
 const SURPLUS_SHARE = 0.05
-/** The upper bound of that surplus (upstream: --lease-reuse-duration-seconds). */
+/** The upper bound of that surplus, unless --lease-reuse-duration-seconds gives another. */
 const SURPLUS_SECONDS_MAX = 60
 /** When a lease expires, etcd deletes all its keys in one transaction: more keys would delay other writers. */
 const OBJECTS_PER_LEASE_MAX = 1000
@@ -22,11 +22,13 @@ type Shared = { readonly id: Promise<bigint>; readonly freshUntilMs: number; use
 export class Leases {
   readonly #grant: GrantLease
   readonly #clock: Clock
+  readonly #surplusSecondsMax: number
   readonly #shared = new Map<number, Shared>()
 
-  constructor(grant: GrantLease, clock: Clock = systemClock) {
+  constructor(grant: GrantLease, clock: Clock = systemClock, surplusSecondsMax: number = SURPLUS_SECONDS_MAX) {
     this.#grant = grant
     this.#clock = clock
+    this.#surplusSecondsMax = surplusSecondsMax
   }
 
   /** A lease that lasts at least `ttlSeconds` from now. */
@@ -49,7 +51,7 @@ export class Leases {
   }
 
   #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
-    const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), SURPLUS_SECONDS_MAX)
+    const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), this.#surplusSecondsMax)
     // No caller's signal is passed on: other callers may wait for the same lease. The engine has its own time limit.
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id

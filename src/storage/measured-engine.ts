@@ -1,4 +1,5 @@
 /** Wraps an engine and measures its requests and their latency, under upstream's metric names. */
+import { Spent } from '../api/spent.ts'
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
 import type {
   CallOptions,
@@ -72,12 +73,12 @@ export class MeasuredEngine implements Engine {
   range(query: RangeQuery, options?: CallOptions): Promise<Found> {
     const isOne = query.to === `${query.from}\0`
     const operation = isOne ? 'get' : query.countOnly ? 'listWithCount' : 'list'
-    return this.#measure(operation, query.from, this.#engine.range(query, options))
+    return this.#measure(operation, query.from, this.#engine.range(query, options), options?.signal)
   }
 
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
     const operation = change.write === 'delete' ? 'delete' : change.expected === 0 ? 'create' : 'update'
-    return this.#measure(operation, change.key, this.#engine.change(change, options))
+    return this.#measure(operation, change.key, this.#engine.change(change, options), options?.signal)
   }
 
   latest(options?: CallOptions): Promise<Revision> {
@@ -105,7 +106,7 @@ export class MeasuredEngine implements Engine {
     this.#types.delete(type)
   }
 
-  async #measure<T>(operation: Operation, key: Key, answer: Promise<T>): Promise<T> {
+  async #measure<T>(operation: Operation, key: Key, answer: Promise<T>, signal?: AbortSignal): Promise<T> {
     const startMs = this.#monotonicMs()
     const series = this.#of(operation, this.#typeOf(key))
     series.total.value++
@@ -115,7 +116,10 @@ export class MeasuredEngine implements Engine {
       series.errors().value++
       throw error
     } finally {
-      series.seconds.observe((this.#monotonicMs() - startMs) / 1000)
+      const ms = this.#monotonicMs() - startMs
+      series.seconds.observe(ms / 1000)
+      const spent = signal && Spent.of(signal)
+      if (spent !== undefined) spent.storageMs += ms
     }
   }
 

@@ -2,6 +2,7 @@
 import { EtcdClient } from '../etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { systemTimers, type Time } from '../lib/timers.ts'
 import { Compactor } from './compactor.ts'
 import type { Engine } from './engine.ts'
@@ -91,7 +92,7 @@ async function openFolder(folder: string, time: Time, log: Log): Promise<SqliteE
   try {
     return await SqliteEngine.open({ folder, time, log })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`--data-dir: ${folder} cannot be used (${why})`, { cause })
   }
 }

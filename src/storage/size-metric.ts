@@ -1,9 +1,6 @@
 /** The size of the database, which an operator watches before the quota of etcd, or the disk, ends all writes. */
 import type { Metrics } from '../lib/metrics.ts'
 
-/** Upstream's interval. */
-export const SIZE_POLL_MS = 30_000
-
 export function addStorageSize(
   metrics: Metrics,
   readSizes: readonly ((signal: AbortSignal) => Promise<number>)[],

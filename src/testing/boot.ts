@@ -17,6 +17,8 @@ export type BootParts = {
   readonly log: Log
   /** Whether the engine has what clusters begin with. */
   readonly isPrepared: boolean
+  /** Nothing is written but by requests. */
+  readonly isPassive?: boolean
   /** Absent: writes are not recorded. */
   readonly history?: History
   /** Around the requests of clients. */
@@ -31,7 +33,7 @@ export type Booted = { readonly server: Server; readonly handle: Handle }
 const serverUid = randomUUID()
 
 export async function boot(config: Config, parts: BootParts): Promise<Booted> {
-  const { engine, clock, log, isPrepared, history, around = (handle) => handle, listen } = parts
+  const { engine, clock, log, isPrepared, isPassive = false, history, around = (handle) => handle, listen } = parts
   const { promise: handle, resolve } = Promise.withResolvers<Handle>()
   const surroundings = {
     ...realSurroundings(log),
@@ -43,6 +45,7 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     uid: serverUid,
     isAlone: true,
     isPrepared,
+    isPassive,
     timers: clock.timers,
     aroundHandler: (own) => {
       resolve(own)

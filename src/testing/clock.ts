@@ -6,20 +6,39 @@ import { parseDuration } from '../lib/duration.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { systemTimers, type Time, type Timer, type Timers } from '../lib/timers.ts'
 
+export type ClockParts = {
+  /** From the real clock. */
+  readonly offsetMs: number
+  /** Called before the clock is moved, and after. */
+  readonly onMoving: () => void
+  readonly onMoved: () => void | Promise<void>
+}
+
+/** The first and the last second that timestamps of the API and certificates can have: four digits of the year. */
+const TIME_MS_MIN = 0
+const TIME_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59)
+const tooFar = 'it goes to the end of the year 9999'
+
+/** How far a time of day is from the real one. Fails if no clock can show it. */
+export function offsetOf(now: Date | string): number {
+  const ms = new Date(now).getTime()
+  if (Number.isNaN(ms)) throw new RangeError(`now: ${String(now)} is no time`)
+  if (ms < TIME_MS_MIN) throw new RangeError(`now: ${String(now)} is before 1970`)
+  if (ms > TIME_MS_MAX) throw new RangeError(`now: ${String(now)} is too late: ${tooFar}`)
+  return ms - systemClock.wallMs()
+}
+
 type Pending = { readonly dueMs: number; readonly run: () => void; timer: Timer }
 
 export class TestClock {
   readonly #pending = new Set<Pending>()
-  readonly #onMoved: () => void | Promise<void>
+  readonly #parts: ClockParts
   #offsetMs: number
 
-  /**
-   * `onMoved` is called after the clock was moved.
-   * @internal
-   */
-  constructor({ offsetMs, onMoved }: { readonly offsetMs: number; readonly onMoved: () => void | Promise<void> }) {
-    this.#offsetMs = offsetMs
-    this.#onMoved = onMoved
+  /** @internal */
+  constructor(parts: ClockParts) {
+    this.#offsetMs = parts.offsetMs
+    this.#parts = parts
   }
 
   /** What the server takes for the time of day. */
@@ -34,8 +53,10 @@ export class TestClock {
   async advance(by: number | string): Promise<void> {
     const ms = typeof by === 'number' ? by : durationOf(by)
     if (!(ms >= 0)) throw new RangeError(`the clock cannot be moved by ${by}: it only goes forward`)
+    if (this.#wallMs() + ms > TIME_MS_MAX) throw new RangeError(`the clock cannot be moved by ${by}: ${tooFar}`)
+    this.#parts.onMoving()
     this.#offsetMs += ms
-    await this.#onMoved()
+    await this.#parts.onMoved()
     const due = [...this.#pending].toSorted((a, b) => a.dueMs - b.dueMs)
     for (const one of due) this.#plan(one)
     await new Promise<void>((resolve) => systemTimers.soon(resolve))

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
 import type { Handler } from '../api/request.ts'
 import type { Config } from '../config/config.ts'
 import type { Handle } from '../handle.ts'
@@ -10,14 +11,13 @@ import type { Certificate } from '../lib/x509/certificates.ts'
 import { rootOf } from '../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
 import { boot, type Booted } from './boot.ts'
-import { TestClock } from './clock.ts'
+import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
 import { Control, type Controlled } from './control.ts'
-import { adminName, type Credentials, issueClient, sharedCredentials, type TestUser } from './credentials.ts'
+import { adminName, createCredentials, type Credentials, issueClient, type TestUser } from './credentials.ts'
 import { Door } from './door.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
-import { createKubeconfig, type Kubeconfig } from './kubeconfig.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { Pristine } from './pristine.ts'
 import { Snapshot } from './snapshot.ts'
@@ -35,11 +35,10 @@ export type ClusterOptions = ConfigureOptions & {
 
 /** Ready when it returns: the default namespaces, roles and service accounts are there. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const credentials = sharedCredentials()
+  const credentials = createCredentials()
   const config = configure(options, credentials)
   const state = pristine.get(options)
-  const offsetMs = options.now === undefined ? 0 : new Date(options.now).getTime() - Date.now()
-  if (Number.isNaN(offsetMs)) throw new RangeError(`now: ${String(options.now)} is no time`)
+  const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
   const cluster = await Cluster.open({ options, config, credentials, state, isOrigin: true, offsetMs })
   try {
     await cluster.ready()
@@ -107,7 +106,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { config, credentials, state, isOrigin, offsetMs } = parts
     this.#parts = parts
     this.#door = door
-    this.clock = new TestClock({ offsetMs, onMoved: () => this.#onMoved() })
+    this.clock = new TestClock({ offsetMs, onMoving: () => void this.#begin(), onMoved: () => this.#onMoved() })
     this.#history = new History({ wallMs: this.clock.clock.wallMs, root: rootOf(config.etcd.prefix) })
     this.faults = new Faults({ freeze: () => this.#freeze() })
     this.#engine = this.#createEngine(state)
@@ -126,7 +125,7 @@ export class Cluster implements AsyncDisposable, Controlled {
 
   /** Of another user, with a client certificate. Roles and bindings say what he may do. */
   kubeconfigFor(user: TestUser): Kubeconfig {
-    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user, Date.now()))
+    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user))
   }
 
   /** The path of the kubeconfig as a file, which is removed when the cluster stops. */
@@ -202,6 +201,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   async reset(): Promise<void> {
     await this.#run()
     this.faults.clear()
+    this.#control?.clear()
     await this.restore(new Snapshot(this.#begin()))
     this.#history.clear()
   }
@@ -280,15 +280,20 @@ export class Cluster implements AsyncDisposable, Controlled {
     this.#history.outside(() => this.#engine.endDueLeases())
   }
 
-  /** A server without controllers on the state of now; it is started when it is asked. */
+  /**
+   * A server on the state of now, which is started when it is asked. Nothing is written there, by the server or the end of a lease: the
+   * resourceVersion of a list would go past writes that the list does not show, and a watch from there would never tell them.
+   */
   #freeze(): FrozenServer {
     const { config, options } = this.#parts
-    const engine = MemoryEngine.from(this.#engine.state(), { time: this.clock.time })
-    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true }
+    const { time } = this.clock
+    const frozenMs = time.monotonicMs()
+    const engine = MemoryEngine.from(this.#engine.state(), { time: { ...time, monotonicMs: () => frozenMs } })
+    const parts = { engine, clock: this.clock, log: options.log ?? silent, isPrepared: true, isPassive: true }
     let booting: Promise<Booted> | undefined
     return {
       handler: async (request) => {
-        booting ??= boot({ ...config, controllers: [] }, { ...parts, listen: async () => undefined })
+        booting ??= boot(config, { ...parts, listen: async () => undefined })
         const { handle } = await booting
         return handle(request)
       },
@@ -322,9 +327,13 @@ export class Cluster implements AsyncDisposable, Controlled {
   }
 
   #kubeconfigOf(name: string, certificate: Certificate): Kubeconfig {
-    return createKubeconfig(this.url, this.certificateAuthority, { name, certificate })
+    const { url, certificateAuthority } = this
+    return createKubeconfig({ url, name: clusterName, certificateAuthority, login: { name, certificate } })
   }
 }
+
+/** In kubeconfigs. */
+const clusterName = 'keelson'
 
 /** What follows roles, policies and webhooks is told in the turns after the feed. */
 const TURNS_TO_FOLLOW = 4

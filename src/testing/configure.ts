@@ -16,7 +16,7 @@ export type ConfigureOptions = {
 /** Fails with all faults of the flags. */
 export function configure({ flags = [], controllers = true }: ConfigureOptions, credentials: Credentials): Config {
   const checked = checkArgs([...usualFlags, ...controllerFlags(controllers), ...flags])
-  if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
+  if (checked.kind === 'faults') throw new Error([...checked.faults, ...checked.hints].join('\n'))
   const { config } = checked
   const { authority, server, accountKeyPem } = credentials
   return {

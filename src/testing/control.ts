@@ -4,21 +4,28 @@
  */
 import { ApiError, toStatus } from '../api/errors.ts'
 import { parseJson } from '../api/json-value.ts'
-import { fieldsOf, type Fields, textOf } from '../api/object.ts'
+import type { Kubeconfig } from '../api/kubeconfig.ts'
+import { fieldsOf, type Fields } from '../api/object.ts'
 import { objectOf } from '../api/own-request.ts'
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import type { Handle } from '../handle.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { checkEffect, checkMatch } from './check-fault.ts'
 import type { TestClock } from './clock.ts'
-import type { FaultMatch } from './fault-match.ts'
-import type { Fault, FaultEffect, Faults } from './faults.ts'
+import type { FaultEffect } from './fault-effect.ts'
+import type { Fault, Faults } from './faults.ts'
 import type { HistoryFilter, Write } from './history.ts'
-import type { Kubeconfig } from './kubeconfig.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const prefix = '/keelson/testing/'
 
-/** Of each of faults, snapshots and forks: more is a loop that has no end. */
-const KEPT_MAX = 10_000
+/** More is a loop that has no end. */
+const FAULTS_MAX = 1_000
+/** Each of these has a server of its own. */
+const STALE_READS_MAX = 16
+/** Each holds what has changed since it was made. */
+const SNAPSHOTS_MAX = 1_000
+const FORKS_MAX = 1_000
 
 /** What a cluster offers to programs. */
 export type Controlled = {
@@ -45,6 +52,7 @@ export class Control {
   readonly #faults = new Map<string, Fault>()
   readonly #snapshots = new Map<string, Snapshot>()
   readonly #forks = new Set<Controlled>()
+  #forking = 0
   #last = 0
 
   constructor(cluster: Controlled) {
@@ -60,6 +68,12 @@ export class Control {
     }
   }
 
+  /** The cluster is as new: what was made before it is gone. */
+  clear(): void {
+    this.#faults.clear()
+    this.#snapshots.clear()
+  }
+
   /** Ends the forks. */
   async end(): Promise<void> {
     await Promise.all([...this.#forks].map((fork) => fork.stop()))
@@ -71,16 +85,12 @@ export class Control {
     const spec = { nonResourceAttributes: { path, verb: method.toLowerCase() } }
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec }
     const bytes = Buffer.from(JSON.stringify(review))
-    const { authorization } = request.headers
     const answer = await handle({
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       query: new URLSearchParams(),
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/json',
-        ...(authorization === undefined ? {} : { authorization }),
-      },
+      // Those that say who asks stay, also for whom: Impersonate-User.
+      headers: { ...withoutBody(request.headers), accept: 'application/json', 'content-type': 'application/json' },
       body: async () => bytes,
       pipeBody: async (take) => take(bytes),
       signal: request.signal,
@@ -93,10 +103,9 @@ export class Control {
   }
 
   async #answer(request: ApiRequest): Promise<ApiResponse> {
-    const [what = '', id = '', action = ''] = request.path.slice(prefix.length).split('/')
-    const route = this.#routes.get(
-      `${request.method} ${what}${id === '' ? '' : '/*'}${action === '' ? '' : `/${action}`}`,
-    )
+    const [what = '', id = '', ...actions] = request.path.slice(prefix.length).split('/')
+    const path = [what, ...(id === '' && actions.length === 0 ? [] : ['*']), ...actions].join('/')
+    const route = this.#routes.get(`${request.method} ${path}`)
     if (route === undefined) return respond(NOT_FOUND, { message: `${request.method} ${request.path} is not there` })
     try {
       const body = await bodyOf(request)
@@ -104,7 +113,7 @@ export class Control {
       return respond(OK, result ?? {})
     } catch (error) {
       if (error instanceof ApiError) return respond(error.code, toStatus(error))
-      return respond(BAD_REQUEST, { message: error instanceof Error ? error.message : String(error) })
+      return respond(error instanceof NotThereError ? NOT_FOUND : BAD_REQUEST, { message: messageOf(error) })
     }
   }
 
@@ -112,9 +121,16 @@ export class Control {
     ['GET ', (cluster) => ({ url: cluster.url, kubeconfig: cluster.kubeconfig })],
     [
       'POST faults',
-      (cluster, { body }) => {
-        const fault = cluster.faults.on(matchOf(body['match']), effectOf(body['effect']))
-        return { id: this.#keep(this.#faults, fault) }
+      (cluster, { body: { match, effect, ...others } }) => {
+        refuseOthers('the body', others)
+        const wanted: unknown = match ?? {}
+        checkMatch(wanted)
+        const what: unknown = effect
+        checkEffect(what, wanted)
+        const isStale = (one: FaultEffect): boolean => 'staleRead' in one
+        const stale = [...this.#faults.values()].filter((fault) => isStale(fault.effect)).length
+        if (isStale(what) && stale >= STALE_READS_MAX) throw tooMany('faults of staleRead', STALE_READS_MAX)
+        return { id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)) }
       },
     ],
     ['GET faults/*', (_, { id }) => ({ hits: this.#find(this.#faults, id).hits })],
@@ -136,21 +152,35 @@ export class Control {
     ['GET clock', (cluster) => ({ now: cluster.clock.now() })],
     [
       'POST clock',
-      async (cluster, { body }) => {
-        const { advance } = body
-        await cluster.clock.advance(typeof advance === 'number' ? advance : textOf(advance))
+      async (cluster, { body: { advance, ...others } }) => {
+        refuseOthers('the body', others)
+        if (typeof advance !== 'number' && typeof advance !== 'string') {
+          throw new TypeError('advance: milliseconds, or a duration such as "1h"')
+        }
+        await cluster.clock.advance(advance)
         return { now: cluster.clock.now() }
       },
     ],
-    ['POST snapshots', (cluster) => ({ id: this.#keep(this.#snapshots, cluster.snapshot()) })],
-    ['DELETE snapshots/*', (_, { id }) => void this.#snapshots.delete(id)],
+    [
+      'POST snapshots',
+      (cluster) => ({ id: this.#keep(this.#snapshots, SNAPSHOTS_MAX, 'snapshots', () => cluster.snapshot()) }),
+    ],
+    [
+      'DELETE snapshots/*',
+      (_, { id }) => {
+        this.#find(this.#snapshots, id)
+        this.#snapshots.delete(id)
+      },
+    ],
     ['POST snapshots/*/restore', (cluster, { id }) => cluster.restore(this.#find(this.#snapshots, id))],
     ['POST reset', (cluster) => cluster.reset()],
     [
       'POST forks',
       async (cluster) => {
-        if (this.#forks.size >= KEPT_MAX) throw new RangeError('there are too many forks: stop some')
-        const fork = await cluster.fork()
+        // Those that are being made count, too.
+        if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
+        this.#forking++
+        const fork = await cluster.fork().finally(() => this.#forking--)
         this.#forks.add(fork)
         fork.onStopped(() => this.#forks.delete(fork))
         return { url: fork.url, kubeconfig: fork.kubeconfig }
@@ -160,19 +190,33 @@ export class Control {
     ['POST stop', (cluster) => void setImmediate(() => void cluster.stop())],
   ])
 
-  #keep<T>(all: Map<string, T>, one: T): string {
-    if (all.size >= KEPT_MAX) throw new RangeError('there are too many of them: remove some')
+  #keep<T>(all: Map<string, T>, max: number, what: string, create: () => T): string {
+    if (all.size >= max) throw tooMany(what, max)
     const id = String(++this.#last)
-    all.set(id, one)
+    all.set(id, create())
     return id
   }
 
   #find<T>(all: ReadonlyMap<string, T>, id: string): T {
     const found = all.get(id)
-    if (found === undefined) throw new RangeError(`there is no ${JSON.stringify(id)}`)
+    if (found === undefined) throw new NotThereError(`there is no ${JSON.stringify(id)}`)
     return found
   }
 }
+
+class NotThereError extends Error {}
+
+const tooMany = (what: string, max: number): RangeError =>
+  new RangeError(`there are ${max} ${what} already: remove some, or reset the cluster`)
+
+function refuseOthers(what: string, others: Fields): void {
+  const [name] = Object.keys(others)
+  if (name !== undefined) throw new TypeError(`${what}: there is no ${JSON.stringify(name)}`)
+}
+
+/** Headers of the request without those about its body. */
+const withoutBody = (headers: ApiRequest['headers']): ApiRequest['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:content|transfer)-/.test(name)))
 
 const OK = 200
 const CREATED = 201
@@ -191,46 +235,20 @@ const bigIntsAsNumbers = (_: string, value: unknown): unknown => (typeof value =
 async function bodyOf(request: ApiRequest): Promise<Fields> {
   const bytes = await request.body()
   if (bytes.length === 0) return {}
-  const parsed: unknown = parseJson(bytes)
+  const parsed = parseJson(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new TypeError('the body is no object')
-  return fieldsOf(parseJson(bytes))
-}
-
-const matchFields = {
-  verb: 'any',
-  resource: 'string',
-  namespace: 'string',
-  name: 'string',
-  after: 'number',
-  times: 'number',
-}
-
-function matchOf(given: Fields[string]): FaultMatch {
-  const fields = fieldsOf(given)
-  for (const [name, value] of Object.entries(fields)) {
-    const wanted = new Map(Object.entries(matchFields)).get(name)
-    if (wanted === undefined) throw new TypeError(`match: there is no ${JSON.stringify(name)}`)
-    if (wanted !== 'any' && typeof value !== wanted) throw new TypeError(`match.${name} is no ${wanted}`)
-  }
-  return fields
-}
-
-const effects = ['status', 'conflict', 'delayMs', 'dropConnection', 'closeWatch', 'staleRead'] as const
-
-function effectOf(given: Fields[string]): FaultEffect {
-  if (!isEffect(given)) throw new TypeError(`effect: one of ${effects.join(', ')}`)
-  return given
-}
-
-const isEffect = (given: unknown): given is FaultEffect => {
-  const known = effects.filter((name) => typeof given === 'object' && given !== null && name in given)
-  return known.length === 1
+  return fieldsOf(parsed)
 }
 
 const filterFields = ['resource', 'group', 'namespace', 'name', 'user', 'verb', 'source', 'after'] as const
 
 function filterOf(query: URLSearchParams): HistoryFilter {
-  const given = filterFields.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : []))
+  const given = [...query]
+  for (const [name, value] of given) {
+    if (!filterFields.some((field) => field === name))
+      throw new TypeError(`history: there is no ${JSON.stringify(name)}`)
+    if (name === 'after' && !/^\d+$/.test(value)) throw new TypeError('history: after is no resourceVersion')
+  }
   return Object.fromEntries(given)
 }

@@ -1,6 +1,7 @@
 /**
- * The keys and certificates of the clusters of this process. All of them have the same authority, so that a further cluster costs no
- * new key; a client of one can connect to another, which is no harm among tests. Nothing of it is written to a file.
+ * The keys and certificates of the clusters of this process. All of them have the same authority and the same certificates, so that a further
+ * cluster costs next to nothing and can begin with the objects of another; who has a client certificate of one can connect to the others, which is no
+ * harm among tests. The bearer token and the key of service accounts are each cluster's own. Nothing of it is written to a file.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mastersGroup } from '../api/user.ts'
@@ -21,29 +22,33 @@ const hosts = ['127.0.0.1', '::1', 'localhost', 'kubernetes', 'kubernetes.defaul
 
 export const adminName = 'kubernetes-admin'
 
-/** On first use; a module has one process. */
-const ofProcess: { credentials?: Credentials } = {}
+type SharedCredentials = Pick<Credentials, 'authority' | 'server' | 'admin'>
 
-export function sharedCredentials(): Credentials {
-  ofProcess.credentials ??= createCredentials(Date.now())
-  return ofProcess.credentials
+/** On first use; a module has one process. */
+const ofProcess: { shared?: SharedCredentials } = {}
+
+/** Of a new cluster. A fork has those of its origin, whose tokens its objects may name. */
+export function createCredentials(): Credentials {
+  ofProcess.shared ??= createShared()
+  return { ...ofProcess.shared, token: randomBytes(16).toString('hex'), accountKeyPem: createKey() }
 }
 
-function createCredentials(nowMs: number): Credentials {
-  const authority = createAuthority('keelson-testing', nowMs)
+function createShared(): SharedCredentials {
+  const authority = createAuthority('keelson-testing', always)
   return {
     authority,
-    server: issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts, nowMs }),
-    admin: issueClient(authority, { name: adminName, groups: [mastersGroup] }, nowMs),
-    token: randomBytes(16).toString('hex'),
-    accountKeyPem: createKey(),
+    server: issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts, ...always }),
+    admin: issueClient(authority, { name: adminName, groups: [mastersGroup] }),
   }
 }
 
+/** The clock of a cluster may show any time, and clients go by the real one. The end is that of RFC 5280, 4.1.2.5, for what has none. */
+const always = { fromMs: Date.UTC(1970), toMs: Date.UTC(9999, 11, 31, 23, 59, 59) } as const
+
 export type TestUser = { readonly name: string; readonly groups?: readonly string[] }
 
-export const issueClient = (authority: Certificate, { name, groups = [] }: TestUser, nowMs: number): Certificate =>
-  issue(authority, { commonName: name, organizations: groups, usage: 'client', hosts: [], nowMs })
+export const issueClient = (authority: Certificate, { name, groups = [] }: TestUser): Certificate =>
+  issue(authority, { commonName: name, organizations: groups, usage: 'client', hosts: [], ...always })
 
 /** An elliptic curve: an RSA key would take longer than all else. */
 function createKey(): string {

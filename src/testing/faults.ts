@@ -8,31 +8,11 @@ import { ApiError, conflict, modifiedMeanwhile, type Reason, TextError, toStatus
 import type { ApiRequest, ApiResponse, Handler } from '../api/request.ts'
 import { printError } from '../discovery/print.ts'
 import { requestInfo } from '../gate/request-info.ts'
+import { canMeet, checkEffect, checkMatch } from './check-fault.ts'
 import { cutFrames, type OpenWatch } from './cut-watch.ts'
 import { discard } from './discard.ts'
+import type { FaultEffect } from './fault-effect.ts'
 import { type FaultMatch, isMatch, nameInBody } from './fault-match.ts'
-
-export type FaultEffect =
-  /** The request is refused with this Status, and has no effect. */
-  | {
-      readonly status: number
-      readonly message?: string
-      /** Of the Status; by default the usual one of the code. */
-      readonly reason?: Reason
-      readonly retryAfterSeconds?: number
-    }
-  /** As if somebody else had changed the object since the client read it: 409 Conflict. */
-  | { readonly conflict: true }
-  /** The request is served, but only after this time. */
-  | { readonly delayMs: number }
-  /**
-   * The connection (of HTTP/2: the stream) breaks. `true` or 'before': the request has no effect; 'after': it has, but its answer is lost.
-   */
-  | { readonly dropConnection: true | 'before' | 'after' }
-  /** Watches end: those that are open and those that come, each after so many more events; `true`: at once. */
-  | { readonly closeWatch: true | { readonly afterEvents: number } }
-  /** Reads are served from the state at the time when the fault was set, as by a server that lags behind. */
-  | { readonly staleRead: true }
 
 /** A server that has the state of the moment, and stays there. */
 export type FrozenServer = AsyncDisposable & { readonly handler: Handler }
@@ -102,9 +82,13 @@ export class Faults {
     this.#parts = parts
   }
 
-  /** Applies to requests from now on; of several faults that match, delays add up and else the first one counts. */
+  /**
+   * Applies to requests from now on; of several faults that match, delays add up and else the first one counts. Fails if a field is unknown, of
+   * another type or out of its bounds.
+   */
   on(match: FaultMatch, effect: FaultEffect): Fault {
-    checkEffect(effect)
+    checkMatch(match)
+    checkEffect(effect, match)
     const frozen = 'staleRead' in effect ? this.#parts.freeze() : undefined
     const fault = new Fault(match, effect, { frozen, remove: (one) => this.#remove(one) })
     this.#set.add(fault)
@@ -142,9 +126,7 @@ export class Faults {
     if (info === undefined) return handler(request)
     for (const fault of this.#set) {
       const { match, effect } = fault
-      // These are no answers to a request of another kind.
-      if ('closeWatch' in effect && info.verb !== 'watch') continue
-      if ('staleRead' in effect && info.verb !== 'get' && info.verb !== 'list') continue
+      if (!canMeet(effect, info.verb)) continue
       if (!(await isMatch(match, info, () => nameOf(request))) || !this.#set.has(fault) || !fault.take()) continue
       if ('delayMs' in effect) await this.#delay(effect.delayMs, request)
       else return this.#apply(fault, { request, info, handler })
@@ -218,16 +200,6 @@ const nameOf = async (request: ApiRequest): Promise<string> => {
     if (error instanceof ApiError) return ''
     throw error
   }
-}
-
-const STATUS_MIN = 400
-const STATUS_MAX = 599
-
-function checkEffect(effect: FaultEffect): void {
-  if ('status' in effect && !(effect.status >= STATUS_MIN && effect.status <= STATUS_MAX)) {
-    throw new RangeError(`status ${effect.status} is no error: use one from ${STATUS_MIN} to ${STATUS_MAX}`)
-  }
-  if ('delayMs' in effect && !(effect.delayMs >= 0)) throw new RangeError(`delayMs ${effect.delayMs} is no time`)
 }
 
 const reasons: ReadonlyMap<number, Reason> = new Map([

@@ -179,7 +179,10 @@ export class History {
       const kept = this.#kept.at(i)
       if (kept === undefined || (filter.after !== undefined && kept.event.revision <= Number(filter.after))) continue
       const target = targetOf(kept.event.key, this.#root)
-      if (isWanted({ ...target, ...kept.asking }, filter)) writes.push(toWrite(kept, target))
+      if (!isWanted({ ...target, ...kept.asking }, filter)) continue
+      const write = toWrite(kept, target)
+      // Of built-in resources it is in the object alone.
+      if (filter.group === undefined || filter.group === write.group) writes.push(write)
     }
     return writes
   }
@@ -221,7 +224,7 @@ function targetOf(key: Key, root: string): Target {
 const withNamespace = (parts: readonly string[]): readonly string[] => (parts.length > 1 ? parts : ['', ...parts])
 
 function isWanted(one: Target & Kept['asking'], filter: HistoryFilter): boolean {
-  const { user, after: _, ...others } = filter
+  const { user, after: _, group: __, ...others } = filter
   if (user !== undefined && one.user?.name !== user) return false
   const texts: ReadonlyMap<string, unknown> = new Map(Object.entries(one))
   return Object.entries(others).every(([field, wanted]) => wanted === undefined || texts.get(field) === wanted)

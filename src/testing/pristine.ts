@@ -8,7 +8,9 @@ import type { ConfigureOptions } from './configure.ts'
 import { waitFor } from './wait-for.ts'
 import type { Writes } from './writes.ts'
 
-/** Suites have a few configurations. */
+export type StartOptions = ConfigureOptions & { readonly now?: Date | string }
+
+/** Suites have a few configurations and times: the oldest state is forgotten. */
 const STATES_MAX = 16
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'] as const
@@ -17,7 +19,7 @@ export class Pristine {
   readonly #states = new Map<string, EngineState>()
 
   /** Undefined: there was no cluster with these options yet. */
-  get(options: ConfigureOptions): EngineState | undefined {
+  get(options: StartOptions): EngineState | undefined {
     return this.#states.get(nameOf(options))
   }
 
@@ -30,12 +32,16 @@ export class Pristine {
   }
 
   /** To be called before a test writes: the later, the less is left to do for the next cluster. */
-  keep(options: ConfigureOptions, state: EngineState): void {
-    if (this.#states.size < STATES_MAX) this.#states.set(nameOf(options), state)
+  keep(options: StartOptions, state: EngineState): void {
+    this.#states.set(nameOf(options), state)
+    const [oldest] = this.#states.keys()
+    if (this.#states.size > STATES_MAX && oldest !== undefined) this.#states.delete(oldest)
   }
 }
 
-const nameOf = ({ flags = [], controllers = true }: ConfigureOptions): string => JSON.stringify([flags, controllers])
+/** Its objects have been created at the time that the clock showed. */
+const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>
+  JSON.stringify([flags, controllers, now ?? null])
 
 function awaitedKeys({ controllers, etcd: { prefix } }: Config): string[] {
   const perNamespace = [

@@ -73,4 +73,8 @@ export type WriteAccess = ReadAccess & {
   readonly readBack?: (stored: Buffer) => Promise<KubeObject>
   /** Objects expire after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
+  /** Whether there is a garbage collector that a delete may wait for. */
+  readonly collectsGarbage: boolean
+  /** How many objects of a collection are deleted at once. */
+  readonly deleteWorkers: number
 }

@@ -9,9 +9,12 @@ import { readDeleteOptions, unsafeOption } from './delete-options.ts'
 import { readPage } from './list.ts'
 import { represent } from './represent/represent.ts'
 
+/** Each is a write under way: more would only wait in line before etcd. */
+const WORKERS_MAX = 100
+
 /**
- * Deletes the objects that a list with the same query returns, one after the other, and answers with that list. Objects that are gone
- * meanwhile are skipped; any other error ends the deletion.
+ * Deletes the objects that a list with the same query returns, as many at a time as there are workers, and answers with that list. Objects
+ * that are gone meanwhile are skipped; any other error ends the deletion.
  */
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
@@ -22,16 +25,26 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
     const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
     throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])
   }
-  for (const { key } of page.items) {
-    const place = access.keys.parse(key)
-    if (place === undefined) continue
-    warnOfDeletion(request, options)
-    try {
-      const one = { ...request, namespace: place.namespace ?? '', name: place.name }
-      await deleteObject(one, options, access)
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  // All workers share one iterator.
+  const items = page.items.values()
+  let hasFailed = false
+  const deleteRest = async (): Promise<void> => {
+    for (const { key } of items) {
+      const place = access.keys.parse(key)
+      if (place === undefined) continue
+      if (hasFailed) return
+      warnOfDeletion(request, options)
+      try {
+        const one = { ...request, namespace: place.namespace ?? '', name: place.name }
+        await deleteObject(one, options, access)
+      } catch (error) {
+        if (error instanceof ApiError && error.reason === 'NotFound') continue
+        hasFailed = true
+        throw error
+      }
     }
   }
+  const workers = Math.min(access.deleteWorkers, WORKERS_MAX, page.items.length)
+  await Promise.all(Array.from({ length: workers }, deleteRest))
   return { status: 200, headers: representation.headers, body: await representation.list(page.items, metadata) }
 }

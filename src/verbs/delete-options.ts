@@ -38,7 +38,7 @@ export async function readDeleteOptions(
   { http, context }: Pick<ResourceRequest, 'http' | 'context'>,
   access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
 ): Promise<DeleteOptions> {
-  const body = await http.body()
+  const body = await context.readBody(http)
   const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
   if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
   return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)

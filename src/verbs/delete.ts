@@ -136,7 +136,8 @@ async function decide(
   if (!isAdmitted) await admitDelete(request, object, options, access)
   if (ownDeletion !== undefined && !isMarked(object))
     return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
-  return decideDeletion(object, resource, options, access.now())
+  const kind = access.collectsGarbage ? resource : { ...resource, isGarbageCollected: false }
+  return decideDeletion(object, kind, options, access.now())
 }
 
 async function admitDelete(

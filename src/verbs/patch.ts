@@ -25,7 +25,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   checkSubresource(request)
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
-  const body = await http.body()
+  const body = await request.context.readBody(http)
   request.context.audited?.requestPatch(body)
   const writing = { options, access }
   const { fieldValidation } = options

@@ -54,7 +54,7 @@ export async function readAs(
 ): Promise<KubeObject> {
   const { context, http } = request
   const form = bodyForm(http)
-  const bytes = await http.body()
+  const bytes = await context.readBody(http)
   const slices = new Slices()
   const { object, warnings, refusal }: DecodedBody =
     form === 'protobuf'

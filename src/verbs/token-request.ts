@@ -6,6 +6,7 @@ import { checkPathSegment } from '../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, omit, textOf, textsOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ApiResponse } from '../api/request.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import { validateTokenLifetime } from '../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../registry/token-request.ts'
@@ -78,7 +79,7 @@ async function sign({ sign: signClaims }: TokenParts, claims: AccountClaims): Pr
   try {
     return await signClaims(claims)
   } catch (error) {
-    throw unclassified(`failed to generate token: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw unclassified(`failed to generate token: ${messageOf(error)}`, error)
   }
 }
 

@@ -35,7 +35,8 @@ export class WatchFrames implements FrameSource {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs
-    this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0))
+    // What keeps the process alive is the connection, not the watch: a controller's own has none.
+    this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0)).unref()
     if (options.sendsBookmarks) this.#planBookmark()
     if (options.timeoutMs < 0) this.close()
   }
@@ -86,7 +87,7 @@ export class WatchFrames implements FrameSource {
     this.#bookmarkTimer = setTimeout(() => {
       if (this.#watcher.hasNews) this.#watcher.requestBookmark()
       this.#planBookmark()
-    }, waitMs)
+    }, waitMs).unref()
   }
 
   readonly close = (): void => {

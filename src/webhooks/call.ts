@@ -69,6 +69,15 @@ export type WebhookParts = {
   readonly answerBytesMax?: number
 }
 
+export type PostOptions = {
+  /** Absent: the webhook's own. */
+  readonly timeoutMs?: number
+  /** Which trace the call belongs to. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+type Posted = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
+
 export class Webhook {
   /** Also part of error messages. */
   readonly #origin: string
@@ -106,9 +115,13 @@ export class Webhook {
   }
 
   /** The answer's body. The webhook is told how much time it has. Fails with a WebhookError. */
-  async post(body: string, signal: AbortSignal, timeoutMs: number = this.#timeoutMs): Promise<string> {
+  async post(
+    body: string,
+    signal: AbortSignal,
+    { timeoutMs = this.#timeoutMs, headers = {} }: PostOptions = {},
+  ): Promise<string> {
     const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
-    const answer = await this.#inTurn(() => this.#send(body, signal, path), signal, path)
+    const answer = await this.#inTurn(() => this.#send(body, signal, { path, headers }), signal, path)
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why, { status })
@@ -129,14 +142,14 @@ export class Webhook {
     }
   }
 
-  async #send(body: string, signal: AbortSignal, path: string): Promise<Answer> {
+  async #send(body: string, signal: AbortSignal, { path, headers: own }: Posted): Promise<Answer> {
     const { headers, ...place } = await this.#target(path)
     try {
       const shown = await this.#credentials?.headers()
       const call = {
         target: { ...place, path },
         authority: this.#origin.slice('https://'.length),
-        headers: { 'user-agent': 'kube-apiserver-admission', ...shown, ...headers },
+        headers: { 'user-agent': 'kube-apiserver-admission', ...shown, ...headers, ...own },
         body,
         signal,
         received: this.#received,

@@ -8,6 +8,7 @@ import type { ConfigCase } from './case.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
 import { serverFlagCases } from './server-flag-cases.ts'
+import { tracingCases } from './tracing-cases.ts'
 import { typeCases } from './type-cases.ts'
 
 export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
@@ -15,6 +16,7 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   authorization: authorizationCases,
   admission: admissionCases,
   audit: auditCases,
+  tracing: tracingCases,
   kubeconfig: kubeconfigCases,
   flags: flagCases,
   types: typeCases,

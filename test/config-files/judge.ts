@@ -10,6 +10,7 @@ import { defaultGates, type Gates } from '../../src/api/gates.ts'
 import { aggregate } from '../../src/api/aggregate.ts'
 import { checkArgs } from '../../src/config/config.ts'
 import { flags as allFlags } from '../../src/config/flags.ts'
+import { readTracing } from '../../src/config/tracing.ts'
 import { Values } from '../../src/config/values.ts'
 
 export type RawFlags = { readonly [flag: string]: string | readonly string[] | null }
@@ -58,11 +59,13 @@ export function judge(flags: RawFlags): Verdict {
   const authorization = readAuthorization(authorizing, { gates, warn })
   readAuthentication(access, { gates, warn, isOpen: isOpenByFlags(authorization) })
   readAudit(audit, warn)
+  const tracing = new Values(allFlags, rawOf(flags, allFlags), [])
+  readTracing(tracing, gates)
   const admission = new Values(allFlags, rawOf(flags, allFlags), [])
   const enabled = admission.slice('enable-admission-plugins')
   const disabled = admission.slice('disable-admission-plugins')
   readAdmissionFiles(admission, parseAdmissionPlugins({ enabled, disabled, exactly: undefined }).plugins)
-  const faults = [...authorizing.faults, ...access.faults, ...audit.faults, ...admission.faults]
+  const faults = [...authorizing.faults, ...access.faults, ...audit.faults, ...tracing.faults, ...admission.faults]
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
 }
 
@@ -79,7 +82,7 @@ export function judgeServer(flags: RawFlags, keys: { readonly public: string; re
   )
   const checked = checkArgs(args)
   if (checked.kind === 'config') return { accepted: true, errors: [], warnings: checked.warnings }
-  if (checked.faults.some((fault) => fault.includes('not supported yet'))) return judge(flags)
+  if (checked.faults.some((fault) => /is not supported(?: yet|, since)/.test(fault))) return judge(flags)
   return { accepted: false, errors: [aggregate(checked.faults)], warnings: [] }
 }
 

@@ -6,7 +6,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { asksForHelp, asksForVersion } from '../../src/commands/parts.ts'
 import { checkArgs } from '../../src/config/config.ts'
+import { servingFlags } from '../../src/config/serving-flags.ts'
 import { aggregate } from '../../src/api/aggregate.ts'
 import { judge, type RawFlags, type Verdict, writeCase } from './judge.ts'
 
@@ -26,6 +28,7 @@ const fileFlags: { readonly [type: string]: string } = {
   AuthenticationConfiguration: 'authentication-config',
   AuthorizationConfiguration: 'authorization-config',
   Policy: 'audit-policy-file',
+  TracingConfiguration: 'tracing-config-file',
   AdmissionConfiguration: 'admission-control-config-file',
   EventRateLimit: 'admission-control-config-file',
   PodSecurity: 'admission-control-config-file',
@@ -82,64 +85,47 @@ type FlagCase = {
   readonly warnings?: readonly string[]
 }
 
-const sections = new Set(['Authentication', 'Authorization', 'Auditing'])
-/** Flags that the server supports: these cases go through `checkArgs`. */
-const served = /^(?:service-account-(?!lookup)|token-auth-file|client-ca-file|api-audiences)/
-
+/** Every flag, as the server reads its arguments. */
 function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
   const golden: { flags: { name: string; section: string }[]; base: RawFlags; cases: FlagCase[] } = JSON.parse(
     readFileSync(join(shared, 'flags.json'), 'utf8'),
   )
   const sectionOf = new Map(golden.flags.map(({ name, section }) => [name, section]))
   const dir = join(shared, 'config-files')
-  writeCase(folder, 'policy', 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
-  for (const one of golden.cases) {
-    const names = Object.keys(one.flags)
-    const isOurs =
-      names.length > 0 && names.every((name) => sections.has(sectionOf.get(name) ?? '') && !served.test(name))
-    if (!isOurs || one.args !== undefined) continue
-    const flags = Object.fromEntries(
-      Object.entries({ ...golden.base, ...one.flags }).map(([name, value]) => {
-        const policy = value === '$DIR/policy.yaml' ? join(folder, 'policy.yaml') : value
-        return [name, placed(policy, dir)]
-      }),
-    )
-    const hide = (text: string): string => hidden(text.replaceAll(dir, '$DIR'))
-    const [section = ''] = names.map((name) => sectionOf.get(name) ?? '')
-    const wanted = { ...one, errors: one.errors?.map((error) => error.replace(/^Error: /, '')) ?? [] }
-    count(tallies, `flags of ${section}`, { name: one.name, wanted, got: judge(flags), hide, isVerbose })
-  }
-}
-
-function judgeServed(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
-  const golden: { base: RawFlags; cases: FlagCase[] } = JSON.parse(readFileSync(join(shared, 'flags.json'), 'utf8'))
-  const dir = join(shared, 'config-files')
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(join(folder, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
   writeFileSync(join(folder, 'two.csv'), 'a,b\n')
   writeFileSync(join(folder, 'empty.csv'), '')
+  writeFileSync(join(folder, 'policy.yaml'), 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n')
   const fill = (value: string): string =>
     value
       .replaceAll('$BASE', folder)
-      .replace(/\$DIR\/(\w+\.csv)/, `${folder}/$1`)
+      .replace(/\$DIR\/(\w+\.csv|policy\.yaml)/, `${folder}/$1`)
       .replaceAll('$DIR', dir)
-  const hide = (text: string): string => text.replace(`${folder}/two`, '$DIR/two').replaceAll(dir, '$DIR')
+  const hide = (text: string): string =>
+    hidden(text)
+      .replaceAll(`${folder}/`, '$DIR/')
+      .replaceAll(dir, '$DIR')
+      .replaceAll(servingFlags['cors-allowed-origins'].help, '$HELP')
+      .replace('"keelson serve"', '"kube-apiserver"')
   for (const one of golden.cases) {
-    const names = Object.keys(one.flags)
-    if (names.length === 0 || one.args !== undefined || !names.every((name) => served.test(name))) continue
     const args = Object.entries({ ...golden.base, ...one.flags }).flatMap(([name, value]) =>
       value === null ? [] : (typeof value === 'string' ? [value] : value).map((text) => `--${name}=${fill(text)}`),
     )
-    const checked = checkArgs(args)
-    const errors = checked.kind === 'faults' ? [aggregate(checked.faults)] : []
-    const got = {
-      accepted: checked.kind === 'config',
-      errors,
-      warnings: checked.kind === 'config' ? checked.warnings : [],
-    }
-    count(tallies, 'flags that the server has', { name: one.name, wanted: one, got, hide, isVerbose })
+    const [section = 'arguments'] = Object.keys(one.flags).map((name) => sectionOf.get(name) ?? '')
+    // The parser of flags begins its errors so; `fatal` is how the process of the reference ended.
+    const wanted = { ...one, errors: one.errors?.map((error) => error.replace(/^(?:Error|fatal): /, '')) ?? [] }
+    const got = verdictOf([...args, ...(one.args ?? [])])
+    count(tallies, `flags of ${section}`, { name: one.name, wanted, got, hide, isVerbose })
   }
+}
+
+function verdictOf(args: readonly string[]): Verdict {
+  if (asksForHelp(args) || asksForVersion(args)) return { accepted: true, errors: [], warnings: [] }
+  const checked = checkArgs(args)
+  if (checked.kind === 'config') return { accepted: true, errors: [], warnings: checked.warnings }
+  return { accepted: false, errors: [aggregate(checked.faults)], warnings: [] }
 }
 
 type Compared = {
@@ -190,11 +176,13 @@ if (!existsSync(shared)) {
   const tallies = new Map<string, Tally>()
   judgeFiles(folder, tallies, isVerbose)
   judgeFlags(folder, tallies, isVerbose)
-  judgeServed(folder, tallies, isVerbose)
   rmSync(folder, { recursive: true })
   for (const [type, { cases, verdicts, messages, warnings }] of tallies) {
     console.log(
       `${type}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same, ${warnings} warnings same`,
     )
   }
+  const flags = [...tallies].filter(([type]) => type.startsWith('flags of ')).map(([, tally]) => tally)
+  const sum = (of: keyof Tally): number => flags.reduce((all, tally) => all + tally[of], 0)
+  console.log(`all flags: ${sum('cases')} cases, ${sum('verdicts')} verdicts same, ${sum('messages')} messages same`)
 }

@@ -7,7 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync }
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -82,7 +82,7 @@ export class EtcdProcess implements AsyncDisposable {
     if (wait) await this.ready()
   }
 
-  async ready(timeoutMs = 20_000): Promise<void> {
+  async ready(timeoutMs = 60_000): Promise<void> {
     const until = performance.now() + timeoutMs
     for (;;) {
       const answer = await fetch(`${this.clientUrl}/health`, { signal: AbortSignal.timeout(1000) }).catch(
@@ -92,6 +92,22 @@ export class EtcdProcess implements AsyncDisposable {
       if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       if (answer?.ok === true) return
       if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`)
+      await sleep(20)
+    }
+  }
+
+  /**
+   * Comes back when it is this process that answers, by the name of its folder: another etcd may have taken the port for clients, and answers there while this one
+   * is about to end.
+   */
+  async answersAsPeer(peerUrl: string): Promise<void> {
+    for (;;) {
+      const signal = AbortSignal.timeout(1000)
+      const answer = await fetch(`${peerUrl}/members`, { signal })
+        .then((response) => response.text())
+        .catch(() => '')
+      if (answer.includes(`"${basename(this.dir)}"`)) return
+      if (!this.#isAlive) throw new Error(`etcd ended: ${this.#tail()}`)
       await sleep(20)
     }
   }
@@ -131,12 +147,33 @@ export class EtcdProcess implements AsyncDisposable {
 
 export type EtcdOptions = { readonly args?: readonly string[] }
 
+/** Hundreds of tests look for ports at the same time: another may take one before etcd does. */
+const STARTS_MAX = 5
+
 /** A single-member etcd, ready. */
-export async function startEtcd({ args = [] }: EtcdOptions = {}): Promise<EtcdProcess> {
+export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdProcess> {
+  for (let left = STARTS_MAX - 1; ; left--) {
+    const [client = 0, peer = 0] = await freePorts(2)
+    const etcd = await createEtcd({ ...options, client, peer })
+    try {
+      await etcd.start()
+      await etcd.answersAsPeer(`http://127.0.0.1:${peer}`)
+      return etcd
+    } catch (error) {
+      await etcd[Symbol.asyncDispose]()
+      if (left === 0 || !/address already in use/.test(String(error))) throw error
+    }
+  }
+}
+
+type EtcdPorts = { readonly client: number; readonly peer: number }
+
+async function createEtcd({ args = [], client, peer }: EtcdOptions & EtcdPorts): Promise<EtcdProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-etcd-'))
-  const [client = 0, peer = 0] = await freePorts(2)
-  const clientUrl = `http://127.0.0.1:${client}`
-  const etcd = new EtcdProcess(dir, clientUrl, [
+  const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
+  return new EtcdProcess(dir, clientUrl, [
+    '--name',
+    basename(dir),
     '--data-dir',
     join(dir, 'data'),
     '--listen-client-urls',
@@ -144,18 +181,16 @@ export async function startEtcd({ args = [] }: EtcdOptions = {}): Promise<EtcdPr
     '--advertise-client-urls',
     clientUrl,
     '--listen-peer-urls',
-    `http://127.0.0.1:${peer}`,
+    peerUrl,
     '--initial-advertise-peer-urls',
-    `http://127.0.0.1:${peer}`,
+    peerUrl,
     '--initial-cluster',
-    `default=http://127.0.0.1:${peer}`,
+    `${basename(dir)}=${peerUrl}`,
     '--unsafe-no-fsync',
     '--log-level',
     'warn',
     ...args,
   ])
-  await etcd.start()
-  return etcd
 }
 
 const STOP_POLL_MS = 1

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { get as getPlain } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { readIfThere } from '../../src/lib/read-if-there.ts'
 import { createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { freePorts, startEtcd } from '../harness/etcd.ts'
 import { until } from '../harness/until.ts'
@@ -172,6 +174,53 @@ test('who is killed leaves nothing behind', async () => {
   await until(async () => (await statusOf(`${etcdUrl}/health`)) === 200, 'the stand-in runs')
   parent.kill('SIGKILL')
   await until(async () => (await statusOf(`${etcdUrl}/health`)) === undefined, 'it has ended with its parent')
+})
+
+/** Loaded by Node before a program: tells that it is there, and waits. */
+const waiting = `
+import { existsSync, writeFileSync } from 'node:fs'
+writeFileSync(process.env.LOADING, String(process.pid))
+while (!existsSync(process.env.GO)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+`
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\s*Z/m.test(readIfThere(`/proc/${pid}/status`) ?? '')
+  } catch {
+    // There is no such process.
+    return false
+  }
+}
+
+for (const name of ['etcd', 'kube-apiserver']) {
+  test(`who is killed while its ${name} still loads leaves nothing behind`, async () => {
+    const [etcdPort = 0, port = 0] = await freePorts(2)
+    const etcdUrl = `http://127.0.0.1:${etcdPort}`
+    await using _ = new Child('etcd', [`--listen-client-urls=${etcdUrl}`])
+    const [otherPort = 0] = await freePorts(1)
+    const ofEtcd = [`--listen-client-urls=http://127.0.0.1:${otherPort}`]
+    const args = name === 'etcd' ? ofEtcd : serverFlags(`orphan-${name}`, port, etcdUrl).flags
+    const own = join(dir, `loading-${name}`)
+    const [module, LOADING, GO] = [`${own}.mjs`, `${own}.pid`, `${own}.go`] as const
+    writeFileSync(module, waiting)
+    const env = { ...process.env, LOADING, GO, NODE_OPTIONS: `--import=${pathToFileURL(module).href}` }
+    // A shell that starts it and waits, as a test would.
+    const parent = spawn('sh', ['-c', '"$@" & wait', 'sh', join(assets, name), ...args], { stdio: 'ignore', env })
+    await until(() => (readIfThere(LOADING) ?? '') !== '', 'Node loads')
+    const pid = Number(readIfThere(LOADING))
+    const gone = once(parent, 'exit')
+    parent.kill('SIGKILL')
+    await gone
+    writeFileSync(GO, '')
+    await until(() => !isAlive(pid), 'it has ended')
+  })
+}
+
+test('help is there through a link', async () => {
+  symlinkSync(join(assets, 'kube-apiserver'), join(dir, 'linked'))
+  const { stdout } = await run(join(dir, 'linked'), ['--help'])
+  assert.match(stdout, /^ {2}--etcd-servers/m)
 })
 
 const withPath = (path: string) => ({ env: { ...process.env, PATH: path }, timeout: 120_000 })

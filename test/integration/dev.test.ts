@@ -278,6 +278,33 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
   assert.match(contexts, /^work$/m)
 })
 
+test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is somebody else's alone", async () => {
+  const merged = join(dir, 'shared')
+  const text =
+    'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'
+  await writeFile(merged, text)
+  const flags = ['--ephemeral', '--secure-port=0', '--kubeconfig-merge']
+  const config = async (...args: readonly string[]): Promise<string> =>
+    (await run(toolPath('kubectl'), ['--kubeconfig', merged, 'config', ...args], { timeout: 120_000 })).stdout
+  {
+    await using first = new DevProcess([...flags, '--context=a'], { KUBECONFIG: merged })
+    await first.ready()
+    await using second = new DevProcess([...flags, '--context=b'], { KUBECONFIG: merged })
+    await second.ready()
+    assert.equal(await config('current-context'), 'b\n')
+    // Another program writes the file anew, as kubectl does it.
+    await config('set-context', 'b', '--namespace=kube-system')
+    await first.stop('SIGTERM')
+    assert.equal(await config('current-context'), 'b\n')
+  }
+  assert.equal(await config('current-context'), 'work\n')
+  assert.equal(await config('get-contexts', '-o', 'name'), 'work\n')
+  const { code, stderr } = await failure([...flags, '--context=prod'], { KUBECONFIG: merged })
+  assert.equal(code, 1)
+  assert.match(stderr, /has a cluster "prod" of another server, and was left as it is: give another name as --context/)
+  assert.match(await config('view'), /https:\/\/prod\.example\.com/)
+})
+
 test('who starts in a folder that another has locked makes no certificates there', async () => {
   const folder = join(dir, 'locked')
   await mkdir(folder)
@@ -311,9 +338,12 @@ test('mistakes are told before anything starts', async () => {
   await assert.rejects(stat(join(dir, 'fifth')), { code: 'ENOENT' })
 })
 
-async function failure(args: readonly string[]): Promise<{ code: unknown; stderr: string }> {
+async function failure(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: unknown; stderr: string }> {
   try {
-    await run(program, ['dev', ...args], { timeout: 120_000 })
+    await run(program, ['dev', ...args], { timeout: 120_000, env: { ...process.env, ...env } })
   } catch (error) {
     if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
     return { code: error.code, stderr: String(error.stderr) }

@@ -58,7 +58,7 @@ async function judge(chain: readonly TreeCertificate[], bundle: string): Promise
     },
     { timeoutMs: 10_000 },
   )
-  const kubelet = { addressTypes: [], caPem: bundle, client: null }
+  const kubelet = { addressTypes: [], caPem: bundle, client: null, port: 10_250 }
   const signal = AbortSignal.timeout(10_000)
   const toKubelet = open({ url: new URL(url), method: 'GET', headers: {}, signal, kubelet })
   const toEtcd = connect({ ...(await loadTls({ ca: Buffer.from(bundle) })), host: '127.0.0.1', port: address.port })

@@ -146,7 +146,8 @@ test('a long answer is counted as under way until its client has taken it or has
   const asAdmin = field('authorization', `Bearer ${adminToken}`)
   await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asAdmin)))
   assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
-  assert.equal(await open(), 1)
+  // The gauge is the most of the last second: the start of the server had more.
+  while ((await open()) !== 1) await sleep(5)
   await slow.send(reset(1, CANCEL))
   while ((await open()) !== 0) await sleep(5)
   assert.equal((await client.call({ path: '/openapi/v2' })).status, 200)

@@ -1,7 +1,6 @@
 /** The package as a stranger has it: packed by npm, installed without a network in an empty folder, on a PATH with Node alone. */
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,9 +87,11 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
   })
   let told = ''
   for (const stream of [npx.stdout, npx.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+  npx.on('error', (error) => (told += error.message))
+  const hasEnded = (): boolean => npx.pid === undefined || npx.exitCode !== null || npx.signalCode !== null
   try {
-    await until(() => told.includes('kubectl get ns') || npx.exitCode !== null, 'keelson dev is ready')
-    assert.equal(npx.exitCode, null, told)
+    await until(() => told.includes('kubectl get ns') || hasEnded(), 'keelson dev is ready', COMMAND_MS_MAX)
+    assert.ok(!hasEnded(), told)
     console.log(`npx keelson dev was ready after ${Math.round(performance.now() - began)} ms`)
     const data = join(folder, '.keelson')
     const certificates = [
@@ -117,12 +118,31 @@ test('npx keelson dev serves, for curl and kubectl', async () => {
       assert.equal(value, 'b')
     }
   } finally {
-    // npx does not hand signals on to what it runs.
-    const gone = once(npx, 'close')
-    process.kill(-(npx.pid ?? 0), 'SIGTERM')
-    await gone
+    await endGroup(npx)
   }
 })
+
+/** npx does not hand signals on to what it runs: the whole group is ended, and what does not end is killed. */
+async function endGroup(child: ChildProcess): Promise<void> {
+  const { pid } = child
+  if (pid === undefined) return
+  const signal = (name: 'SIGTERM' | 'SIGKILL' | 0): boolean => {
+    try {
+      return process.kill(-pid, name)
+    } catch {
+      // Nobody of the group is left.
+      return false
+    }
+  }
+  if (!signal('SIGTERM')) return
+  try {
+    // Where nobody reaps what has ended, the group stays; its output does not.
+    const isSilent = (): boolean => [child.stdout, child.stderr].every((stream) => stream?.closed !== false)
+    await until(() => isSilent() || !signal(0), 'keelson dev has ended', COMMAND_MS_MAX)
+  } finally {
+    signal('SIGKILL')
+  }
+}
 
 function findKubectl(): string | undefined {
   try {

@@ -41,6 +41,8 @@ export type TestServer = AsyncDisposable & {
   readonly etcdUrl: string
   /** What the server logged as warnings and errors. */
   readonly complaints: readonly string[]
+  /** What it logged besides. */
+  readonly remarks: readonly string[]
   /** etcd stands still until it is resumed. */
   readonly pauseEtcd: () => void
   readonly resumeEtcd: () => void
@@ -74,8 +76,10 @@ export async function startOn(
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
   const complaints: string[] = []
+  const remarks: string[] = []
   const log: Log = (level, message, fields) => {
     if (level === 'error' || level === 'warn') complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
+    else if (level === 'info') remarks.push(`${message} ${JSON.stringify(fields)}`)
   }
   const tokenFile = join(dir, 'tokens.csv')
   await writeFile(tokenFile, `${adminToken},admin,admin-uid,system:masters\nbob-token,bob,bob-uid\n`)
@@ -98,6 +102,7 @@ export async function startOn(
     etcd,
     etcdUrl: etcd.clientUrl,
     complaints,
+    remarks,
     pauseEtcd: () => etcd.pause(),
     resumeEtcd: () => etcd.resume(),
     stop: () => server.stop(),

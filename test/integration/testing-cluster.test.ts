@@ -1,10 +1,15 @@
 /** keelson/testing: clusters in this process, their credentials and clients. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { request as httpsRequest } from 'node:https'
 import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
 import { AppsV1Api, CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
 import { type Cluster, startCluster } from '../../src/testing/index.ts'
+
+/** For a start and an end on a busy machine; watches that are left last for five minutes and more. */
+const FORGOTTEN_MS_MAX = 120_000
 
 type Listed = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
 
@@ -165,4 +170,34 @@ test('after a stop nothing is left: no file, no port, no watch', async () => {
   assert.ok(!existsSync(file))
   await assert.rejects(getWithToken(cluster, '/version', cluster.token), { code: 'ECONNREFUSED' })
   await assert.rejects(cluster.request({ path: '/version' }), /has been stopped/)
+})
+
+test('a cluster that is forgotten does not keep the process alive', async () => {
+  const module = new URL('../../src/testing/index.ts', import.meta.url).href
+  const program = `
+    const { startCluster } = await import(${JSON.stringify(module)})
+    const cluster = await startCluster()
+    const fork = await cluster.fork()
+    await fork.ready()
+    await cluster.request({ path: '/api/v1/namespaces' })
+    console.log('forgotten')
+  `
+  // A process that is kept alive is so for minutes: its watches have time limits.
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    timeout: FORGOTTEN_MS_MAX,
+  })
+  assert.equal(stdout, 'forgotten\n')
+})
+
+test('tokens of one cluster are nothing in another, but in its forks', async () => {
+  await using one = await startCluster()
+  await using other = await startCluster()
+  await using fork = await one.fork()
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
+  const { body } = await one.request<{ status: { token: string } }>({ method: 'POST', path, body: asked })
+  for (const token of [one.token, body.status.token]) {
+    const answers = [one, fork, other].map((cluster) => getWithToken(cluster, '/version', token))
+    assert.deepEqual(await Promise.all(answers), [200, 200, 401])
+  }
 })

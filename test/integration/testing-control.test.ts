@@ -1,6 +1,7 @@
 /** keelson/testing over HTTPS: only where it is asked for, only for who may; and the helpers of other languages, which use it. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,17 +10,23 @@ import { type Cluster, startCluster } from '../../src/testing/index.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
+/** Requests that are sent together. */
+const AT_ONCE = 50
 /** Go compiles the helper first. */
 const HELPER_MS_MAX = 300_000
 
 type Answer = { readonly status: number; readonly body: string }
-type Login = { readonly token?: string; readonly certificate?: { certificatePem: string; keyPem: string } }
+type Login = {
+  readonly token?: string
+  readonly certificate?: { certificatePem: string; keyPem: string }
+  readonly headers?: OutgoingHttpHeaders
+}
 
 function call(
   cluster: Cluster,
   method: string,
   path: string,
-  { token, certificate }: Login,
+  { token, certificate, headers }: Login,
   body = '',
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
@@ -28,6 +35,7 @@ function call(
     ca: cluster.certificateAuthority,
     headers: {
       'content-type': 'application/json',
+      ...headers,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     ...(certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }),
@@ -77,6 +85,107 @@ test('only who may use them can', async () => {
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 500)
   assert.equal((await call(cluster, 'DELETE', '/keelson/testing/faults', { token })).status, 200)
   assert.equal((await call(cluster, 'GET', '/api/v1/pods', { token })).status, 200)
+})
+
+type Control = (method: string, path: string, body?: unknown) => Promise<Answer & { readonly said: unknown }>
+
+const controlOf =
+  (cluster: Cluster): Control =>
+  async (method, path, body) => {
+    const text = body === undefined ? '' : JSON.stringify(body)
+    const answer = await call(cluster, method, `/keelson/testing/${path}`, { token: cluster.token }, text)
+    return { ...answer, said: JSON.parse(answer.body) }
+  }
+
+function idIn(said: unknown): string {
+  assert.ok(typeof said === 'object' && said !== null && 'id' in said && typeof said.id === 'string', String(said))
+  return said.id
+}
+
+const messageIn = (said: unknown): string =>
+  typeof said === 'object' && said !== null && 'message' in said ? String(said.message) : ''
+
+test('every field is checked, and the answer names it', async () => {
+  await using cluster = await startCluster({ servesControl: true })
+  const control = controlOf(cluster)
+  for (const [method, path, body, message] of [
+    ['POST', 'faults', { effect: { status: 500 }, extra: 1 }, /there is no "extra"/],
+    ['POST', 'faults', { match: { times: '1' }, effect: { status: 500 } }, /match\.times is no number/],
+    ['POST', 'faults', { match: [], effect: { status: 500 } }, /match is no object/],
+    ['POST', 'faults', { match: {}, effect: { delayMs: 3e9 } }, /effect\.delayMs 3000000000 is not between/],
+    ['POST', 'faults', { match: {}, effect: { status: '500' } }, /effect\.status is no number/],
+    ['POST', 'faults', { match: {} }, /effect: one of/],
+    ['POST', 'clock', {}, /advance: milliseconds, or a duration/],
+    ['POST', 'clock', { advance: true }, /advance: milliseconds, or a duration/],
+    ['POST', 'clock', { advance: 1e300 }, /cannot be moved/],
+    ['POST', 'clock', { advance: '1h', by: 1 }, /there is no "by"/],
+    ['GET', 'history?colour=red', undefined, /there is no "colour"/],
+    ['GET', 'history?after=x', undefined, /after is no resourceVersion/],
+  ] as const) {
+    const { status, said } = await control(method, path, body)
+    assert.equal(status, 400, `${method} ${path} ${JSON.stringify(body)}`)
+    assert.match(messageIn(said), message)
+  }
+  for (const [method, path] of [
+    ['GET', 'faults/1'],
+    ['DELETE', 'faults/1'],
+    ['DELETE', 'snapshots/1'],
+    ['POST', 'snapshots/1/restore'],
+    ['POST', 'snapshots/1/restore/more'],
+    ['POST', 'clock//'],
+  ] as const) {
+    assert.equal((await control(method, path)).status, 404, `${method} ${path}`)
+  }
+})
+
+test('what is kept is bounded, and goes with a reset', async () => {
+  await using cluster = await startCluster({ servesControl: true })
+  const control = controlOf(cluster)
+  const set = (effect: unknown) => control('POST', 'faults', { match: { name: 'none' }, effect })
+  const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
+    for (let left = max; left > 0; left -= AT_ONCE) {
+      const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))
+      for (const { status } of answers) assert.equal(status, 200)
+    }
+    const { status, body } = await add()
+    assert.equal(status, 400)
+    assert.match(body, /there are \d+ .* already: remove some, or reset/)
+  }
+  const fault = idIn((await set({ status: 500 })).said)
+  const snapshot = idIn((await control('POST', 'snapshots')).said)
+  await fill(() => set({ staleRead: true }), 16)
+  await fill(() => control('POST', 'snapshots'), 999)
+  assert.equal((await control('POST', 'reset')).status, 200)
+  assert.equal((await control('DELETE', `faults/${fault}`)).status, 404)
+  assert.equal((await control('POST', `snapshots/${snapshot}/restore`)).status, 404)
+  assert.equal((await set({ staleRead: true })).status, 200)
+  await cluster.reset()
+  await fill(() => set({ status: 500 }), 1_000)
+})
+
+test('who acts as somebody else has the rights of that user', async () => {
+  await using cluster = await startCluster({ servesControl: true })
+  const { token } = cluster
+  const as = (user: string, ...groups: readonly string[]) =>
+    call(cluster, 'GET', '/keelson/testing/clock', {
+      token,
+      headers: { 'impersonate-user': user, ...(groups.length === 0 ? {} : { 'impersonate-group': [...groups] }) },
+    })
+  assert.equal((await as('alice')).status, 403)
+  assert.equal((await as('alice', 'system:masters')).status, 200)
+  const of = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
+  const metadata = { name: 'bob' }
+  const body = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: of,
+    subjects,
+  }
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+  assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
+  assert.equal((await as('bob')).status, 200)
 })
 
 const helper = { KEELSON: `${process.execPath} ${join(root, 'src', 'main.ts')}` }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
-import { KubeConfig } from '@kubernetes/client-node'
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { type Care, careful, SiteOperator } from '../../examples/testing/operator.ts'
 import { type Cluster, type Fault, type FaultEffect, type FaultMatch, startCluster } from '../../src/testing/index.ts'
 
@@ -167,4 +167,52 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual([unseen, right], [good, good])
     assert.ok(found.children > 1, `${found.children} children`)
   })
+})
+
+type Listed = { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly unknown[] }
+
+test('staleRead: a list has the resourceVersion of its state, so that a watch from there tells what it lacks', async () => {
+  await using cluster = await startCluster()
+  const event = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: 'e' },
+    involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'x' },
+  }
+  const events = '/api/v1/namespaces/default/events'
+  assert.equal((await cluster.request({ method: 'POST', path: events, body: event })).status, 201)
+  cluster.faults.on({ verb: 'list', resource: 'events' }, { staleRead: true })
+  const frozen = Number(cluster.history().at(-1)?.resourceVersion)
+  const core = await cluster.client(CoreV1Api)
+  const list = async (): Promise<readonly unknown[]> => {
+    const { metadata, items } = await core.listNamespacedEvent({ namespace: 'default' })
+    return [Number(metadata?.resourceVersion), items.length]
+  }
+  assert.deepEqual(await list(), [frozen, 1])
+  // Neither the server's own work nor time changes it.
+  await cluster.clock.advance('2h')
+  for (let i = 0; i < 20; i++) {
+    assert.deepEqual(await list(), [frozen, 1])
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const { body: now } = await cluster.request<Listed>({ path: events })
+  assert.ok(Number(now.metadata.resourceVersion) > frozen)
+  assert.equal(now.items.length, 0)
+})
+
+test('conflict is for what changes an object', async () => {
+  await using cluster = await startCluster()
+  const core = await cluster.client(CoreV1Api)
+  const fault = cluster.faults.on({ resource }, { conflict: true })
+  const body = { metadata: { name: 'x' } }
+  const namespace = 'default'
+  await core.createNamespacedConfigMap({ namespace, body })
+  await core.readNamespacedConfigMap({ namespace, name: 'x' })
+  await core.listNamespacedConfigMap({ namespace })
+  assert.equal(fault.hits, 0)
+  const name = 'x'
+  await assert.rejects(core.replaceNamespacedConfigMap({ namespace, name, body }), { code: 409 })
+  await assert.rejects(core.patchNamespacedConfigMap({ namespace, name, body: [] }), { code: 409 })
+  await assert.rejects(core.deleteNamespacedConfigMap({ namespace, name }), { code: 409 })
+  assert.equal(fault.hits, 3)
 })

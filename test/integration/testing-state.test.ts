@@ -70,6 +70,21 @@ suite('a cluster whose state goes forth and back', () => {
     assert.deepEqual(cluster.history({ name: 'x', namespace: 'other' }), [])
   })
 
+  test('history: by group, of built-in and of custom resources', async () => {
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' } }
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+    assert.equal((await cluster.request({ method: 'POST', path: leases, body: lease })).status, 201)
+    assert.equal((await cluster.request({ method: 'DELETE', path: `${leases}/l` })).status, 200)
+    await create(cluster, 'x')
+    const of = (group: string): string[] =>
+      cluster
+        .history({ group, source: 'test' })
+        .map(({ operation, resource, name }) => `${operation} ${resource} ${name}`)
+    assert.deepEqual(of('coordination.k8s.io'), ['create leases l', 'delete leases l'])
+    assert.deepEqual(of(''), ['create configmaps x'])
+    assert.deepEqual(of('apps'), [])
+  })
+
   test('the clock: events and tokens expire', async () => {
     const event = {
       apiVersion: 'v1',
@@ -256,12 +271,78 @@ suite('a cluster whose state goes forth and back', () => {
   })
 })
 
-test('a cluster can begin at another time', async () => {
-  await using cluster = await startCluster({ now: '2040-02-03T04:05:06Z' })
-  const { metadata } = await create(cluster, 'x')
-  const { body } = await cluster.request<{ metadata: { creationTimestamp: string } }>({
-    path: `${configMaps}/${metadata.name}`,
+type Timed = { readonly metadata: { readonly creationTimestamp: string } }
+
+for (const [now, year] of [
+  ['2040-02-03T04:05:06Z', '2040'],
+  ['1999-02-03T04:05:06Z', '1999'],
+  ['1970-01-01T00:00:00Z', '1970'],
+  ['9998-01-01T00:00:00Z', '9998'],
+] as const) {
+  test(`a cluster can begin in ${year}`, async () => {
+    await using before = await startCluster()
+    await using cluster = await startCluster({ now })
+    const { metadata } = await create(cluster, 'x')
+    const { body } = await cluster.request<Timed>({ path: `${configMaps}/${metadata.name}` })
+    assert.equal(body.metadata.creationTimestamp.slice(0, 4), year)
+    // What every cluster begins with has been made at that time, too.
+    const { body: first } = await cluster.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    assert.equal(first.metadata.creationTimestamp.slice(0, 4), year)
+    // The certificates of clients are valid then.
+    for (const user of [undefined, { name: 'alice', groups: ['system:masters'] }]) {
+      const core = await cluster.client(CoreV1Api, user)
+      assert.equal((await core.readNamespacedConfigMap({ namespace: 'default', name: 'x' })).metadata?.name, 'x')
+    }
+    await using again = await startCluster({ now })
+    const { body: forked } = await again.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    assert.equal(forked.metadata.creationTimestamp.slice(0, 4), year)
+    await using after = await startCluster()
+    const { body: late } = await after.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    const { body: early } = await before.request<Timed>({ path: '/api/v1/namespaces/kube-system' })
+    assert.deepEqual(late, early)
   })
-  assert.match(body.metadata.creationTimestamp, /^2040-02-03T04:/)
-  await assert.rejects(startCluster({ now: 'tomorrow' }), /is no time/)
+}
+
+test('times that no clock shows are refused by name', async () => {
+  await assert.rejects(startCluster({ now: 'tomorrow' }), /now: tomorrow is no time/)
+  await assert.rejects(startCluster({ now: '1969-12-31T23:59:59Z' }), /is before 1970/)
+  await assert.rejects(startCluster({ now: new Date(8.64e15) }), /is too late/)
+  await using cluster = await startCluster()
+  const startMs = cluster.clock.now().getTime()
+  for (const by of [Infinity, Number.NaN, -1, 1e20, 'soon', '']) {
+    await assert.rejects(cluster.clock.advance(by), RangeError, String(by))
+  }
+  assert.ok(Math.abs(cluster.clock.now().getTime() - startMs) < 3_600_000)
+})
+
+test('what a test did to the clock is no beginning of other clusters', async () => {
+  const options = { flags: ['--event-ttl=61m'] }
+  await using first = await startCluster(options)
+  await first.clock.advance(87_600 * 3_600_000)
+  await create(first, 'x')
+  await using second = await startCluster(options)
+  const { body } = await second.request<{ items: readonly (Timed & { spec: { renewTime?: string } })[] }>({
+    path: '/apis/coordination.k8s.io/v1/leases',
+  })
+  const limitMs = Date.now() + 3_600_000
+  for (const { metadata, spec } of body.items) {
+    assert.ok(Date.parse(metadata.creationTimestamp) < limitMs, metadata.creationTimestamp)
+    assert.ok(Date.parse(spec.renewTime ?? '') < limitMs, spec.renewTime)
+  }
+})
+
+test('restore gives what ends by itself the time back that it had', async () => {
+  await using cluster = await startCluster()
+  const events = '/api/v1/namespaces/default/events'
+  const involvedObject = { kind: 'ConfigMap', namespace: 'default', name: 'x' }
+  const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject }
+  assert.equal((await cluster.request({ method: 'POST', path: events, body: event })).status, 201)
+  const has = async (): Promise<boolean> => (await cluster.request({ path: `${events}/e` })).status === 200
+  const snapshot = cluster.snapshot()
+  await cluster.clock.advance('50m')
+  await cluster.restore(snapshot)
+  await cluster.clock.advance('50m')
+  assert.ok(await has(), 'it had an hour when the snapshot was made')
+  await cluster.clock.advance('20m')
+  assert.ok(!(await has()))
 })

@@ -3,6 +3,7 @@ import { ApiError, badRequest, internalError, passedOn, requestTimedOut, tooMany
 import { checkQualifiedName } from '../../api/names.ts'
 import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import type { Span } from '../../api/span.ts'
 import { YamlError } from '../../codec/yaml-error.ts'
 import { type OwnLimit, WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
@@ -67,8 +68,11 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
   const startMs = clock.monotonicMs()
   const type: HookType = calling.isMutating ? 'admit' : 'validating'
   const count = (code: number, rejection?: Rejection): void => {
-    const seconds = (clock.monotonicMs() - startMs) / 1000
-    metrics.count({ name: hook.name, type, operation, code, rejection, seconds })
+    const ms = clock.monotonicMs() - startMs
+    const { spent } = context
+    if (calling.isMutating) spent.mutatingWebhooksMs += ms
+    else spent.validatingWebhooksMs = Math.max(spent.validatingWebhooksMs, ms)
+    metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
   }
   if (isDryRun && !hook.supportsDryRun) {
     count(0, 'apiserver_internal_error')
@@ -104,8 +108,10 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
     throw callError(hook, `could not create admission objects: ${why}`)
   }
   const uid = parts.newId()
+  const span = spanOf(hook, reviewed, { isMutating, uid })
   try {
-    const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts })
+    const text = await post(hook, printReview(version, uid, reviewed), { ...reviewed.attributes, ...parts, span })
+    span?.end()
     const json = await asJson(text, parts)
     if (await hasTooManyValues(json)) throw cutCall(hook, 'answer', 'the response has too many values')
     const response = readResponse(json, { version, uid, isMutating })
@@ -113,6 +119,7 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
     if (await hasTooManyValues(response.patch)) throw cutCall(hook, 'answer', 'the patch has too many values')
     return response
   } catch (error) {
+    span?.end({ error: error instanceof Error ? error.message : String(error) })
     if (error instanceof WebhookError) {
       throw callError(hook, `failed to call webhook: ${error.message}`, { cause: error, code: error.status ?? 400 })
     }
@@ -121,11 +128,34 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
   }
 }
 
+/** Undefined: the request is not traced. */
+function spanOf(
+  hook: Hook,
+  { attributes, resource }: Reviewed,
+  { isMutating, uid }: { readonly isMutating: boolean; readonly uid: string },
+): Span | undefined {
+  const { span } = attributes.context
+  return span?.child(isMutating ? 'Call mutating webhook' : 'Call validating webhook', {
+    kind: 'client',
+    attributes: {
+      webhook: hook.name,
+      resource: `${resource.group}/${resource.version}, Resource=${resource.plural}`,
+      subresource: attributes.subresource,
+      operation: attributes.operation,
+      UID: uid,
+    },
+  })
+}
+
 /** Ends with its timeout, or with the request. */
 async function post(
   hook: Hook,
   review: string,
-  { context, clock }: Pick<Attributes, 'context'> & Pick<HookParts, 'clock'>,
+  {
+    context,
+    clock,
+    span,
+  }: Pick<Attributes, 'context'> & Pick<HookParts, 'clock'> & { readonly span: Span | undefined },
 ): Promise<string> {
   const { signal, deadlineMs } = context
   const timeoutMs = Math.min(hook.timeoutMs, Math.max(1, deadlineMs - clock.monotonicMs()))
@@ -135,7 +165,7 @@ async function post(
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await clientOf(hook).post(review, limit.signal, timeoutMs)
+    return await clientOf(hook).post(review, limit.signal, { timeoutMs, headers: span?.headers })
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error
     const isEnded = signal.aborted || (limit.signal.aborted && timeoutMs < hook.timeoutMs)

@@ -5,6 +5,7 @@
 import { parseJson } from '../../api/json-value.ts'
 import { type Fields, isFields, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { sleep } from '../../lib/timers.ts'
 import { RemoteKeys, type RemoteKeysParts, shown } from './remote-keys.ts'
 
@@ -52,7 +53,7 @@ export class Provider implements Disposable {
         return
       } catch (error) {
         signal.throwIfAborted()
-        this.fault = error instanceof Error ? error.message : String(error)
+        this.fault = messageOf(error)
         parts.onFault(this.fault)
       } finally {
         onTried()

@@ -5,6 +5,7 @@
 import type { JwtKey } from '../../lib/jwt.ts'
 import { publicJwtKey } from '../../lib/jwt.ts'
 import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { type Time, type Timer } from '../../lib/timers.ts'
 import type { AccountKeys } from '../account-keys.ts'
 import type { SignerKeys } from './messages.ts'
@@ -121,7 +122,7 @@ export class ExternalKeys implements AccountKeys, Disposable {
       await this.#fetch()
       this.#schedule(this.#refreshAtMs - time.monotonicMs())
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       log('error', 'when syncing supported public keys(Stale set of keys will be supported)', { error: why })
       this.#schedule(RETRY_MS)
     }

@@ -11,6 +11,7 @@ import { Endpoints } from '../../etcd/endpoints.ts'
 import { EtcdError } from '../../etcd/errors.ts'
 import { unixEndpoint } from '../../etcd/unix-socket.ts'
 import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Metrics } from '../../lib/metrics.ts'
 import { sleep, type Time } from '../../lib/timers.ts'
 import { ExternalKeys } from './external-keys.ts'
@@ -130,7 +131,7 @@ function headerFields(header: string): { readonly [name: string]: unknown } | un
 }
 
 const startFault = (cause: unknown): Error => {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return new Error(`while setting up external-jwt-signer: ${why}: check --service-account-signing-endpoint`, { cause })
 }
 

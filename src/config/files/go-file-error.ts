@@ -1,3 +1,4 @@
+import { messageOf } from '../../lib/message-of.ts'
 /** Go's message for a file that cannot be read: `open /x: no such file or directory`. */
 const words: { readonly [code: string]: string } = {
   ENOENT: 'no such file or directory',
@@ -13,5 +14,5 @@ export function goFileError(call: 'open' | 'stat' | 'read', path: string, error:
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   // Go can open a directory; reading it fails.
   const named = code === 'EISDIR' ? 'read' : call
-  return `${named} ${path}: ${words[code] ?? (error instanceof Error ? error.message : String(error))}`
+  return `${named} ${path}: ${words[code] ?? messageOf(error)}`
 }

@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import { CONFIG_BYTES_MAX, tooLarge } from './config-file.ts'
@@ -216,7 +217,7 @@ function pairFault(certificate: string, key: string): string | undefined {
   } catch (error) {
     const isOther = error instanceof Error && error.message.includes('key values mismatch')
     if (isOther) return 'tls: private key does not match public key'
-    return `tls: ${error instanceof Error ? error.message : String(error)}`
+    return `tls: ${messageOf(error)}`
   }
 }
 

@@ -6,6 +6,7 @@ import { formatDuration } from '../../lib/duration.ts'
 import { FileLooks, type FileLooksOptions } from '../../lib/file-looks.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { inTime, systemTimers } from '../../lib/timers.ts'
 import type { FileRead } from './config-file.ts'
 import { goFileError } from './go-file-error.ts'
@@ -125,5 +126,3 @@ export class ConfigReloader<T> implements Disposable {
     this.#looks[Symbol.dispose]()
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -48,7 +48,7 @@ const apiserverRows: readonly Row[] = [
   },
   ...['v1alpha1', 'v1beta1'].map((version) => ({
     apiVersion: `apiserver.config.k8s.io/${version}`,
-    packageName: '',
+    packageName: `apiserver/${version}`,
     hub: 'apiserver',
     kinds: ['TracingConfiguration'],
   })),
@@ -180,6 +180,7 @@ export const encryptionScheme = schemeOf('k8s.io/apiserver/pkg/server/options/en
   ...apiserverRows.filter(({ apiVersion }) => apiVersion === 'apiserver.config.k8s.io/v1'),
   ...oldEncryptionRows,
 ])
+export const tracingScheme = schemeOf('k8s.io/apiserver/pkg/server/options/tracing.go:49', apiserverRows)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
 export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)
 /** Upstream does not register the versions v1beta1 in this one. */

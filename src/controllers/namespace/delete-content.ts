@@ -2,6 +2,7 @@
 import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import type { Item } from '../../cache/item.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -106,7 +107,7 @@ async function deleteAll(resource: Resource, namespace: KubeObject, parts: Conte
     if (left.length === 0) return nothing
     return await judgeLeft(resource, left, { namespace, estimateSeconds })
   } catch (error) {
-    return { ...nothing, fault: error instanceof Error ? error.message : String(error) }
+    return { ...nothing, fault: messageOf(error) }
   }
 }
 

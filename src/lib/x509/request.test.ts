@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { bits, context, integer, objectId, octets, pem, sequence, set, text, yes } from './der.ts'
 import { decodePem } from './pem.ts'
@@ -196,4 +196,66 @@ test('blocks of PEM are found between other text', () => {
       ['A', true, 'one'],
     ],
   )
+})
+
+const pss = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const digestIds = {
+  sha1: [1, 3, 14, 3, 2, 26],
+  sha256: [2, 16, 840, 1, 101, 3, 4, 2, 1],
+  sha384: [2, 16, 840, 1, 101, 3, 4, 2, 2],
+  sha512: [2, 16, 840, 1, 101, 3, 4, 2, 3],
+} as const
+type Digest = keyof typeof digestIds
+
+type Pss = { digest: Digest; mask?: Digest; told?: number; saltLength?: number; trailer?: number; isBare?: boolean }
+
+/** A request that is signed by RSASSA-PSS, whose parameters may say something else than what was done. */
+function signedByPss({
+  digest,
+  mask = digest,
+  saltLength = 32,
+  told = saltLength,
+  trailer,
+  isBare = false,
+}: Pss): Buffer {
+  const key = pss.publicKey.export({ type: 'spki', format: 'der' })
+  const own = sequence(version, subject, key, context(0, Buffer.alloc(0)))
+  const digestOf = (name: Digest): Buffer =>
+    sequence(objectId(digestIds[name]), ...(isBare ? [] : [Buffer.from([5, 0])]))
+  const small = (value: number): Buffer => Buffer.from([2, 1, value])
+  const parameters = sequence(
+    context(0, digestOf(digest)),
+    context(1, sequence(objectId([1, 2, 840, 113549, 1, 1, 8]), digestOf(mask))),
+    context(2, small(told)),
+    ...(trailer === undefined ? [] : [context(3, small(trailer))]),
+  )
+  const padding = constants.RSA_PKCS1_PSS_PADDING
+  const signature = sign(digest, own, { key: pss.privateKey, padding, saltLength })
+  return sequence(own, sequence(objectId([1, 2, 840, 113549, 1, 1, 10]), parameters), bits(signature))
+}
+
+test('signatures by RSASSA-PSS are those that Go knows', () => {
+  for (const [digest, saltLength] of [
+    ['sha256', 32],
+    ['sha384', 48],
+    ['sha512', 64],
+  ] as const) {
+    for (const isBare of [false, true]) {
+      assert.equal(readRequest(signedByPss({ digest, saltLength, isBare })).commonName, 'somebody')
+      assert.equal(readRequest(signedByPss({ digest, saltLength, isBare, trailer: 1 })).commonName, 'somebody')
+    }
+  }
+  for (const other of [
+    { digest: 'sha1', saltLength: 20 },
+    { digest: 'sha256', mask: 'sha1' },
+    { digest: 'sha256', mask: 'sha512' },
+    { digest: 'sha256', saltLength: 20 },
+    { digest: 'sha512', saltLength: 32 },
+    { digest: 'sha256', trailer: 2 },
+  ] as const) {
+    assert.throws(() => readRequest(signedByPss(other)), /cannot verify signature: algorithm unimplemented/)
+  }
+  // What the parameters say is not what was done.
+  const lying = signedByPss({ digest: 'sha256', saltLength: 20, told: 32 })
+  assert.throws(() => readRequest(lying), /crypto\/rsa: verification error/)
 })

@@ -40,14 +40,13 @@ const OBJECT_ID = 0x06
 const BOOLEAN = 0x01
 const OCTETS = 0x04
 
-type Algorithm = { readonly type: KeyType; readonly digest: string | null; readonly isPss?: true }
+type Algorithm = { readonly type: KeyType; readonly digest: string | null; readonly pssSaltBytes?: number }
 
 /** By the DER of their object ids, in hex. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['2a864886f70d01010b', { type: 'RSA', digest: 'sha256' }],
   ['2a864886f70d01010c', { type: 'RSA', digest: 'sha384' }],
   ['2a864886f70d01010d', { type: 'RSA', digest: 'sha512' }],
-  ['2a864886f70d01010a', { type: 'RSA', digest: 'sha256', isPss: true }],
   ['2a8648ce3d040302', { type: 'ECDSA', digest: 'sha256' }],
   ['2a8648ce3d040303', { type: 'ECDSA', digest: 'sha384' }],
   ['2a8648ce3d040304', { type: 'ECDSA', digest: 'sha512' }],
@@ -170,7 +169,8 @@ function readSigned(der: Buffer): WholeRequest {
   const request = outer.sequence('certificateRequest')
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   const info = request.expect(SEQUENCE, 'tbsCertificateRequest')
-  const algorithm = request.sequence('AlgorithmIdentifier').expect(OBJECT_ID, 'ObjectIdentifier')
+  const algorithm = request.sequence('AlgorithmIdentifier')
+  const algorithmId = algorithm.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
   const signature = request.expect(BIT_STRING, 'BitString').content
   // The first byte is the number of unused bits; a signature has none.
   if (signature[0] !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
@@ -179,7 +179,8 @@ function readSigned(der: Buffer): WholeRequest {
   const subject = readSubject(fields.any().content)
   const key = readRequestKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
   const names = readNames(alternativeNamesIn(attributesAfter(fields)))
-  checkSignature(info.whole, signature.subarray(1), { key, algorithm: algorithm.content.toString('hex') })
+  const known = algorithmId === pssId ? readPss(algorithm) : algorithms.get(algorithmId)
+  checkSignature(info.whole, signature.subarray(1), { key, algorithmId, algorithm: known })
   return { ...namesIn(subject), subject, publicKey: key.publicKey, names }
 }
 
@@ -190,19 +191,72 @@ function attributesAfter(fields: DerReader): DerReader {
   return attributes
 }
 
-type Signer = { readonly key: RequestKey; readonly algorithm: string }
+type Signer = {
+  readonly key: RequestKey
+  readonly algorithmId: string
+  /** Undefined: not one that Go knows. */
+  readonly algorithm: Algorithm | undefined
+}
 
-function checkSignature(signed: Buffer, signature: Buffer, { key: { type, publicKey }, algorithm }: Signer): void {
-  if (algorithm === md5WithRsa) throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
-  const known = algorithms.get(algorithm)
+function checkSignature(signed: Buffer, signature: Buffer, { key, algorithmId, algorithm: known }: Signer): void {
+  const { type, publicKey } = key
+  if (algorithmId === md5WithRsa) throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
   if (known === undefined) throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   if (known.type !== type) {
     const found = `have public key of type ${goTypes[type]}`
     throw new RequestError(`x509: signature algorithm specifies an ${known.type} public key, but ${found}`)
   }
-  const key = known.isPss === true ? { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING } : publicKey
-  if (verify(known.digest, signed, key, signature)) return
+  const { digest, pssSaltBytes } = known
+  const padding = constants.RSA_PKCS1_PSS_PADDING
+  const verifying = pssSaltBytes === undefined ? publicKey : { key: publicKey, padding, saltLength: pssSaltBytes }
+  if (verify(digest, signed, verifying, signature)) return
   throw new RequestError(type === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${type} verification failure`)
+}
+
+/** RSASSA-PSS, whose digest is in its parameters (RFC 4055, 3.1). */
+const pssId = '2a864886f70d01010a'
+const mgf1Id = '2a864886f70d010108'
+
+const pssAlgorithms: ReadonlyMap<string, Algorithm> = new Map([
+  ['608648016503040201', { type: 'RSA', digest: 'sha256', pssSaltBytes: 32 }],
+  ['608648016503040202', { type: 'RSA', digest: 'sha384', pssSaltBytes: 48 }],
+  ['608648016503040203', { type: 'RSA', digest: 'sha512', pssSaltBytes: 64 }],
+])
+
+/** As Go: of the many choices only those where one digest serves for all, and the salt is as long as it. Undefined: another one. */
+function readPss(algorithm: DerReader): Algorithm | undefined {
+  try {
+    const parameters = algorithm.sequence('pssParameters')
+    const digestId = digestIn(explicit(parameters, 0))
+    const mask = explicit(parameters, 1).sequence('AlgorithmIdentifier')
+    const isMgf1 = mask.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex') === mgf1Id
+    const known = pssAlgorithms.get(digestId)
+    if (!isMgf1 || digestIn(mask) !== digestId || known === undefined) return undefined
+    const salt = explicit(parameters, 2).expect(INTEGER, 'int').content
+    const isUsual = salt.length === 1 && salt[0] === known.pssSaltBytes
+    return isUsual && (parameters.isAtEnd || isTrailer(parameters)) ? known : undefined
+  } catch (error) {
+    if (error instanceof DerError) return undefined
+    throw error
+  }
+}
+
+const explicit = (parameters: DerReader, number: number): DerReader =>
+  new DerReader(parameters.expect(0xa0 | number, 'RawValue').content)
+
+/** The object id of a digest that has no parameters, or a NULL. */
+function digestIn(reader: DerReader): string {
+  const digest = reader.sequence('AlgorithmIdentifier')
+  const id = digest.expect(OBJECT_ID, 'ObjectIdentifier').content.toString('hex')
+  return digest.isAtEnd || (digest.any().whole.equals(nullBytes) && digest.isAtEnd) ? id : ''
+}
+
+const nullBytes = Buffer.from([0x05, 0x00])
+
+/** The one that there is. */
+const isTrailer = (parameters: DerReader): boolean => {
+  const { content } = explicit(parameters, 3).expect(INTEGER, 'int')
+  return content.length === 1 && content[0] === 1 && parameters.isAtEnd
 }
 
 const goTypes = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const

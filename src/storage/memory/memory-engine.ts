@@ -140,11 +140,10 @@ export class MemoryEngine implements Engine {
     return engine
   }
 
-  /** Writes until everything is as in that state again, but for keys that `isKept` names. */
+  /** Writes until everything is as in that state again, but for keys that `isKept` names. Leases live as long as they would have from then on. */
   rewind({ snapshot, leftMs }: EngineState, isKept: (key: Key) => boolean): void {
     for (const [id, ms] of leftMs) {
-      if (this.#deadlines.has(id)) continue
-      this.#database.grant(id, ms / 1000)
+      if (!this.#deadlines.has(id)) this.#database.grant(id, ms / 1000)
       this.#startLease(id, ms)
     }
     this.#database.rewind(snapshot, isKept)

@@ -3,6 +3,7 @@
  * (`sqlite-worker.ts`).
  */
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Key, Revision } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { toBytes } from '../keys.ts'
@@ -240,7 +241,7 @@ export class SqliteDatabase implements Disposable {
     try {
       this.#sql.commit.run()
     } catch (cause) {
-      throw new CommitError(cause instanceof Error ? cause.message : String(cause), { cause })
+      throw new CommitError(messageOf(cause), { cause })
     }
   }
 

@@ -1,4 +1,5 @@
 /** What SQLite's failures mean to those who call the store. */
+import { messageOf } from '../../lib/message-of.ts'
 import { StorageError, type StorageErrorCode } from '../errors.ts'
 
 /** SQLite's primary result codes. */
@@ -26,7 +27,7 @@ type Failure = { readonly code: StorageErrorCode; readonly message: string }
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof StorageError) return { code: error.code, message: error.message }
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   switch (codeIn(error)) {
     case FULL:
       return { code: 'no-space', message: `the disk of the store is full (${why}): nothing can be written` }

@@ -12,6 +12,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Revision } from '../engine.ts'
 import { type DumpHead, type DumpLine, printEnd, printEntry, printHead, printLease, readLine } from './dump-lines.ts'
 import { Digest, type Entry, type LeaseLeft, type Source, type Summary } from './entry.ts'
@@ -210,7 +211,7 @@ async function* linesOf(file: string): AsyncGenerator<LineRead, void, void> {
       hash.update(bytes).update('\n')
       return { line, before }
     } catch (cause) {
-      throw damaged(file, `line ${number}: ${cause instanceof Error ? cause.message : String(cause)}`)
+      throw damaged(file, `line ${number}: ${messageOf(cause)}`)
     }
   }
   for await (const chunk of createReadStream(file)) {

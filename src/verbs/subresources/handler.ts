@@ -22,6 +22,8 @@ export type SubresourceAccess = {
   readonly kubelet: KubeletAccess
   readonly gates: Gates
   readonly findHost: FindHost
+  /** For each direction of a tunnel; 0: unlimited. */
+  readonly tunnelBytesPerSecondMax: number
   /** A random number from 0 to below 1. */
   readonly random: () => number
 }
@@ -34,6 +36,8 @@ export type KubeletAccess = {
   readonly caPem: string | null
   /** The client certificate that is presented to them; null: none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
+  /** The port of those whose nodes do not say theirs. */
+  readonly port: number
 }
 
 export type SubresourceHandler = (request: ResourceRequest, access: SubresourceAccess) => Promise<ApiResponse>

@@ -5,8 +5,6 @@ import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/
 import { quote } from '../../api/quote.ts'
 import type { SubresourceAccess } from './handler.ts'
 
-const KUBELET_PORT = 10_250
-
 export type NodeAddress = { readonly host: string; readonly port: number }
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
@@ -26,7 +24,7 @@ export async function addressOf(
   const host = textOf(found['address'])
   if (isIP(host) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(host)) throw unclassified(`${quote(host)} is no address`)
   const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
-  return { host, port: numberOf(Port) === 0 ? KUBELET_PORT : numberOf(Port) }
+  return { host, port: numberOf(Port) === 0 ? kubelet.port : numberOf(Port) }
 }
 
 function noAddress(node: KubeObject): ApiError {

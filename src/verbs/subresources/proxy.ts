@@ -17,7 +17,7 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
   const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...target }
-  if (isUpgrade(http)) return tunnel(http, to)
+  if (isUpgrade(http)) return tunnel(http, { ...to, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
   const answer = await pass(http, to)
   const prefix = http.path.slice(0, http.path.length - rest.length)
   return { ...answer, headers: { ...answer.headers, ...locationBelow(prefix, url, answer.headers['location']) } }

@@ -26,7 +26,7 @@ export const connect: SubresourceHandler = async (request, parts) => {
   const url = await kubeletUrl(request, options, parts)
   if (!isUpgrade(http)) throw badRequest('Upgrade request required')
   const method = subresource === 'portforward' ? 'POST' : http.method
-  return tunnel(http, { url, method, kubelet: parts.kubelet })
+  return tunnel(http, { url, method, kubelet: parts.kubelet, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
 }
 
 async function kubeletUrl(request: ResourceRequest, options: Fields, parts: SubresourceAccess): Promise<URL> {

@@ -1,15 +1,18 @@
 /** A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes it. */
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { type Duplex, pipeline } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
+import { throttle } from '../../lib/throttle.ts'
 import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from './forward.ts'
 
+export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'> & {
+  /** For each direction; 0: unlimited. */
+  readonly bytesPerSecondMax: number
+}
+
 /** Fails with ServiceUnavailable. If the backend refuses the upgrade, the client gets its response. */
-export async function tunnel(
-  http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'>,
-): Promise<ApiResponse> {
+export async function tunnel(http: ApiRequest, { bytesPerSecondMax, ...to }: TunnelTo): Promise<ApiResponse> {
   // The body is not forwarded, so content-length is dropped: a backend that refuses the upgrade would take the next request for the body.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
   const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
@@ -25,7 +28,7 @@ export async function tunnel(
     connection: 'Upgrade',
     upgrade: message.headers.upgrade ?? '',
   }
-  return { status: 101, headers: agreed, tunnel: (client) => join(client, socket) }
+  return { status: 101, headers: agreed, tunnel: (client) => join(client, socket, bytesPerSecondMax) }
 }
 
 type Upgraded = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
@@ -44,13 +47,14 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
 }
 
 /** An error at one end closes both: it cannot be reported to anyone. */
-function join(client: Duplex, server: Duplex): void {
+function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
   for (const [one, other] of [
     [client, server],
     [server, client],
   ] as const) {
     one.on('error', () => other.destroy())
     one.on('close', () => other.destroy())
-    one.pipe(other)
+    if (bytesPerSecondMax === 0) one.pipe(other)
+    else pipeline(one, throttle(bytesPerSecondMax), other, () => undefined)
   }
 }

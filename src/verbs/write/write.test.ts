@@ -55,6 +55,8 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
     },
   }
   const access: WriteAccess = {
+    collectsGarbage: true,
+    deleteWorkers: 1,
     keys: new ResourceKeys('/registry/', 'limitranges', true),
     forms: new ResourceForms(resource, {
       memos: { queue: new EvictionQueue(0), slabs: new Slabs() },

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
 import { after, before, test } from 'node:test'
 import { EtcdClient } from '../../../src/etcd/client.ts'
 import type { EtcdError } from '../../../src/etcd/errors.ts'
@@ -80,7 +81,7 @@ test('status tells version, sizes, leader and revision', async () => {
 test('the members are listed', async () => {
   const members = await client.cluster.memberList()
   equal(members.length, 1)
-  equal(members[0]?.name, 'default')
+  equal(members[0]?.name, basename(etcd.dir))
   deepEqual(members[0]?.clientUrls, [etcd.clientUrl])
   equal(members[0]?.id, (await client.maintenance.status()).memberId)
 })

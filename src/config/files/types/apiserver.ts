@@ -1,7 +1,7 @@
 /**
- * The types of AuthenticationConfiguration, AuthorizationConfiguration and EncryptionConfiguration, by version. Syntax: schema/read-types.ts.
- * They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's, to tell an empty
- * string, which is invalid, from an absent field.
+ * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration and TracingConfiguration, by version. Syntax:
+ * schema/read-types.ts. They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's,
+ * to tell an empty string, which is invalid, from an absent field.
  */
 
 const authentication = `
@@ -131,10 +131,17 @@ KMSConfiguration
   timeout *meta.Duration -
 `
 
+const tracing = `
+TracingConfiguration
+  ...meta.TypeMeta
+  endpoint *string -
+  samplingRatePerMillion *int32 -
+`
+
 export const apiserverTypes = `
 package apiserver/v1alpha1
-${authentication}${authorization}
+${authentication}${authorization}${tracing}
 package apiserver/v1beta1
-${authentication}${authorization}
+${authentication}${authorization}${tracing}
 package apiserver/v1
 ${authorization}${encryption}`

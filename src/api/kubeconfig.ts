@@ -23,9 +23,16 @@ export type Kubeconfig = {
 
 export type Login = { readonly name: string } & ({ readonly certificate: Certificate } | { readonly token: string })
 
-const clusterName = 'keelson'
+export type KubeconfigParts = {
+  readonly url: string
+  /** Of the cluster and the context. */
+  readonly name: string
+  /** PEM. */
+  readonly certificateAuthority: string
+  readonly login: Login
+}
 
-export function createKubeconfig(url: string, authorityPem: string, login: Login): Kubeconfig {
+export function createKubeconfig({ url, name, certificateAuthority, login }: KubeconfigParts): Kubeconfig {
   const user =
     'token' in login
       ? { token: login.token }
@@ -36,10 +43,10 @@ export function createKubeconfig(url: string, authorityPem: string, login: Login
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    'current-context': clusterName,
-    clusters: [{ name: clusterName, cluster: { server: url, 'certificate-authority-data': base64(authorityPem) } }],
+    'current-context': name,
+    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': base64(certificateAuthority) } }],
     users: [{ name: login.name, user }],
-    contexts: [{ name: clusterName, context: { cluster: clusterName, user: login.name } }],
+    contexts: [{ name, context: { cluster: name, user: login.name } }],
   }
 }
 

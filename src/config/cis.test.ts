@@ -1,0 +1,70 @@
+/** What SECURITY.md says of section 1.2 of the CIS Kubernetes Benchmark: what holds by default, and what flags make of the rest. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkArgs, type Config } from './config.ts'
+
+function configOf(...args: readonly string[]): Config {
+  const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', ...args])
+  if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
+  return checked.config
+}
+
+const modes = ({ authorization }: Config): readonly string[] => authorization.authorizers.map(({ type }) => type)
+const hasPlugin =
+  (name: string) =>
+  ({ admission }: Config): boolean =>
+    admission.isOn(name)
+
+/** Rows that a configuration shows, with the flags that SECURITY.md names if they do not hold by default. */
+const rows: { readonly [row: string]: { readonly holds: (config: Config) => boolean; readonly flags?: string[] } } = {
+  '1.2.1': {
+    holds: ({ authentication }) => !authentication.anonymous.isEnabled,
+    flags: ['--anonymous-auth=false'],
+  },
+  '1.2.2': { holds: ({ tokens }) => tokens.length === 0 },
+  '1.2.3': {
+    holds: hasPlugin('DenyServiceExternalIPs'),
+    flags: ['--enable-admission-plugins=DenyServiceExternalIPs'],
+  },
+  '1.2.6': { holds: (config) => !modes(config).includes('AlwaysAllow') },
+  '1.2.7': { holds: (config) => modes(config).includes('Node') },
+  '1.2.8': { holds: (config) => modes(config).includes('RBAC') },
+  '1.2.10': { holds: (config) => !hasPlugin('AlwaysAdmit')(config) },
+  '1.2.11': { holds: hasPlugin('AlwaysPullImages'), flags: ['--enable-admission-plugins=AlwaysPullImages'] },
+  '1.2.12': { holds: hasPlugin('ServiceAccount') },
+  '1.2.13': { holds: hasPlugin('NamespaceLifecycle') },
+  '1.2.14': { holds: hasPlugin('NodeRestriction'), flags: ['--enable-admission-plugins=NodeRestriction'] },
+  '1.2.16': { holds: ({ audit }) => audit.log !== null, flags: ['--audit-log-path=-'] },
+  '1.2.20': { holds: ({ requestTimeoutMs }) => requestTimeoutMs > 0 && requestTimeoutMs <= 300_000 },
+  '1.2.21': { holds: ({ authentication }) => authentication.looksUpServiceAccounts },
+  '1.2.29': {
+    holds: ({ tlsMinVersion, tlsCiphers }) => tlsMinVersion >= 'TLSv1.2' && tlsCiphers === null,
+  },
+}
+
+for (const [row, { holds, flags }] of Object.entries(rows)) {
+  test(`CIS ${row} ${flags === undefined ? 'holds by default' : `holds with ${flags.join(' ')}`}`, () => {
+    assert.equal(holds(configOf()), flags === undefined)
+    assert.ok(holds(configOf(...(flags ?? []))))
+  })
+}
+
+test('the table of SECURITY.md has every row, and says the same', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'SECURITY.md'), 'utf8')
+  const cells = new Map(
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('| 1.2.'))
+      .flatMap((line) => {
+        const [, title = '', byDefault = ''] = line.split('|')
+        return (title.match(/1\.2\.\d+/g) ?? []).map((row) => [row, byDefault.trim()] as const)
+      }),
+  )
+  const all = Array.from({ length: 30 }, (_, at) => `1.2.${at + 1}`)
+  assert.deepEqual([...cells.keys()], all)
+  for (const [row, { flags }] of Object.entries(rows)) {
+    assert.match(cells.get(row) ?? '', flags === undefined ? /^yes/ : /^no/, row)
+  }
+})

@@ -1,0 +1,59 @@
+/** `--tracing-config-file`: where spans are sent to, and how many requests are traced. TracingConfiguration, apiserver.config.k8s.io. */
+import { describeFaults } from '../../api/aggregate.ts'
+import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
+import { type Fields, numberOf, textOf } from '../../api/object.ts'
+import { parseGoUrl } from '../../api/url.ts'
+import { decodeFile } from './decode-file.ts'
+import type { FileRead } from './config-file.ts'
+import { tracingScheme } from './schemes.ts'
+
+export type TracingConfig = {
+  /** Of the collector, in gRPC's syntax: `localhost:4317`, `dns://resolver/host:port`, `unix:///path`, `unix-abstract://name`. */
+  readonly endpoint: string
+  /** Of a million requests that no client traces already. */
+  readonly samplingRatePerMillion: number
+}
+
+/** OTLP's own port (gRPC). */
+const DEFAULT_ENDPOINT = 'localhost:4317'
+const RATE_MAX = 1_000_000
+
+const byDefault = { kind: 'TracingConfiguration', apiVersion: 'apiserver.config.k8s.io/v1beta1' } as const
+
+/** Upstream decodes into a type, so that neither kind nor apiVersion is needed. */
+export function readTracingConfig(bytes: Buffer): FileRead<TracingConfig> {
+  const decoded = decodeFile(bytes, tracingScheme, { byDefault })
+  if ('fault' in decoded) return { fault: decoded.fault, stage: 'decoding' }
+  const { known, fields, strictFault } = decoded
+  if (known.hubName !== 'apiserver.TracingConfiguration') {
+    const why = `converting (${known.goName}) to (apiserver.TracingConfiguration): unknown conversion`
+    return { fault: why, stage: 'decoding' }
+  }
+  if (strictFault !== undefined) return { fault: strictFault, stage: 'decoding' }
+  const faults = [...rateFaults(fields), ...endpointFaults(fields)]
+  if (faults.length > 0) return { fault: describeFaults(faults) }
+  const endpoint = textOf(fields['endpoint']) || DEFAULT_ENDPOINT
+  return { value: { endpoint, samplingRatePerMillion: numberOf(fields['samplingRatePerMillion']) } }
+}
+
+function rateFaults({ samplingRatePerMillion: given }: Fields): FieldFault[] {
+  const rate = numberOf(given)
+  if (rate >= 0 && rate <= RATE_MAX) return []
+  const why =
+    rate < 0 ? 'sampling rate must be positive' : 'sampling rate per million must be less than or equal to one million'
+  return [invalidValue('samplingRatePerMillion', rate, why)]
+}
+
+const schemes: ReadonlySet<string> = new Set(['dns', 'unix', 'unix-abstract'])
+
+function endpointFaults({ endpoint }: Fields): FieldFault[] {
+  if (endpoint === undefined || endpoint === null) return []
+  const text = textOf(endpoint)
+  const url = text.includes('//') ? text : `dns://${text}`
+  const parsed = parseGoUrl(url)
+  if ('fault' in parsed) return [invalidValue('endpoint', url, parsed.fault)]
+  if (schemes.has(parsed.scheme)) return []
+  const options =
+    'Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md'
+  return [invalidValue('endpoint', url, `unsupported scheme: ${parsed.scheme}.  ${options}`)]
+}

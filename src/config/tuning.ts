@@ -1,0 +1,75 @@
+/** Sizes and periods, and flags that are taken for kube-apiserver's sake: their values are checked as there. */
+import { readTextFile } from './files/read-file.ts'
+import { tuningFlags } from './tuning-flags.ts'
+import type { Values } from './values.ts'
+
+export type TuningConfig = {
+  /** How many objects of a collection are deleted at once. */
+  readonly deleteWorkers: number
+  /** Whether deletes wait for a garbage collector. */
+  readonly collectsGarbage: boolean
+  /** How often the size of the database is read; 0: never. */
+  readonly sizePollMs: number
+  /** By how long a shared lease may outlast what it is for. */
+  readonly leaseReuseSecondsMax: number
+}
+
+export function readTuning(values: Values): TuningConfig {
+  checkUnused(values)
+  checkRefused(values)
+  return {
+    deleteWorkers: Math.max(1, values.integer('delete-collection-workers')),
+    collectsGarbage: values.boolean('enable-garbage-collector'),
+    sizePollMs: Math.max(0, values.durationMs('etcd-db-metric-poll-interval')),
+    leaseReuseSecondsMax: Math.max(0, values.integer('lease-reuse-duration-seconds')),
+  }
+}
+
+function checkUnused(values: Values): void {
+  values.integer('default-watch-cache-size')
+  values.integer('kubelet-read-only-port')
+  for (const flag of [
+    'etcd-count-metric-poll-period',
+    'etcd-healthcheck-timeout',
+    'etcd-readycheck-timeout',
+    'kubelet-timeout',
+  ] as const) {
+    values.durationMs(flag)
+  }
+  for (const size of values.slice('watch-cache-sizes')) checkCacheSize(values, size)
+  const servers = values.integer('apiserver-count')
+  if (servers < 1) values.fault(`--apiserver-count should be a positive number, but value '${servers}' provided`)
+}
+
+function checkCacheSize(values: Values, text: string): void {
+  const [, size = '', rest] = text.split('#')
+  if (!text.includes('#') || rest !== undefined) return values.fault(`invalid value of watch cache size: ${text}`)
+  if (!/^[+-]?\d+$/.test(size)) return values.fault(`invalid size of watch cache size: ${text}`)
+  if (Number(size) < 0) values.fault(`watch cache size cannot be negative: ${text}`)
+}
+
+function checkRefused(values: Values): void {
+  for (const flag of ['peer-ca-file', 'peer-advertise-ip', 'peer-advertise-port'] as const) {
+    if (values.string(flag) === '') continue
+    const hint = `--${flag}: ${tuningFlags[flag].refused}; leave it out`
+    values.fault(`--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`, hint)
+  }
+  if (values.boolean('enable-logs-handler')) {
+    values.fault(refusalOf('enable-logs-handler'))
+  }
+  checkEgress(values)
+}
+
+const refusalOf = (flag: 'enable-logs-handler' | 'egress-selector-config-file'): string =>
+  `--${flag} is not supported, since ${tuningFlags[flag].refused}: leave it out`
+
+function checkEgress(values: Values): void {
+  const path = values.string('egress-selector-config-file')
+  if (path === '') return
+  const read = readTextFile(path)
+  if ('fault' in read) {
+    const what = `unable to read egress selector configuration from ${JSON.stringify(path)} [${read.fault}]`
+    return values.fault(`failed to read egress selector config: ${what}`)
+  }
+  values.fault(refusalOf('egress-selector-config-file'))
+}

@@ -1,0 +1,32 @@
+/** The flags of a small command: `--name=value` or `--name value`, and switches, which `--name=false` turns off. */
+
+export type CommandFlags = {
+  /** Of those that have a value; the last one counts. Empty: none was given. */
+  readonly values: ReadonlyMap<string, string>
+  /** The switches that are on. */
+  readonly on: ReadonlySet<string>
+  /** All else, in order. */
+  readonly rest: readonly string[]
+}
+
+export type FlagNames = { readonly values?: readonly string[]; readonly switches?: readonly string[] }
+
+export function readCommandFlags(args: readonly string[], { values = [], switches = [] }: FlagNames): CommandFlags {
+  const found = new Map<string, string>()
+  const on = new Set<string>()
+  const rest: string[] = []
+  const left = [...args]
+  for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
+    const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argument) ?? []
+    const isSwitch = switches.includes(name)
+    if (values.includes(name)) found.set(name, inline ?? left.shift() ?? '')
+    else if (isSwitch && (inline ?? 'true') === 'true') on.add(name)
+    else if (isSwitch && inline === 'false') on.delete(name)
+    else rest.push(argument)
+  }
+  return { values: found, on, rest }
+}
+
+/** What is wrong with flags whose value is missing. */
+export const missingValues = ({ values }: Pick<CommandFlags, 'values'>): string[] =>
+  [...values].flatMap(([name, value]) => (value === '' ? [`--${name} needs a value: --${name}=…`] : []))

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { throttle } from './throttle.ts'
+
+test('bytes come through whole, in order, and no sooner than the rate says', async () => {
+  const sent = Buffer.from(Array.from({ length: 2500 }, (_, at) => at % 251))
+  const slow = throttle(5_000)
+  const startMs = performance.now()
+  const received = buffer(slow)
+  slow.write(sent.subarray(0, 700))
+  slow.end(sent.subarray(700))
+  assert.deepEqual(await received, sent)
+  // The first tenth of a second's bytes passes at once.
+  assert.ok(performance.now() - startMs >= 390, `${performance.now() - startMs} ms`)
+})
+
+test('one that is destroyed waits for nothing', async () => {
+  const slow = throttle(1)
+  slow.on('error', () => undefined)
+  slow.write(Buffer.alloc(10))
+  slow.resume()
+  slow.destroy()
+  await new Promise((resolve) => slow.on('close', resolve))
+  assert.ok(slow.destroyed)
+})

@@ -1,0 +1,133 @@
+/**
+ * The pages under /debug/pprof and /debug/flags, with upstream's paths and answers. Who may see them is decided before, or by the file
+ * permissions of --debug-socket-path.
+ */
+import { pageNotFound } from '../api/errors.ts'
+import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import { ProfilerBusy, Profiles, type Taking } from './profiler.ts'
+
+/** Go's defaults, and the longest that is measured. */
+const CPU_SECONDS = 30
+const TRACE_SECONDS = 1
+/** Go knows at once what its heap has; V8 has to watch it being filled. */
+const HEAP_SECONDS = 10
+const SECONDS_MAX = 300
+/** Of a level, in decimal digits. */
+const LEVEL_CHARACTERS_MAX = 20
+
+export type DebugPagesParts = {
+  /** --profiling. */
+  readonly hasProfiles: boolean
+  /** Fails with a text that says why it cannot be set. */
+  readonly setVerbosity: (level: number) => void
+}
+
+/** Undefined: it is none of these pages. */
+export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
+
+export function createDebugPages({ hasProfiles, setVerbosity }: DebugPagesParts): DebugPages {
+  const profiles = new Profiles()
+  return (request) => {
+    const { path } = request
+    // As upstream, which has these pages with the profiles only.
+    if (!hasProfiles) return undefined
+    if (path === '/debug/flags/v') return verbosityPage(request, setVerbosity)
+    if (path === '/debug/flags' || path.startsWith('/debug/flags/')) return Promise.resolve(html(flagsPage))
+    if (path === '/debug/pprof') return Promise.resolve(redirect)
+    return path.startsWith('/debug/pprof/') ? profilePage(request, profiles) : undefined
+  }
+}
+
+async function profilePage(request: ApiRequest, profiles: Profiles): Promise<ApiResponse> {
+  const { query, signal } = request
+  const what = request.path.slice('/debug/pprof/'.length)
+  const taking = (byDefault: number): Taking => ({ seconds: secondsOf(query.get('seconds'), byDefault), signal })
+  const form = query.get('format') === 'chrome' ? 'chrome' : 'pprof'
+  try {
+    switch (what) {
+      case '':
+        return html(indexPage)
+      case 'profile':
+        return file(await profiles.cpu(taking(CPU_SECONDS), form), form === 'chrome' ? 'profile.cpuprofile' : 'profile')
+      case 'heap':
+      case 'allocs': {
+        const options = { form, isAll: what === 'allocs' } as const
+        const taken = await profiles.heap(taking(HEAP_SECONDS), options)
+        return file(taken, form === 'chrome' ? `${what}.heapprofile` : what)
+      }
+      case 'trace':
+        return file(await profiles.trace(taking(TRACE_SECONDS)), 'trace.json')
+      default:
+        throw pageNotFound()
+    }
+  } catch (error) {
+    if (error instanceof ProfilerBusy) return text(500, `Could not enable CPU profiling: ${error.message}`)
+    throw error
+  }
+}
+
+function secondsOf(text: string | null, byDefault: number): number {
+  const seconds = Number(text ?? '')
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, SECONDS_MAX) : byDefault
+}
+
+async function verbosityPage(request: ApiRequest, set: (level: number) => void): Promise<ApiResponse> {
+  if (request.method !== 'PUT') return text(406, 'unsupported http method')
+  const body = (await request.body()).toString()
+  const level = /^[+-]?\d+$/.test(body) && body.length <= LEVEL_CHARACTERS_MAX ? Number(body) : undefined
+  const shown = JSON.stringify(body.slice(0, LEVEL_CHARACTERS_MAX))
+  if (level === undefined) {
+    const why = `strconv.ParseInt: parsing ${shown}: invalid syntax`
+    return text(400, `failed set klog.logging.verbosity ${body.slice(0, LEVEL_CHARACTERS_MAX)}: ${why}`)
+  }
+  set(level)
+  return text(200, `successfully set klog.logging.verbosity to ${body}`)
+}
+
+const text = (status: number, line: string): ApiResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(`${line}\n`),
+})
+
+const html = (page: string): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  body: Buffer.from(page),
+})
+
+const redirect: ApiResponse = {
+  status: 302,
+  headers: { 'content-type': 'text/html; charset=utf-8', location: '/debug/pprof/' },
+  body: Buffer.from('<a href="/debug/pprof/">Found</a>.\n\n'),
+}
+
+const file = (body: Buffer, name: string): ApiResponse => ({
+  status: 200,
+  headers: {
+    'content-type': name.includes('.') ? 'application/json' : 'application/octet-stream',
+    'content-disposition': `attachment; filename="${name}"`,
+    'x-content-type-options': 'nosniff',
+  },
+  body,
+  isEncoded: true,
+})
+
+const page = (title: string, lines: readonly string[]): string =>
+  `<html>\n<head>\n<title>${title}</title>\n</head>\n<body>\n${lines.join('<br>\n')}\n</body>\n</html>\n`
+
+const indexPage = page('/debug/pprof/', [
+  '/debug/pprof/',
+  'Profiles of this process, one at a time. <code>?seconds=</code> says for how long it is watched.',
+  '<a href="profile?seconds=30">profile</a>: what the processor does; for go tool pprof',
+  '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for the DevTools of Chrome',
+  '<a href="heap?seconds=10">heap</a>: what is allocated meanwhile and still there at the end',
+  '<a href="allocs?seconds=10">allocs</a>: all that is allocated meanwhile',
+  '<a href="trace?seconds=1">trace</a>: what the runtime does, for chrome://tracing',
+])
+
+const flagsPage = page('/debug/flags/', [
+  '/debug/flags/',
+  'Flags that can be changed while the server runs: PUT a value to',
+  '/debug/flags/v',
+])

@@ -1,0 +1,147 @@
+/**
+ * Profiles of this process by V8's own profilers. Those that run stop the program for no more than a sample each; the whole heap, which
+ * would stop it for seconds, is not offered. One at a time.
+ */
+import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
+import type { Session } from 'node:inspector/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { encodePprof } from './pprof.ts'
+import { cpuStacks, heapStacks } from './stacks.ts'
+
+/** As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a few milliseconds. */
+const CPU_PERIOD_US = 10_000
+/** As Go's: one sample for each so many bytes. */
+const HEAP_PERIOD_BYTES = 512 * 1024
+/** Of a trace. Beyond it, what comes is dropped. */
+const TRACE_EVENTS_MAX = 100_000
+/** What a trace has: collections, files, sockets, threads. Not `node.async_hooks`, which would slow everything down. */
+const traceCategories = [
+  'v8',
+  'node.perf',
+  'node.net.native',
+  'node.fs.async',
+  'node.threadpoolwork.async',
+  'node.dns.native',
+]
+
+const compress = promisify(gzip)
+
+/** Another profile is being made. */
+export class ProfilerBusy extends Error {
+  override readonly name = 'ProfilerBusy'
+}
+
+export type Taking = { readonly seconds: number; readonly signal: AbortSignal }
+
+export class Profiles {
+  #isBusy = false
+
+  /** What the processor did: profile.proto, compressed, or V8's own form, which Chrome reads. */
+  cpu({ seconds, signal }: Taking, form: 'pprof' | 'chrome'): Promise<Buffer> {
+    return this.#alone(async (session) => {
+      const startMs = Date.now()
+      await session.post('Profiler.enable')
+      await session.post('Profiler.setSamplingInterval', { interval: CPU_PERIOD_US })
+      await session.post('Profiler.start')
+      await lasting(seconds, signal)
+      const { profile }: CpuProfiler.StopReturnType = await session.post('Profiler.stop')
+      if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
+      const periodNs = CPU_PERIOD_US * 1000
+      const encoded = await encodePprof(cpuStacks(profile, periodNs), {
+        types: [
+          ['samples', 'count'],
+          ['cpu', 'nanoseconds'],
+        ],
+        period: { type: ['cpu', 'nanoseconds'], value: periodNs },
+        startMs,
+        durationMs: Date.now() - startMs,
+      })
+      return compress(encoded)
+    })
+  }
+
+  /** What was allocated meanwhile: all of it, or only what is still there at the end. */
+  heap({ seconds, signal }: Taking, { form, isAll }: HeapOptions): Promise<Buffer> {
+    return this.#alone(async (session) => {
+      const startMs = Date.now()
+      await session.post('HeapProfiler.startSampling', {
+        samplingInterval: HEAP_PERIOD_BYTES,
+        includeObjectsCollectedByMajorGC: isAll,
+        includeObjectsCollectedByMinorGC: isAll,
+      })
+      await lasting(seconds, signal)
+      const { profile }: HeapProfiler.StopSamplingReturnType = await session.post('HeapProfiler.stopSampling')
+      if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
+      const what = isAll ? 'alloc' : 'inuse'
+      const encoded = await encodePprof(heapStacks(profile, HEAP_PERIOD_BYTES), {
+        types: [
+          [`${what}_objects`, 'count'],
+          [`${what}_space`, 'bytes'],
+        ],
+        period: { type: ['space', 'bytes'], value: HEAP_PERIOD_BYTES },
+        startMs,
+        durationMs: Date.now() - startMs,
+      })
+      return compress(encoded)
+    })
+  }
+
+  /** What the runtime did, as events that Chrome shows on a line of time. */
+  trace({ seconds, signal }: Taking): Promise<Buffer> {
+    return this.#alone(async (session) => {
+      const events: object[] = []
+      const over = new Promise<void>((resolve) => session.once('NodeTracing.tracingComplete', () => resolve()))
+      session.on('NodeTracing.dataCollected', ({ params }) => {
+        if (events.length < TRACE_EVENTS_MAX) events.push(...params.value)
+      })
+      await session.post('NodeTracing.start', { traceConfig: { includedCategories: traceCategories } })
+      await lasting(seconds, signal)
+      await session.post('NodeTracing.stop')
+      await over
+      return printTrace(events)
+    })
+  }
+
+  async #alone(take: (session: Session) => Promise<Buffer>): Promise<Buffer> {
+    if (this.#isBusy) throw new ProfilerBusy('cpu profiling already in use')
+    this.#isBusy = true
+    try {
+      const { Session: Inspecting } = await import('node:inspector/promises')
+      const session = new Inspecting()
+      session.connect()
+      try {
+        return await take(session)
+      } finally {
+        // Ends whatever is still being measured.
+        session.disconnect()
+      }
+    } finally {
+      this.#isBusy = false
+    }
+  }
+}
+
+export type HeapOptions = { readonly form: 'pprof' | 'chrome'; readonly isAll: boolean }
+
+/** Until the time is over; fails when the client has gone. */
+async function lasting(seconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(seconds * 1000, undefined, { signal })
+}
+
+const TURN_EVENTS = 2_000
+
+async function printTrace(events: readonly object[]): Promise<Buffer> {
+  const parts: string[] = []
+  for (let at = 0; at < events.length; at += TURN_EVENTS) {
+    if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    parts.push(
+      events
+        .slice(at, at + TURN_EVENTS)
+        .map((event) => JSON.stringify(event))
+        .join(',\n'),
+    )
+  }
+  return Buffer.from(`{"traceEvents":[\n${parts.join(',\n')}\n]}\n`)
+}

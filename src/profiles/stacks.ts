@@ -1,0 +1,42 @@
+/** The stacks of V8's profiles. */
+import type { HeapProfiler, Profiler, Runtime } from 'node:inspector'
+import type { Frame, StackSample } from './pprof.ts'
+
+/** Nodes that are no functions. Of `(idle)` nothing is shown, as in profiles of Go; `(garbage collector)` and `(program)` stay. */
+const notShown: ReadonlySet<string> = new Set(['(root)', '(idle)'])
+
+export function* cpuStacks({ nodes }: Profiler.Profile, periodNs: number): Generator<StackSample> {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const parents = new Map<number, number>()
+  for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
+  for (const { id, hitCount = 0, callFrame } of nodes) {
+    if (hitCount === 0 || notShown.has(callFrame.functionName)) continue
+    const stack: Frame[] = []
+    for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+      const node = byId.get(at)
+      if (node !== undefined && !notShown.has(node.callFrame.functionName)) stack.push(frameOf(node.callFrame))
+    }
+    yield { stack, values: [hitCount, hitCount * periodNs] }
+  }
+}
+
+/** V8's types do not tell how many objects were sampled: one for each period, as they are chosen. */
+export function* heapStacks({ head }: HeapProfiler.SamplingHeapProfile, periodBytes: number): Generator<StackSample> {
+  const waiting: { readonly node: HeapProfiler.SamplingHeapProfileNode; readonly below: readonly Frame[] }[] = [
+    { node: head, below: [] },
+  ]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, below } = next
+    const stack = notShown.has(node.callFrame.functionName) ? below : [frameOf(node.callFrame), ...below]
+    if (node.selfSize > 0 && stack.length > 0)
+      yield { stack, values: [Math.ceil(node.selfSize / periodBytes), node.selfSize] }
+    for (const child of node.children) waiting.push({ node: child, below: stack })
+  }
+}
+
+/** V8 counts lines from 0. */
+const frameOf = ({ functionName, url, lineNumber }: Runtime.CallFrame): Frame => ({
+  name: functionName === '' ? '(anonymous)' : functionName,
+  file: url.replace(/^file:\/\//, ''),
+  line: lineNumber + 1,
+})

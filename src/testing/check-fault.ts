@@ -1,0 +1,143 @@
+/** Whether a fault is one: its fields are known, of their types and in their bounds. Programs without types and other languages set faults, too. */
+import type { FaultEffect } from './fault-effect.ts'
+import type { FaultMatch, Verb } from './fault-match.ts'
+
+/** Fails with a TypeError or a RangeError that names the field. */
+export function checkMatch(given: unknown): asserts given is FaultMatch {
+  checkFields(given, 'match', matchFields)
+}
+
+/** The same. An effect that no request of these verbs can have is refused, too. */
+export function checkEffect(given: unknown, { verb }: FaultMatch): asserts given is FaultEffect {
+  const kinds = effectKinds.filter((name) => isRecord(given) && given[name] !== undefined)
+  const [kind] = kinds
+  if (kind === undefined || kinds.length > 1) throw new TypeError(`effect: one of ${effectKinds.join(', ')}`)
+  checkFields(given, 'effect', effects[kind])
+  const wanted = verb === undefined ? undefined : [verb].flat()
+  if (wanted?.some((one) => canHave(kind, one)) === false) {
+    throw new RangeError(`effect: ${kind} is for ${verbsOf(kind).join(', ')}, not for ${wanted.join(', ')}`)
+  }
+}
+
+/** Whether a request of this verb can be answered so. */
+export const canMeet = (effect: FaultEffect, verb: string): boolean =>
+  effectKinds.every((kind) => !(kind in effect) || canHave(kind, verb))
+
+type Check = (value: unknown, name: string) => void
+
+/** Names of objects have up to 253 characters; those of resources are shorter. */
+const NAME_CHARACTERS_MAX = 1_000
+const MESSAGE_CHARACTERS_MAX = 10_000
+const STATUS_MIN = 400
+const STATUS_MAX = 599
+/** What a timer of Node can hold: a longer one would end at once. */
+const DELAY_MS_MAX = 2 ** 31 - 1
+/** What JSON and clients hold exactly. */
+const COUNT_MAX = Number.MAX_SAFE_INTEGER
+/** A day: what clients of Go take for a time is far less than a number can say. */
+const RETRY_SECONDS_MAX = 86_400
+
+const textUpTo =
+  (charactersMax: number): Check =>
+  (value, name) => {
+    if (typeof value !== 'string') throw new TypeError(`${name} is no text`)
+    if (value.length > charactersMax) throw new RangeError(`${name} is longer than ${charactersMax} characters`)
+  }
+
+const between =
+  (min: number, max: number): Check =>
+  (value, name) => {
+    if (typeof value !== 'number') throw new TypeError(`${name} is no number`)
+    if (!(value >= min && value <= max)) throw new RangeError(`${name} ${value} is not between ${min} and ${max}`)
+  }
+
+const integer =
+  (min: number, max: number): Check =>
+  (value, name) => {
+    between(min, max)(value, name)
+    if (!Number.isInteger(value)) throw new RangeError(`${name} ${String(value)} is no whole number`)
+  }
+
+const count = integer(0, COUNT_MAX)
+
+const oneOf =
+  (...wanted: readonly (string | true)[]): Check =>
+  (value, name) => {
+    if (!wanted.some((one) => one === value)) throw new TypeError(`${name}: one of ${wanted.join(', ')}`)
+  }
+
+const verbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+] as const satisfies Verb[]
+
+const verb: Check = (value, name) => {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (all.length === 0 || all.length > verbs.length) throw new RangeError(`${name}: from 1 to ${verbs.length} verbs`)
+  for (const one of all) oneOf(...verbs)(one, name)
+}
+
+const name = textUpTo(NAME_CHARACTERS_MAX)
+
+const matchFields: Readonly<Record<keyof FaultMatch, Check>> = {
+  verb,
+  resource: name,
+  namespace: name,
+  name,
+  after: count,
+  times: count,
+}
+
+const closing: Check = (value, at) => {
+  if (value === true) return
+  if (!isRecord(value) || value['afterEvents'] === undefined) throw new TypeError(`${at}: true, or { afterEvents }`)
+  checkFields(value, at, { afterEvents: count })
+}
+
+type Kind = FaultEffect extends infer Effect ? (Effect extends { status: number } ? 'status' : keyof Effect) : never
+
+const effects: Readonly<Record<Kind, Readonly<Record<string, Check>>>> = {
+  status: {
+    status: integer(STATUS_MIN, STATUS_MAX),
+    message: textUpTo(MESSAGE_CHARACTERS_MAX),
+    reason: name,
+    retryAfterSeconds: integer(0, RETRY_SECONDS_MAX),
+  },
+  conflict: { conflict: oneOf(true) },
+  delayMs: { delayMs: between(0, DELAY_MS_MAX) },
+  dropConnection: { dropConnection: oneOf(true, 'before', 'after') },
+  closeWatch: { closeWatch: closing },
+  staleRead: { staleRead: oneOf(true) },
+}
+
+const effectKinds = ['status', 'conflict', 'delayMs', 'dropConnection', 'closeWatch', 'staleRead'] as const
+
+/** Those that are no answers to other requests. */
+const verbsByKind: ReadonlyMap<Kind, readonly Verb[]> = new Map<Kind, readonly Verb[]>([
+  ['conflict', ['update', 'patch', 'delete']],
+  ['closeWatch', ['watch']],
+  ['staleRead', ['get', 'list']],
+])
+
+const verbsOf = (kind: Kind): readonly string[] => verbsByKind.get(kind) ?? verbs
+const canHave = (kind: Kind, one: string): boolean => !verbsByKind.has(kind) || verbsOf(kind).includes(one)
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What is undefined is absent. */
+function checkFields(given: unknown, what: string, checks: Readonly<Record<string, Check>>): void {
+  if (!isRecord(given)) throw new TypeError(`${what} is no object`)
+  const known = new Map(Object.entries(checks))
+  for (const [field, value] of Object.entries(given)) {
+    const check = known.get(field)
+    if (check === undefined) throw new TypeError(`${what}: there is no ${JSON.stringify(field)}`)
+    if (value !== undefined) check(value, `${what}.${field}`)
+  }
+}

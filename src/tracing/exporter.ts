@@ -1,0 +1,152 @@
+/**
+ * Sends ended spans to a collector, in batches, over gRPC. Neither a slow collector nor none at all holds anything up: what does not fit
+ * into the queue is dropped, and counted.
+ */
+import type { SpanAttributes } from '../api/span.ts'
+import { Channel, type Method } from '../etcd/channel.ts'
+import { Endpoints } from '../etcd/endpoints.ts'
+import { unixEndpoint } from '../etcd/unix-socket.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Count, Metrics } from '../lib/metrics.ts'
+import { encodeRequest, encodeSpan } from './otlp.ts'
+import type { EndedSpan } from './tracer.ts'
+
+/** OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others at most. */
+const QUEUE_MAX = 2048
+const BATCH_MAX = 512
+const DELAY_MS = 5_000
+/** Of a request, with its retries. */
+const EXPORT_MS_MAX = 10_000
+/** Spans that are encoded in one turn of the event loop: about a millisecond of work. */
+const TURN_SPANS = 64
+/** How long the end of the server waits for the last spans to leave. */
+const FLUSH_MS_MAX = 2_000
+
+export type ExporterParts = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly resource: SpanAttributes
+  /** Absent: OpenTelemetry's default. */
+  readonly delayMs?: number
+}
+
+export class Exporter implements AsyncDisposable {
+  readonly #endpoints: Endpoints
+  readonly #channel: Channel
+  readonly #parts: ExporterParts
+  readonly #exported: Count
+  readonly #dropped: Count
+  readonly #failed: Count
+  #queue: EndedSpan[] = []
+  #timer: NodeJS.Timeout | undefined
+  #sending: Promise<void> | undefined
+  #hasFailed = false
+
+  /** `endpoint`: in gRPC's syntax. */
+  constructor(endpoint: string, parts: ExporterParts) {
+    const { clock, log, metrics } = parts
+    this.#parts = parts
+    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, clock, log })
+    this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
+    const counter = (name: string, help: string) =>
+      metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
+    this.#exported = counter('exported', 'Spans that a collector of traces has taken.')
+    this.#dropped = counter('dropped', 'Spans that were dropped since more were made than sent.')
+    this.#failed = counter('failed', 'Spans that the collector of traces did not take.')
+  }
+
+  readonly add = (span: EndedSpan): void => {
+    if (this.#queue.length >= QUEUE_MAX) {
+      this.#dropped.value++
+      return
+    }
+    this.#queue.push(span)
+    if (this.#queue.length >= BATCH_MAX) this.#begin()
+    else this.#timer ??= setTimeout(() => this.#begin(), this.#parts.delayMs ?? DELAY_MS).unref()
+  }
+
+  /** Resolves when what has come until now has been sent, or could not be. Never fails. */
+  async flush(): Promise<void> {
+    this.#begin()
+    await this.#sending
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, FLUSH_MS_MAX)
+    })
+    await Promise.race([this.flush(), late])
+    clearTimeout(timer)
+    this.#endpoints.close()
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined
+    })
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, BATCH_MAX)
+      try {
+        await this.#send(batch)
+        this.#exported.value += batch.length
+        this.#hasFailed = false
+      } catch (error) {
+        this.#failed.value += batch.length
+        this.#told(error)
+      }
+    }
+  }
+
+  async #send(batch: readonly EndedSpan[]): Promise<void> {
+    const encoded: Buffer[] = []
+    for (let at = 0; at < batch.length; at += TURN_SPANS) {
+      if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+      for (const span of batch.slice(at, at + TURN_SPANS)) encoded.push(encodeSpan(span))
+    }
+    const message = encodeRequest(encoded, { resource: this.#parts.resource, scope: SCOPE })
+    const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + message.length)
+    frame.writeUInt8(0, 0)
+    frame.writeUInt32BE(message.length, 1)
+    message.copy(frame, FRAME_HEAD_BYTES)
+    await this.#channel.unary(exportMethod, frame)
+  }
+
+  /** Once, until it succeeds again. */
+  #told(error: unknown): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    this.#parts.log('warn', 'spans could not be sent to the collector of traces', { error: String(error) })
+  }
+}
+
+const SCOPE = 'keelson'
+const FRAME_HEAD_BYTES = 5
+
+/** Spans that are sent twice have the same ids. */
+const exportMethod: Method<undefined> = {
+  path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+  read: () => undefined,
+  isRead: true,
+  requireLeader: false,
+}
+
+/** gRPC's names of servers: a resolver of names is not asked for by address, as the system's own is used. */
+export function collectorUrl(endpoint: string): string {
+  const [, scheme = 'dns', rest = ''] = /^(?:(dns|unix|unix-abstract):(?:\/\/)?)?(.*)$/s.exec(endpoint) ?? []
+  if (scheme === 'unix') return unixEndpoint(rest)
+  if (scheme === 'unix-abstract') return unixEndpoint(`@${rest}`)
+  const target = rest.includes('/') ? rest.slice(rest.indexOf('/') + 1) : rest
+  return `http://${/:\d+$/.test(target) ? target : `${target}:${DEFAULT_PORT}`}`
+}
+
+/** gRPC's own, of a target that names none. */
+const DEFAULT_PORT = 443

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { until } from '../../harness/until.ts'
+
+test('an error that nobody foresaw while a resource is compared is told, and ends nothing', async () => {
+  const told: string[] = []
+  await using scripted = new ScriptedCache({
+    checkEveryMs: 0,
+    log: (level, message) => void told.push(`${level} ${message}`),
+  })
+  const { cache, engine, reader, range } = scripted
+  await cache.start()
+  await reader.list(range, 'any')
+  engine.range = () => Promise.reject(new TypeError('of the engine'))
+  await until(() => {
+    cache.sweep()
+    return told.includes('error a comparison with the database failed')
+  }, 'it is told')
+  // Unhandled rejections would have ended this process by now.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.ok(told.length > 0)
+})

@@ -1,0 +1,155 @@
+/** Profiles and the verbosity of the log, over the API and over the debug socket; and the line of a slow request. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { until } from '../harness/until.ts'
+import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-debug-'))
+const socketPath = join(folder, 'debug.sock')
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer(['--authorization-mode=RBAC', `--debug-socket-path=${socketPath}`])
+  client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+})
+
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const bytesOf = (path: string): Promise<{ status: number; body: Buffer; type: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${adminToken}` }
+    const sent = tlsRequest(
+      `${server.url}${path}`,
+      { headers, rejectUnauthorized: false, agent: false },
+      (response) => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece: Buffer) => pieces.push(piece))
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: Buffer.concat(pieces),
+            type: response.headers['content-type'] ?? '',
+          }),
+        )
+      },
+    )
+    sent.on('error', reject).end()
+  })
+
+const bySocket = (method: string, path: string, body = ''): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const sent = plainRequest({ socketPath, method, path, agent: false }, (response) => {
+      let text = `${response.statusCode} `
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      response.on('end', () => resolve(text))
+    })
+    sent.on('error', reject).end(body)
+  })
+
+test('profiles are for who may see them', async () => {
+  assert.equal((await client.call({ path: '/debug/pprof/', token: 'bob-token' })).status, 403)
+  const found = await client.call({ path: '/debug/pprof' })
+  assert.deepEqual([found.status, found.headers['location']], [302, '/debug/pprof/'])
+  assert.match((await client.call({ path: '/debug/pprof/' })).text, /^<html>\n<head>/)
+  assert.equal((await client.call({ path: '/debug/pprof/cmdline' })).status, 404)
+})
+
+test('a profile of the processor is read by go tool pprof and by Chrome', async (context) => {
+  const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
+  try {
+    const { status, body } = await bytesOf('/debug/pprof/profile?seconds=1')
+    assert.equal(status, 200)
+    const profile = gunzipSync(body)
+    assert.ok(profile.includes('nanoseconds') && profile.includes('handle.ts'))
+    const chrome = JSON.parse((await bytesOf('/debug/pprof/profile?seconds=0.5&format=chrome')).body.toString())
+    assert.ok(chrome.nodes.length > 1 && chrome.samples.length > 0)
+    const { body: heap } = await bytesOf('/debug/pprof/allocs?seconds=1')
+    assert.ok(gunzipSync(heap).includes('alloc_space'))
+    const trace = JSON.parse((await bytesOf('/debug/pprof/trace?seconds=0.5')).body.toString())
+    assert.ok(trace.traceEvents.length > 0)
+    for (const [name, bytes] of Object.entries({ profile: body, allocs: heap })) {
+      const file = join(folder, name)
+      writeFileSync(file, bytes)
+      const top = readByGo(file)
+      if (top === undefined) context.diagnostic('go is not there: go tool pprof was not asked')
+      else assert.match(top, /flat%/, name)
+    }
+  } finally {
+    clearInterval(busy)
+  }
+})
+
+function readByGo(file: string): string | undefined {
+  try {
+    return execFileSync('go', ['tool', 'pprof', '-top', '-nodecount=5', file], { encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+test('one profile at a time', async () => {
+  const first = bytesOf('/debug/pprof/profile?seconds=2')
+  await until(async () => {
+    const { status, body } = await bytesOf('/debug/pprof/profile?seconds=0.01')
+    return status === 500 && body.toString().includes('already in use')
+  }, 'the refusal of a second one')
+  assert.equal((await first).status, 200)
+})
+
+test('the verbosity is changed while the server runs, by a PUT', async () => {
+  const flag = '/debug/flags/v'
+  const wrong = await client.call({ path: flag })
+  assert.deepEqual(
+    [wrong.status, wrong.text, wrong.headers['content-type']],
+    [406, 'unsupported http method\n', 'text/plain'],
+  )
+  assert.match((await client.call({ path: '/debug/flags' })).text, /^<html>\n<head>\n<title>\/debug\/flags/)
+  assert.match(await bySocket('PUT', flag, 'much'), /^400 failed set klog\.logging\.verbosity much: /)
+  assert.equal(await bySocket('PUT', flag, '4'), '200 successfully set klog.logging.verbosity to 4\n')
+  assert.equal(await bySocket('PUT', flag, '0'), '200 successfully set klog.logging.verbosity to 0\n')
+})
+
+test('the debug socket is for its owner, and has these pages alone', async () => {
+  assert.equal(statSync(socketPath).mode & 0o777, 0o600)
+  assert.match(await bySocket('GET', '/debug/pprof/'), /^200 <html>/)
+  assert.match(await bySocket('GET', '/metrics'), /^404 /)
+  assert.match(await bySocket('GET', '/api/v1/secrets'), /^404 /)
+})
+
+test('without profiles there is none of it', async () => {
+  await using bare = await startTestServer(['--profiling=false'])
+  await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
+  for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
+    assert.equal((await own.call({ path })).status, 404, path)
+})
+
+test('a slow request is logged with where its time went', async () => {
+  await using slow = await startTestServer()
+  await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
+  // What the server does for itself at its start would be slow, too, and only so many are told.
+  await until(async () => (await own.call({ path: '/readyz' })).status === 200, 'a server that is ready')
+  slow.pauseEtcd()
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'slow' } }
+  const sent = own.call({ method: 'POST', path: '/api/v1/namespaces/default/secrets?token=x', body })
+  setTimeout(() => slow.resumeEtcd(), 1_000)
+  assert.equal((await sent).status, 201)
+  const told = (): string | undefined => slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
+  await until(() => told() !== undefined, 'a line')
+  const line = told() ?? ''
+  assert.match(line, /"path":"\/api\/v1\/namespaces\/default\/secrets"/)
+  assert.match(line, /"(etcd|rest)Ms":\d{3,}/)
+  assert.doesNotMatch(line, /token=x/)
+})

@@ -1,0 +1,117 @@
+/** What requests leave in the metrics, by upstream's names and rules. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { until } from '../harness/until.ts'
+import { type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer(['--authorization-mode=RBAC', '--show-hidden-metrics-for-version=1.32'])
+  client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+})
+
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+const secrets = '/api/v1/namespaces/default/secrets'
+
+/** The sum of all series of a metric that have these labels. */
+async function sum(name: string, labels: { readonly [name: string]: string } = {}): Promise<number> {
+  const { text } = await client.call({ path: '/metrics' })
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => wanted.every((pair) => line.includes(pair)))
+    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
+
+test('requests that are refused or lead nowhere are not requests of a resource, as upstream', async () => {
+  const before = await sum('apiserver_request_total')
+  assert.equal((await client.call({ path: secrets, token: 'nobody' })).status, 401)
+  assert.equal((await client.call({ path: secrets, token: 'bob-token' })).status, 403)
+  assert.equal((await client.call({ path: '/apis/none.example.com/v1/things' })).status, 404)
+  assert.equal((await client.call({ path: '/none' })).status, 404)
+  assert.equal((await client.call({ path: '/version' })).status, 200)
+  assert.equal(await sum('apiserver_request_total', { component: 'apiserver', verb: 'other' }), 0)
+  assert.equal(await sum('apiserver_request_total', { resource: 'things' }), 0)
+  assert.equal(await sum('apiserver_request_total', { code: '403' }), 0)
+  for (const [code, count] of Object.entries({ 401: 1, 403: 1, 404: 2 }))
+    assert.equal(await sum('keelson_refused_requests_total', { code }), count, code)
+  assert.ok((await sum('apiserver_request_total')) >= before)
+})
+
+test('verbs, bodies and answers have the labels that upstream gives them', async () => {
+  const name = 'measured'
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name } }
+  assert.equal((await client.call({ method: 'POST', path: secrets, body })).status, 201)
+  const applied = await client.call({
+    method: 'PATCH',
+    path: `${secrets}/${name}?fieldManager=m`,
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body,
+  })
+  assert.equal(applied.status, 200)
+  const own = { resource: 'secrets', group: '', version: 'v1' }
+  for (const verb of ['POST', 'APPLY'])
+    assert.equal(await sum('apiserver_request_total', { ...own, verb, scope: 'resource', dry_run: '' }), 1, verb)
+  assert.equal((await client.call({ path: secrets })).status, 200)
+  assert.ok((await sum('apiserver_response_sizes_count', { ...own, verb: 'LIST', scope: 'namespace' })) > 0)
+  assert.equal(await sum('apiserver_response_sizes_count', { ...own, verb: 'POST' }), 0)
+  assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'create' }), 1)
+  assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'patch' }), 1)
+  assert.ok((await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
+  // Hidden since 1.28, and asked for.
+  assert.ok((await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
+  assert.ok((await sum('field_validation_request_duration_seconds_count', { field_validation: '' })) > 0)
+  assert.ok((await sum('apiserver_request_filter_duration_seconds_count', { filter: 'authorization' })) > 3)
+})
+
+test('the server counts its own requests apart', async () => {
+  assert.ok((await sum('apiserver_selfrequest_total')) > 0)
+})
+
+test('a watch is a request when it ends', async () => {
+  const own = { resource: 'secrets', verb: 'WATCH' }
+  const before = await sum('apiserver_request_total', own)
+  const watch = client.lines({ path: `${secrets}?watch=true` })
+  const first = watch.next()
+  await until(async () => (await sum('apiserver_longrunning_requests', own)) === 1, 'a watch')
+  assert.equal(await sum('apiserver_request_total', own), before)
+  await first
+  await watch.return()
+  await until(async () => (await sum('apiserver_longrunning_requests', own)) === 0, 'its end')
+  await until(async () => (await sum('apiserver_request_total', own)) === before + 1, 'its count')
+})
+
+test('health and aggregated discovery are the paths that are counted', async () => {
+  await client.call({ path: '/livez' })
+  assert.equal(await sum('apiserver_request_total', { subresource: '/livez', component: '', verb: 'GET' }), 1)
+  await client.call({ path: '/apis' })
+  assert.equal(await sum('apiserver_request_total', { subresource: 'apis' }), 0)
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  await client.call({ path: '/apis', headers: { accept } })
+  assert.equal(await sum('apiserver_request_total', { subresource: 'apis', component: 'apiserver' }), 1)
+})
+
+test('requests that find no place are counted and terminated', async () => {
+  await using limited = await startTestServer(['--max-requests-inflight=1', '--authorization-mode=AlwaysAllow'])
+  await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
+  limited.pauseEtcd()
+  // It waits for etcd, and so holds the only place.
+  const held = own.call({ path: `${secrets}/held`, token: 'bob-token' })
+  const read = async (): Promise<string> => (await own.call({ path: '/metrics' })).text
+  await until(
+    async () => (await own.call({ path: `${secrets}/held`, token: 'bob-token' })).status === 429,
+    'a full pool',
+  )
+  const text = await read()
+  assert.match(text, /^apiserver_request_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
+  assert.match(text, /^apiserver_request_terminations_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
+  limited.resumeEtcd()
+  await held
+})

@@ -1,0 +1,163 @@
+/** Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one; test/observe/receiver.ts. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { until } from '../harness/until.ts'
+import { type ReceivedSpan, type Receiver, startReceiver } from '../observe/receiver.ts'
+import { type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-traces-'))
+let receiver: Receiver
+let server: TestServer
+let client: Client
+
+/** Nothing is traced that no privileged client traces. */
+const config = (endpoint: string, rate = 0): string => {
+  const file = join(folder, `tracing-${rate}.yaml`)
+  writeFileSync(
+    file,
+    `apiVersion: apiserver.config.k8s.io/v1beta1\nkind: TracingConfiguration\nendpoint: ${endpoint}\nsamplingRatePerMillion: ${rate}\n`,
+  )
+  return `--tracing-config-file=${file}`
+}
+
+before(async () => {
+  receiver = await startReceiver()
+  server = await startTestServer([config(receiver.endpoint), '--authorization-mode=AlwaysAllow'])
+  client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+})
+
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  await receiver[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const secrets = '/api/v1/namespaces/default/secrets'
+const secret = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } })
+let traces = 0
+
+/** A header of a trace of its own, and what the collector gets of it. */
+function newTrace(): { readonly traceparent: string; readonly parentId: string; readonly id: string } {
+  const id = (++traces).toString(16).padStart(32, 'a')
+  return { id, parentId: 'b'.repeat(16), traceparent: `00-${id}-${'b'.repeat(16)}-01` }
+}
+
+async function spansOf(id: string): Promise<readonly ReceivedSpan[]> {
+  const own = (): readonly ReceivedSpan[] => receiver.spans.filter(({ traceId }) => traceId === id)
+  await until(() => own().some(({ kind }) => kind === 2), `spans of trace ${id}`)
+  return own()
+}
+
+test('a create is traced down to etcd, below the span of its client', async () => {
+  const { id, parentId, traceparent } = newTrace()
+  const { status } = await client.call({ method: 'POST', path: secrets, body: secret('a'), headers: { traceparent } })
+  assert.equal(status, 201)
+  const spans = await spansOf(id)
+  const named = (name: string): ReceivedSpan =>
+    spans.find((span) => span.name === name) ??
+    assert.fail(`${name} is not in ${spans.map((span) => span.name).join()}`)
+  const root = named('POST /api/v1/namespaces/{:namespace}/secrets')
+  assert.equal(root.parentSpanId, parentId)
+  assert.equal(root.kind, 2)
+  assert.equal(root.attributes['http.status_code'], 201)
+  assert.equal(root.attributes['http.target'], secrets)
+  assert.equal(root.resource['service.name'], 'apiserver')
+  for (const name of ['authentication', 'authorization']) assert.equal(named(name).parentSpanId, root.spanId)
+  const create = named('Create')
+  assert.equal(create.parentSpanId, root.spanId)
+  assert.equal(create.attributes['resource'], 'secrets')
+  const stored = named('Create etcd3')
+  assert.equal(stored.parentSpanId, create.spanId)
+  assert.equal(stored.attributes['key'], '/registry/secrets/default/a')
+  const call = named('etcdserverpb.KV/Txn')
+  assert.equal(call.parentSpanId, stored.spanId)
+  assert.equal(call.kind, 3)
+  assert.ok(root.startNs <= create.startNs && create.endNs <= root.endNs && call.startNs >= stored.startNs)
+})
+
+test('who is not privileged cannot have a request traced, and neither can nobody', async () => {
+  const before = receiver.spans.length
+  const { id, traceparent } = newTrace()
+  await client.call({ path: secrets, headers: { traceparent }, token: 'bob-token' })
+  await client.call({ path: secrets })
+  const { id: last, traceparent: lastParent } = newTrace()
+  await client.call({ path: `${secrets}/none`, headers: { traceparent: lastParent } })
+  await spansOf(last)
+  assert.equal(receiver.spans.filter(({ traceId }) => traceId === id).length, 0)
+  assert.ok(receiver.spans.slice(before).every(({ traceId }) => traceId === last))
+})
+
+test('webhooks are part of the trace, and are told which one it is', async () => {
+  const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1'], Date.now())
+  const got: (string | undefined)[] = []
+  const hook = createServer({ cert, key }, (request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.on('end', () => {
+      got.push(request.headers['traceparent']?.toString())
+      const { request: review } = JSON.parse(Buffer.concat(pieces).toString())
+      const answer = {
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid: review.uid, allowed: true },
+      }
+      response.end(JSON.stringify(answer))
+    })
+  })
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const address = hook.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+  const webhook = {
+    name: 'traced.example.com',
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(cert).toString('base64') },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
+  }
+  try {
+    const body = { metadata: { name: 'traced' }, webhooks: [webhook] }
+    assert.equal((await client.call({ method: 'POST', path, body })).status, 201)
+    const { id, traceparent } = newTrace()
+    await client.call({ method: 'POST', path: secrets, body: secret('b'), headers: { traceparent, tracestate: 'a=1' } })
+    const call = (await spansOf(id)).find(({ name }) => name === 'Call validating webhook') ?? assert.fail()
+    assert.equal(call.attributes['webhook'], 'traced.example.com')
+    assert.deepEqual(got, [`00-${id}-${call.spanId}-01`])
+  } finally {
+    await client.call({ method: 'DELETE', path: `${path}/traced` })
+    hook.closeAllConnections()
+    hook.close()
+  }
+})
+
+test('a part of all requests is traced by chance, and the trace of a stranger is linked', async () => {
+  await using other = await startTestServer([config(receiver.endpoint, 1_000_000), '--authorization-mode=AlwaysAllow'])
+  await using own = clients['HTTP/2']?.(other.url) ?? assert.fail()
+  const { id, traceparent } = newTrace()
+  const path = '/api/v1/namespaces/linked/secrets'
+  await own.call({ path, headers: { traceparent }, token: 'bob-token' })
+  const target = (span: ReceivedSpan): boolean => span.attributes['http.target'] === path && span.kind === 2
+  await until(() => receiver.spans.some(target), 'a span of its own trace')
+  const root = receiver.spans.find(target)
+  assert.equal(root?.links, 1)
+  assert.notEqual(root?.traceId, id)
+})
+
+test('without a collector nothing waits, and what is lost is counted', async () => {
+  await using alone = await startTestServer([config('127.0.0.1:1', 999_999), '--authorization-mode=AlwaysAllow'])
+  await using own = clients['HTTP/2']?.(alone.url) ?? assert.fail()
+  assert.equal((await own.call({ path: secrets })).status, 200)
+  const failed = async (): Promise<boolean> => {
+    const { text } = await own.call({ path: '/metrics' })
+    return Number(/^keelson_spans_failed_total (\d+)$/m.exec(text)?.[1]) > 0
+  }
+  await until(failed, 'spans that could not be sent')
+})
