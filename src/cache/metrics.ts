@@ -153,6 +153,10 @@ function add(counter: Counter, value: number, ...values: readonly string[]): voi
   if (value > 0) counter.with(...values).add(value)
 }
 
+function set(gauge: Gauge, name: string, value: number): void {
+  gauge.with(name).value = value
+}
+
 function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
@@ -174,9 +178,6 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
   const ofBudget = ['budget']
   const used = metrics.gauge({ name: 'keelson_budget_used_bytes', help: 'What is kept for later.', labels: ofBudget })
   const max = metrics.gauge({ name: 'keelson_budget_bytes', help: 'What may be kept for later.', labels: ofBudget })
-  const set = (gauge: Gauge, name: string, value: number): void => {
-    gauge.with(name).value = value
-  }
   metrics.onPrint(() => {
     const stats = caches.map((each) => each.stats())
     set(
