@@ -8,6 +8,7 @@ import type { ConfigCase } from './case.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
 import { serverFlagCases } from './server-flag-cases.ts'
+import { servingFlagCases } from './serving-flag-cases.ts'
 import { typeCases } from './type-cases.ts'
 
 export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
@@ -20,4 +21,5 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   types: typeCases,
   server: serverFlagCases,
   'admission-flags': admissionFlagCases,
+  serving: servingFlagCases,
 }
