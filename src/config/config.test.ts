@@ -79,7 +79,9 @@ test('flags become one frozen configuration', () => {
     rootCaPem: null,
     legacyTokenPeriodMs: 365 * 24 * 3_600_000,
     signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
+    hasFairness: true,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
+    memory: { requestBytesMax: null, cacheBytesMax: null },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
     eventTtlSeconds: 3600,
@@ -370,7 +372,11 @@ test('gates are values: the last one counts, old ones are warned about', () => {
 })
 
 test('versions and resources are turned off by the most exact key', () => {
-  const checked = checkArgs([etcd, '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1'])
+  const checked = checkArgs([
+    etcd,
+    '--enable-priority-and-fairness=false',
+    '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1',
+  ])
   assert.ok(checked.kind === 'config')
   const { isServed } = checked.config.runtime
   const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter((id) => {

@@ -1,8 +1,9 @@
 /** The metrics of work queues, as those of client-go. */
 import type { Count, Counter, Distribution, Gauge, Histogram, MetricOptions, Metrics } from '../lib/metrics.ts'
 
-/** 10 ns to 10 s, each ten times the one before. */
-const bounds = Array.from({ length: 10 }, (_, power) => Number(`1e${power - 8}`))
+/** 10 ns to 10 s, each ten times the one before, with the rounding that upstream's have: a bucket is known by its bound. */
+const bounds = [10e-9]
+while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
 
 /** Of one queue. Disposed of, the queue is no longer read. */
 export type QueueSeries = Disposable & {

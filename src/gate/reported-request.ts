@@ -2,8 +2,8 @@
 import type { RequestInfo } from '../api/context.ts'
 import type { ApiRequest } from '../api/request.ts'
 
-/** Verbs that upstream's metrics name otherwise. */
-const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT' }
+/** Verbs that upstream's metrics name otherwise: by the method, as which a collection is deleted, too. */
+const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT', deletecollection: 'DELETE' }
 /** Of these subresources a request is a connection, whatever its verb is. */
 const connecting: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
 const applyType = 'application/apply-patch+yaml'

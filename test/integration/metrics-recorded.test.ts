@@ -1,0 +1,35 @@
+/** What the reference's metrics are like, and what it counts, as recorded by test/metrics/record.ts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reasonOf } from '../../scripts/reference/absent-metrics.ts'
+import { registeredMetrics } from '../../scripts/reference/metrics.ts'
+import { createClient } from '../compat/client.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { countedOf, exercise } from '../metrics/exercise.ts'
+import type { Described } from '../metrics/exposition.ts'
+import recorded from '../metrics/recorded.json' with { type: 'json' }
+
+test('metrics have the type, stability level, labels and buckets of the reference, or a reason why they are not there', async () => {
+  const ours = new Map((await registeredMetrics()).map((metric) => [metric.name, metric]))
+  const theirs: { readonly [name: string]: Described } = { ...recorded.metrics, ...recorded.slis }
+  for (const [name, { type, stability = 'ALPHA', labels, buckets }] of Object.entries(theirs)) {
+    const own = ours.get(name)
+    if (own === undefined) {
+      assert.ok(reasonOf(name) !== '')
+      continue
+    }
+    const shown = { type: own.type, stability: own.stability ?? 'ALPHA', labels: own.labels ?? [], buckets: own.bounds }
+    assert.deepEqual(shown, { type, stability, labels, buckets }, name)
+  }
+  for (const name of recorded.runtime) if (!ours.has(name)) assert.ok(reasonOf(name) !== '')
+})
+
+test('the same requests are counted as by the reference', { timeout: 300_000 }, async () => {
+  await using etcd = await startEtcd()
+  await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
+  using client = createClient({ server: server.url, token: server.token })
+  await exercise(client)
+  const { raw } = await client.request({ method: 'GET', path: '/metrics' })
+  assert.deepEqual(countedOf(raw.toString()), recorded.counted)
+})
