@@ -8,4 +8,20 @@ import type { ConfigCase } from './case.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
 import { serverFlagCases } from './server-flag-cases.ts'
+import { servingFlagCases } from './serving-flag-cases.ts'
 import { tracingCases } from './tracing-cases.ts'
+import { typeCases } from './type-cases.ts'
+
+export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
+  authentication: authenticationCases,
+  authorization: authorizationCases,
+  admission: admissionCases,
+  audit: auditCases,
+  tracing: tracingCases,
+  kubeconfig: kubeconfigCases,
+  flags: flagCases,
+  types: typeCases,
+  server: serverFlagCases,
+  'admission-flags': admissionFlagCases,
+  serving: servingFlagCases,
+}
