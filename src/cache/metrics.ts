@@ -157,6 +157,18 @@ function addMemory(metrics: Metrics, cache: Cache): void {
     help: 'Memory that objects take: in use, and held.',
     labels: ['state'],
   })
+  const storeReads = metrics
+    .counter({
+      name: 'keelson_cache_store_reads_total',
+      help: 'Reads of resources that do not fit into memory, answered by the database.',
+    })
+    .with()
+  const leftOut = metrics
+    .gauge({
+      name: 'keelson_cache_resources_left_out',
+      help: 'Resources that do not fit into memory now.',
+    })
+    .with()
   const ofBudget = ['budget']
   const used = metrics.gauge({ name: 'keelson_budget_used_bytes', help: 'What is kept for later.', labels: ofBudget })
   const max = metrics.gauge({ name: 'keelson_budget_bytes', help: 'What may be kept for later.', labels: ofBudget })
@@ -167,6 +179,10 @@ function addMemory(metrics: Metrics, cache: Cache): void {
     const { liveBytes, slabBytes } = cache.stats()
     set(bytes, 'used', liveBytes)
     set(bytes, 'held', slabBytes)
+    const { ceiling } = cache
+    if (ceiling.bytesMax !== Infinity) set(bytes, 'max', ceiling.bytesMax)
+    storeReads.value = ceiling.storeReads
+    leftOut.value = ceiling.leftOut
     for (const [name, budget] of Object.entries(cache.budgets())) {
       set(used, name, budget.bytes)
       set(max, name, budget.bytesMax)

@@ -19,6 +19,8 @@ import { readCipherSuites } from './cipher-suites.ts'
 import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
+import { type FlowControlConfig, readFlowControl } from './flow-control.ts'
+import { type MemoryConfig, readMemory } from './memory.ts'
 import { readFlagFile } from './flag-file.ts'
 import { type FlagName, flags, isFlagName } from './flags.ts'
 import { readTextFile } from './files/read-file.ts'
@@ -48,7 +50,7 @@ export type StoreConfig =
   /** Gone when the process ends. */
   | { readonly kind: 'memory' }
 
-export type Config = {
+export type Config = FlowControlConfig & {
   readonly etcd: {
     readonly store: StoreConfig
     readonly prefix: string
@@ -101,8 +103,7 @@ export type Config = {
   /** The CAs with which controllers sign. */
   readonly signing: SigningConfig
   readonly requestTimeoutMs: number
-  /** The maximum of requests in flight; 0: unlimited. */
-  readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
+  readonly memory: MemoryConfig
   readonly watchMsMin: number
   readonly eventTtlSeconds: number
   /** How long connections are still accepted after the signal to stop. */
@@ -189,10 +190,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     legacyTokenPeriodMs: readCleanUpPeriod(values),
     signing: readSigning(values),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
-    inFlight: {
-      readOnlyMax: values.count('max-requests-inflight'),
-      mutatingMax: values.count('max-mutating-requests-inflight'),
-    },
+    ...readFlowControl(values),
+    memory: readMemory(values),
     watchMsMin: 1000 * values.count('min-request-timeout'),
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),

@@ -9,7 +9,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   },
   Features: {
     'contention-profiling': 'false',
-    'enable-priority-and-fairness': 'true',
   },
   Etcd: {
     'encryption-provider-config': '',
