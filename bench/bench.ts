@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), testing; all but these six when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption; all but the last eight when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAdmission } from './admission/creates.ts'
 import { benchRules } from './cel/rules.ts'
+import { benchEncryption } from './engine/encryption.ts'
 import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
@@ -35,6 +36,7 @@ import { benchBully } from './server/bully.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { benchStart } from './server/start.ts'
+import { benchStores } from './server/stores.ts'
 import { benchTesting } from './testing/clusters.ts'
 import { describeFigure, type Figure, isMet, type KeptRun } from './figure.ts'
 import { plot } from './plot.ts'
@@ -57,11 +59,22 @@ const benches: Readonly<Record<string, Bench>> = {
   access: () => benchAccess({ runs: Number(values.runs) }),
   admission: () => benchAdmission({ runs: Number(values.runs), reference: false }),
   start: () => benchStart({ runs: Number(values.runs) }),
+  stores: () => benchStores({ runs: Number(values.runs) }),
   testing: async () => benchTesting(),
+  encryption: benchEncryption,
 }
 
 /** They take minutes. */
-const onRequest: ReadonlySet<string> = new Set(['scale', 'bully', 'access', 'admission', 'start', 'testing'])
+const onRequest: ReadonlySet<string> = new Set([
+  'scale',
+  'bully',
+  'access',
+  'admission',
+  'start',
+  'stores',
+  'testing',
+  'encryption',
+])
 
 const { values } = parseArgs({
   options: {

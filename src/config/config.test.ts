@@ -39,10 +39,12 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual(config, {
     etcd: {
       store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
+      overrides: [],
       prefix: '/registry',
       media: 'json',
       compactionMs: 300_000,
     },
+    encryption: null,
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
@@ -324,11 +326,12 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlagNames.size, 172)
 })
 
+function hintsOf(...args: readonly string[]): readonly string[] {
+  const checked = checkArgs(args)
+  return checked.kind === 'faults' ? checked.hints : []
+}
+
 test('faults that only say what is wrong come with what to do', () => {
-  const hintsOf = (...args: readonly string[]): readonly string[] => {
-    const checked = checkArgs(args)
-    return checked.kind === 'faults' ? checked.hints : []
-  }
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
