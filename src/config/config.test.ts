@@ -39,10 +39,12 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual(config, {
     etcd: {
       store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
+      overrides: [],
       prefix: '/registry',
       media: 'json',
       compactionMs: 300_000,
     },
+    encryption: null,
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',

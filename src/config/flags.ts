@@ -21,6 +21,11 @@ const misc = 'Misc'
 
 const flagTable = {
   'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'etcd-servers-overrides': {
+    section: etcd,
+    type: 'list',
+    help: 'Resources that another etcd has: group/resource#servers, as in /events#http://127.0.0.1:2479;http://127.0.0.2:2479.',
+  },
   'data-dir': {
     section: etcd,
     type: 'string',
@@ -66,6 +71,17 @@ const flagTable = {
     type: 'duration',
     default: '5m0s',
     help: 'How long history is kept in etcd, at least. 0 leaves it to others to compact.',
+  },
+  'encryption-provider-config': {
+    section: etcd,
+    type: 'string',
+    help: 'An EncryptionConfiguration: which resources are encrypted in the database, how, and with which keys.',
+  },
+  'encryption-provider-config-automatic-reload': {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'Use --encryption-provider-config anew when the file changes.',
   },
   'event-ttl': { section: etcd, type: 'duration', default: '1h0m0s', help: 'How long events are kept.' },
   'storage-backend': { section: etcd, type: 'string', help: 'The one there is: etcd3.' },

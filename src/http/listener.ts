@@ -107,9 +107,9 @@ export class Listener implements AsyncDisposable {
     this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // Of several of these the audit log has the first, as upstream.
-    const addresses = new Set(['x-forwarded-for', 'x-real-ip'])
-    this.#isKeptApart = (name) => addresses.has(name) || isIdentityHeader(name)
+    // Of several of these the first counts, as upstream: in the audit log, and for CORS.
+    const singular = new Set(['x-forwarded-for', 'x-real-ip', 'origin'])
+    this.#isKeptApart = (name) => singular.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
       handler: options.handler,
       responder: new Responder({ compresses: options.compresses ?? true }),

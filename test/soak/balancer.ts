@@ -89,8 +89,7 @@ export class Balancer implements AsyncDisposable {
       [server, client],
     ] as const) {
       one.on('close', () => other.destroySoon())
-      // A connection that one side resets is reset for the other, too.
-      one.on('error', () => other.resetAndDestroy())
+      one.on('error', () => other.destroy())
       one.pipe(other)
     }
   }
