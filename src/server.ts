@@ -214,7 +214,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
-  parts.use(addProcessMetrics(metrics, clock))
+  parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
