@@ -211,7 +211,8 @@ root=$1 data=$2
 shift 2
 mkdir -p "$root/proc"
 mount --bind "$root" "$root"
-mount -t proc proc "$root/proc"
+# As ProcSubset=pid of systemd does it, where the kernel can: processes and nothing else of the machine.
+mount -t proc -o subset=pid proc "$root/proc" || mount -t proc proc "$root/proc"
 mount --bind "$data" "$root/var/lib/keelson"
 mount -o remount,bind,ro "$root"
 exec setpriv --no-new-privs chroot --userspec=${USER_ID}:${USER_ID} "$root" /usr/local/bin/keelson "$@"

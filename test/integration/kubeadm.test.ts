@@ -144,6 +144,11 @@ test('the manifest has the flags of kubeadm, all of them and no others', () => {
   assert.deepEqual(flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(), flagsOfKubeadm.toSorted())
 })
 
+test('the manifest names the image of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.match(manifest, new RegExp(`image: localhost/keelson:${version}$`, 'm'))
+})
+
 test('kubeadm itself, its kubelets and front proxies are known', async () => {
   const asReview = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: '{}' }
   assert.match((await ask(asReview)).text, /"username":"kubernetes-super-admin"/)
