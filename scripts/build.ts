@@ -8,6 +8,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
+import { firstObjectsName } from '../src/testing/first-objects.ts'
+import { createFirstObjects } from './first-objects.ts'
 
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
@@ -102,6 +104,7 @@ export async function buildPackage(outdir: string, { hasTypes = false, hasExecut
   const types = hasTypes ? declarationsOf('testing/index.ts') : []
   for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, others]))
+  files.set(join(outdir, firstObjectsName), await createFirstObjects())
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
   for (const [path, text] of files) {

@@ -52,7 +52,10 @@ import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
+import { dumpFlows } from './flow/dump.ts'
+import { FlowControl } from './flow/flow-control.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
+import type { FlowMetrics } from './flow/metrics.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
 import { Cors } from './gate/cors.ts'
@@ -66,6 +69,7 @@ import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { type Log, named } from './lib/log.ts'
+import { systemTimers } from './lib/timers.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
@@ -110,7 +114,10 @@ export type Surroundings = {
 export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
+  /** The database that has the objects of a resource, if it is another one. */
+  readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
+  readonly flowMetrics: FlowMetrics
   readonly authorizationMetrics: AuthorizationMetrics
   readonly policyMetrics: PolicyMetrics
   readonly conditionMetrics: ConditionMetrics
@@ -137,7 +144,10 @@ export type ControlPlaneParts = {
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /** Creates the documents about the server, which depend on what it serves. */
-  readonly createDocuments: (registry: Registry, explainAccess: DocumentParts['explainAccess']) => Documents
+  readonly createDocuments: (
+    registry: Registry,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows'>,
+  ) => Documents
 }
 
 export type ControlPlane = AsyncDisposable & {
@@ -151,8 +161,9 @@ export type ControlPlane = AsyncDisposable & {
   /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
-  /** To be started at any time: before that, no request is in a flow. */
-  readonly flows: FollowedSchemas
+  /** To be started at any time: before that, requests are those of the mandatory levels. Undefined: they are limited by their number alone. */
+  readonly flows: FollowedSchemas | undefined
+  readonly flowControl: FlowControl | undefined
   /** To be started before the first request is accepted. */
   readonly hooks: FollowedHooks
   readonly registry: Registry
@@ -169,7 +180,8 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
-  const { cache, store, metrics } = parts
+  const { cache, store, metrics, overrideOf = () => undefined } = parts
+  const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
   const { isServed } = config.runtime
@@ -184,8 +196,19 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       const resource = registry.find({ group, version, plural })
       return resource && accessOf(resource)
     }
-  const { dispatched } = parts.metrics
-  const flows = new FollowedSchemas({ accessOf: accessIn(flowGroup), log, dispatched })
+  const flowControl = !config.hasFairness
+    ? undefined
+    : new FlowControl({
+        time: { ...systemTimers, ...clock },
+        metrics: parts.flowMetrics,
+        seats: config.inFlight.readOnlyMax + config.inFlight.mutatingMax,
+        countObjects: (info) => {
+          const resource = registry.find(info)
+          return resource && cache.objectsOf(accessOf(resource).keys.prefix)
+        },
+        requestTimeoutMs: config.requestTimeoutMs,
+      })
+  const flows = flowControl && new FollowedSchemas({ accessOf: accessIn(flowGroup), log, flowControl })
   const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
   const { policyMetrics, conditionMetrics } = parts
   const validatingPolicies = new PolicyIndex<CompiledPolicy>('validating', registry, ({ policyName, name }) => {
@@ -267,7 +290,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     config,
     registry,
     cache,
-    storeOf: createStoreOf(store, { roles, policies, hooks }),
+    cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
+    storeOf: createStoreOf(mainOr, { roles, policies, hooks }),
     metrics,
     admission: createAdmission(config, {
       registry,
@@ -348,8 +372,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handleRequest = createHandle({
     gate,
+    flowControl,
     inFlight: new InFlight(config.inFlight),
-    classifier: flows.classifier,
     dispatch: createDispatch({
       access,
       cache,
@@ -377,9 +401,16 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         random,
       }),
     }),
-    documents: parts.createDocuments(registry, ({ query, signal }) =>
-      explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
-    ),
+    documents: parts.createDocuments(registry, {
+      explainAccess: ({ query, signal }) =>
+        explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
+      dumpFlows: ({ path, query }) =>
+        flowControl &&
+        dumpFlows(path, query, {
+          levels: () => flowControl.levels(),
+          now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
+        }),
+    }),
     metrics,
     isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,
@@ -427,8 +458,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     policies,
     nodes,
     flows,
+    flowControl,
     hooks,
-    storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
+    storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,
     fillable: () => access.fillable(),
@@ -514,16 +546,16 @@ function createNodeGraph({ authorization }: Config, parts: GraphParts): Followed
 type StoreRolesParts = {
   readonly registry: Registry
   readonly accessOf: AccessOf
-  readonly store: Store
+  readonly storeOf: (resource: Resource) => Store
   readonly roles: FollowedRoles
 }
 
-function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
+function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
   return async (all, signal) => {
     const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
       if (resource === undefined) return [wanted]
-      const write = { resource, access: accessOf(resource), store, manager: ownManager, signal }
+      const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
     const existing = (await Promise.all(all.map(storeOne))).flat()
@@ -534,10 +566,11 @@ function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts)
 
 /** Writes of what decides on other requests return when it is in force. */
 function createStoreOf(
-  store: Store,
+  storeOf: (resource: Resource) => Store,
   { roles, policies, hooks }: Pick<ControlPlane, 'roles' | 'policies' | 'hooks'>,
 ): (resource: Resource) => ObjectStore {
   return (resource) => {
+    const store = storeOf(resource)
     if (isOfRoles(resource)) return roles.followed(resource.plural, store)
     if (resource.group !== admissionGroup) return store
     for (const followed of policies) {

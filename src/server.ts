@@ -3,7 +3,7 @@
  * a process can have any number of servers.
  */
 import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
@@ -28,7 +28,7 @@ import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
 import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { firstObjects, keptFlows, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
 import { Signers } from './controllers/certificates/signers.ts'
@@ -43,9 +43,11 @@ import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
+import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { createEncryption } from './encryption.ts'
 import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
@@ -58,10 +60,14 @@ import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
+import { addBudgetMetrics } from './lib/budget-metrics.ts'
+import { ByteBudget } from './lib/byte-budget.ts'
+import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
+import { Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
@@ -74,7 +80,6 @@ import { addStorageSize } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
-import { identity } from './storage/transform.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
@@ -185,19 +190,33 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     clock,
     leaseReuseSecondsMax,
   )
-  const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
+  const time = { ...systemTimers, ...clock }
+  const encryption = parts.use(await createEncryption(config, { root, time, log, metrics, serverId }))
+  const { transformer } = encryption
+  const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log: named(log, 'cache') }))
+  const memory = planMemory({
+    ...config.memory,
+    totalBytes: totalmem(),
+    constrainedBytes: process.constrainedMemory(),
+  })
+  const budget = new ByteBudget(memory.requestBytes)
+  addBudgetMetrics(metrics, budget)
+  const cacheLog = named(log, 'cache')
+  const cache = parts.use(
+    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
+  )
+  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
   if (sizePollMs > 0) {
-    const showSize = addStorageSize(metrics, readSize)
+    const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
   parts.use(addProcessMetrics(metrics, clock))
   addServerMetrics(metrics, config.featureGates)
-  addCacheMetrics(metrics, cache)
+  addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
@@ -209,12 +228,12 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
+    others: [...encryption.checks, ...overrides.checks],
     livezGraceMs: config.serving.livezGraceMs,
     upMs: () => clock.monotonicMs() - startMs,
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
-  const time = { ...systemTimers, ...clock }
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
@@ -233,12 +252,16 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     const { openDebugSocket } = await import('./profiles/debug-socket.ts')
     parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
   }
+  const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
+  const flowMetrics = new FlowMetrics(metrics, monotonicMs())
   const plane = createControlPlane(
     config,
     {
       cache,
       store,
-      metrics: new RequestMetrics(metrics, { monotonicMs }),
+      overrideOf: overrides.of,
+      metrics: requestMetrics,
+      flowMetrics,
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
@@ -255,8 +278,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       traces: tracing,
       isLeaving: () => phase.isLeaving,
       uncountKeys: (prefix) => engine.forget(prefix),
-      readComponents: () => checkComponents(etcdServers(config), etcdFault()),
-      createDocuments: (registry, explainAccess) =>
+      readComponents: () =>
+        checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
+      createDocuments: (registry, answers) =>
         createDocuments({
           registry,
           serverAddress,
@@ -268,13 +292,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           clock,
           gates: config.featureGates,
           flagValues: config.flagValues,
-          explainAccess,
+          ...answers,
           debugPages,
         }),
     },
     { ...surroundings, verbosity },
   )
   parts.use(plane)
+  metrics.onPrint(() => {
+    plane.flowControl?.noteMetrics()
+    const { readOnly, mutating } = flowMetrics.kinds
+    requestMetrics.inQueue.readOnly.value = readOnly.waiting
+    requestMetrics.inQueue.mutating.value = mutating.waiting
+  })
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
@@ -338,7 +368,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const bootstrap = parts.use(new Bootstrap({ handle, ...wanted, log }))
   phase.bootstrap = bootstrap
 
-  const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
+  const limits = {
+    connectionsMax: memory.connections,
+    connectionsPerClientMax: Math.ceil(memory.connections / 2),
+    ...(config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }),
+  }
   const listener = new Listener({
     handler: seams.aroundHandler?.(plane.handle) ?? plane.handle,
     ...certificate,
@@ -350,6 +384,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
+    isWeighedLater: config.hasFairness,
+    budget,
     goaway: { chance: config.serving.goawayChance, random },
     namedCertificates: config.serving.namedCertificates,
     limits,
@@ -381,7 +417,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
-  void parts.use(plane.flows).start()
+  if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
   const startOwn = (): AsyncDisposable[] =>
     startOwnLoops({
@@ -389,6 +425,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       repairServices: () => plane.allocation.repair.pass(),
       serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
       keptObjects: keptObjects(cluster),
+      keptFlows: keptFlows(cluster),
       checkServiceRange: serviceRange.check,
       publishInfo: publish,
       records: new ServerAddresses(store, root),
@@ -441,7 +478,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  const looking = [...reloaders, ...(jwtIssuers?.reloader === undefined ? [] : [jwtIssuers.reloader])]
+  const others = [jwtIssuers?.reloader, encryption.reloader].filter((one) => one !== undefined)
+  const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })

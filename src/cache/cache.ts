@@ -5,12 +5,14 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
+import { planCache } from '../lib/memory-plan.ts'
+import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { Feed, type FeedStats } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { CacheCeiling } from './ceiling.ts'
 import { checkResource } from './check.ts'
 import type { ResourceCounts } from './counts.ts'
 import { type ObjectCodec, Item, type ItemHome } from './item.ts'
@@ -32,12 +34,20 @@ const FRAMES_BYTES = 4 << 20
 const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other encodings. */
 const MEMO_BYTES = 24 << 20
+const usualBytes = {
+  pastBytes: PAST_BYTES,
+  historiesBytes: HISTORIES_BYTES,
+  decodedBytes: DECODED_BYTES,
+  memoBytes: MEMO_BYTES,
+}
 /** After this time a resource that nobody reads is dropped: an informer that lost its connection is back by then. */
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
 const SWEEP_EVERY_MS = 10_000
 /** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
+/** How often a database that was away when the server started is asked again. */
+const START_RETRY_MS = 1_000
 /** One resource at a time is compared with the database; each about this often. */
 const CHECK_EVERY_MS = 5 * 60_000
 
@@ -50,6 +60,8 @@ export type CacheOptions = {
   readonly clock: Clock
   readonly timers?: Timers
   readonly log: Log
+  /** Of everything together; absent: no ceiling. */
+  readonly bytesMax?: number
   readonly budgets?: {
     readonly pastBytes?: number
     readonly historiesBytes?: number
@@ -57,6 +69,8 @@ export type CacheOptions = {
     readonly framesBytes?: number
     readonly memoBytes?: number
     readonly indexes?: IndexLimits
+    /** Of the objects themselves; absent: no ceiling. */
+    readonly objectBytes?: number
   }
   readonly unusedMs?: number
   readonly checkEveryMs?: number
@@ -79,6 +93,7 @@ export type ResourceStats = {
 export class Cache implements AsyncDisposable {
   /** Memory for other encodings of cached objects. */
   readonly memos: MemoSpace
+  readonly ceiling: CacheCeiling
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
@@ -91,11 +106,21 @@ export class Cache implements AsyncDisposable {
   #sweeps = 0
 
   constructor(options: CacheOptions) {
-    const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
+    const { engine, store, transformer, root, clock, timers = systemTimers, log } = options
+    const planned =
+      options.bytesMax === undefined || options.bytesMax === Infinity ? {} : planCache(options.bytesMax, usualBytes)
+    const budgets = { ...planned, ...options.budgets }
     this.#options = options
-    this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
+    this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
+    const slabs = new Slabs()
+    this.ceiling = new CacheCeiling({
+      bytesMax: budgets.objectBytes ?? Infinity,
+      usedBytes: () => slabs.size.liveBytes,
+      dropOne: () => this.#dropOne(),
+      clock,
+    })
     const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#parts = {
       engine,
@@ -104,13 +129,14 @@ export class Cache implements AsyncDisposable {
       time,
       log,
       feed: new SharedFeed(this.#feed, { transformer, time }),
-      slabs: new Slabs(),
-      decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
-      frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),
-      past: new EvictionQueue(budgets?.pastBytes ?? PAST_BYTES),
+      slabs,
+      ceiling: this.ceiling,
+      decoded: new DecodedObjects(budgets.decodedBytes ?? DECODED_BYTES),
+      frames: new EvictionQueue(budgets.framesBytes ?? FRAMES_BYTES),
+      past: new EvictionQueue(budgets.pastBytes ?? PAST_BYTES),
       newListing: () => ++listings,
-      histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
-      indexes: budgets?.indexes ?? {},
+      histories: new HistoryBudget(budgets.historiesBytes ?? HISTORIES_BYTES),
+      indexes: budgets.indexes ?? {},
       watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }
   }
@@ -119,6 +145,24 @@ export class Cache implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
+  }
+
+  /**
+   * The same for a database that may be away when the server starts: what was read before the feed began is read again. Resolves when it
+   * has begun, or the signal is aborted. Never fails.
+   */
+  async startLater(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.start(signal)
+        for (const resource of this.#all()) resource.distrust()
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        this.#parts.log('warn', 'a database does not answer yet', { error: String(error) })
+        await sleep(this.#parts.time, START_RETRY_MS, signal).catch(() => undefined)
+      }
+    }
   }
 
   /** Whether reads can be expected to succeed. */
@@ -231,6 +275,14 @@ export class Cache implements AsyncDisposable {
     }
   }
 
+  /** How many objects there are below a prefix; undefined: they are not in memory. */
+  objectsOf(prefix: Key): number | undefined {
+    for (const { resource } of this.#resources.get(prefix)?.values() ?? []) {
+      if (resource.phase === 'live') return resource.tree.size
+    }
+    return undefined
+  }
+
   /** What may be kept for later, by what it is, and how much of it is. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
     const { past, frames, histories } = this.#parts
@@ -262,6 +314,8 @@ export class Cache implements AsyncDisposable {
     for (const resource of this.#all()) resource.onSweep()
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
+    // Resources grow by events, too.
+    this.ceiling.hasRoom()
     this.#sweepQueues()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
@@ -274,6 +328,21 @@ export class Cache implements AsyncDisposable {
       .finally(() => {
         this.#isChecking = false
       })
+  }
+
+  /** The resource that was read least recently, if nobody watches it. */
+  #dropOne(): boolean {
+    let oldest: CachedResource | undefined
+    for (const resource of this.#all()) {
+      const { unusedSinceMs } = resource
+      if (unusedSinceMs === undefined || resource.tree.size === 0) continue
+      if (oldest === undefined || unusedSinceMs < (oldest.unusedSinceMs ?? Infinity)) oldest = resource
+    }
+    if (oldest === undefined) return false
+    this.ceiling.leaveOut(oldest.spec.prefix)
+    const dropped = oldest
+    this.#parts.slabs.releaseTogether(() => dropped.drop())
+    return true
   }
 
   *#all(): Generator<CachedResource> {

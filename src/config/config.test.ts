@@ -39,10 +39,12 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual(config, {
     etcd: {
       store: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], tls: null },
+      overrides: [],
       prefix: '/registry',
       media: 'json',
       compactionMs: 300_000,
     },
+    encryption: null,
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
@@ -79,7 +81,9 @@ test('flags become one frozen configuration', () => {
     rootCaPem: null,
     legacyTokenPeriodMs: 365 * 24 * 3_600_000,
     signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
+    hasFairness: true,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
+    memory: { requestBytesMax: null, cacheBytesMax: null },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
     eventTtlSeconds: 3600,
@@ -322,11 +326,12 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlagNames.size, 172)
 })
 
+function hintsOf(...args: readonly string[]): readonly string[] {
+  const checked = checkArgs(args)
+  return checked.kind === 'faults' ? checked.hints : []
+}
+
 test('faults that only say what is wrong come with what to do', () => {
-  const hintsOf = (...args: readonly string[]): readonly string[] => {
-    const checked = checkArgs(args)
-    return checked.kind === 'faults' ? checked.hints : []
-  }
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
@@ -369,7 +374,11 @@ test('gates are values: the last one counts, old ones are warned about', () => {
 })
 
 test('versions and resources are turned off by the most exact key', () => {
-  const checked = checkArgs([etcd, '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1'])
+  const checked = checkArgs([
+    etcd,
+    '--enable-priority-and-fairness=false',
+    '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1',
+  ])
   assert.ok(checked.kind === 'config')
   const { isServed } = checked.config.runtime
   const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter((id) => {

@@ -9,13 +9,8 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   },
   Features: {
     'contention-profiling': 'false',
-    'enable-priority-and-fairness': 'true',
   },
-  Etcd: {
-    'encryption-provider-config': '',
-    'encryption-provider-config-automatic-reload': 'false',
-    'etcd-servers-overrides': '',
-  },
+  Etcd: {},
   Logs: {
     'log-flush-frequency': '5s',
     'log-json-info-buffer-size': '0',

@@ -35,6 +35,8 @@ export type DocumentParts = {
   readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
+  /** What flow control holds, as text; undefined: there is no such page. */
+  readonly dumpFlows: (request: ApiRequest) => string | undefined
   /** Other pages under /debug; undefined: it is none of them. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
 }
@@ -82,20 +84,20 @@ const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith
 
 const textType = 'text/plain; charset=utf-8'
 
-function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): ApiResponse {
+async function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): Promise<ApiResponse> {
   const checks = checksOf(endpoint, parts.checks)
   if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
-  const { isHealthy, text } = checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
+  const { isHealthy, text } = await checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
   if (!isHealthy) throw unhealthy(text)
   const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
 /** A client that may request a single check may see why it fails. */
-function singleCheck(name: string, checks: readonly HealthCheck[]): ApiResponse {
+async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
-  const fault = check.fault()
+  const fault = await check.fault()
   if (fault !== undefined) throw unhealthy(`internal server error: ${fault}\n`)
   return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
 }
@@ -141,7 +143,9 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
 }
 
 async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
-  const { explainAccess, debugPages } = parts
+  const { explainAccess, dumpFlows, debugPages } = parts
+  const dump = dumpFlows(request)
+  if (dump !== undefined) return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
   const page = debugPages(request)
   if (page !== undefined) return page
   if (path !== '/debug/authorization') throw pageNotFound()

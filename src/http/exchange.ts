@@ -3,9 +3,10 @@
  * What few requests need (the query, a signal, the certificate) is created only on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { bodyTooLarge } from '../api/errors.ts'
+import { bodyTooLarge, noMemory } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../api/request.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -21,6 +22,9 @@ export type Head = {
 }
 
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
+
+/** A body becomes an object, often two of them, which is validated, printed, compared: what a write holds, as a multiple of what was sent. */
+const BODY_HELD_TIMES = 10
 
 export abstract class Exchange implements ApiRequest, Outgoing {
   method: string
@@ -42,6 +46,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
   stalledSinceMs = 0
   progressSeen = -Infinity
+  /** What its client had taken at the last look; undefined: it was not looked at yet. */
+  takenSeen: number | undefined
   readonly #limits: Limits
   #queryText: string
   #query: URLSearchParams | undefined
@@ -49,6 +55,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #onClose: (() => void) | undefined
   #isClosed = false
   #body: Promise<Buffer> | undefined
+  #budget: ByteBudget | undefined
+  #heldBytes = 0
 
   constructor(head: Head) {
     this.method = head.method
@@ -129,6 +137,24 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#query = undefined
   }
 
+  /** What clients can make the server hold is taken from here. */
+  holdWithin(budget: ByteBudget): void {
+    this.#budget = budget
+  }
+
+  /** Takes bytes of the common budget, until `release`. False: there is no room. */
+  hold(bytes: number): boolean {
+    if (this.#budget === undefined) return true
+    if (!this.#budget.take(bytes)) return false
+    this.#heldBytes += bytes
+    return true
+  }
+
+  release(): void {
+    this.#budget?.give(this.#heldBytes)
+    this.#heldBytes = 0
+  }
+
   /** All calls return the same promise. */
   body(): Promise<Buffer> {
     this.#body ??= this.#read()
@@ -144,7 +170,11 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   #read(): Promise<Buffer> {
     const { bodyBytesMax } = this.#limits
-    if (Number(this.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
-    return readBody(this.bodySource, this.#limits)
+    const given = Number(this.headers['content-length'] ?? 0)
+    if (given > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
+    if (!this.hold(given * BODY_HELD_TIMES)) return Promise.reject(noMemory())
+    // Of a body that does not say how long it is, each piece is taken into account as it comes.
+    const hasRoom = given > 0 ? undefined : (bytes: number) => this.hold(bytes * BODY_HELD_TIMES)
+    return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }
 }
