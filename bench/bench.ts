@@ -65,7 +65,16 @@ const benches: Readonly<Record<string, Bench>> = {
 }
 
 /** They take minutes. */
-const onRequest: ReadonlySet<string> = new Set(['scale', 'bully', 'access', 'admission', 'start', 'stores', 'testing', 'encryption'])
+const onRequest: ReadonlySet<string> = new Set([
+  'scale',
+  'bully',
+  'access',
+  'admission',
+  'start',
+  'stores',
+  'testing',
+  'encryption',
+])
 
 const { values } = parseArgs({
   options: {

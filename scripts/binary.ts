@@ -29,7 +29,7 @@ const nodeFlags = ['--max-semi-space-size=16']
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 /** Of the start whose code is kept. It takes a second, and the code is written two seconds later. */
-const START_MS_MAX = 120_000
+const START_MS_MAX = 300_000
 
 export async function buildBinary(file: string): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-binary-'))

@@ -17,7 +17,9 @@ import { findOnPath } from '../harness/packed.ts'
 import { until } from '../harness/until.ts'
 
 const run = promisify(execFile)
-const COMMAND_MS_MAX = 120_000
+const COMMAND_MS_MAX = 300_000
+/** It takes a second; minutes on a machine that is busy with other tests. */
+const READY_MS_MAX = 300_000
 /** Compiled code would have been saved by then: after 2 s. */
 const SAVED_MS = 5_000
 /** Of deploy/Containerfile. */
@@ -51,10 +53,14 @@ class Running implements AsyncDisposable {
   }
 
   async has(what: () => boolean | Promise<boolean>, name: string): Promise<void> {
-    await until(async () => {
-      assert.equal(this.process.exitCode, null, this.told)
-      return what()
-    }, name)
+    await until(
+      async () => {
+        assert.equal(this.process.exitCode, null, this.told)
+        return what()
+      },
+      name,
+      READY_MS_MAX,
+    )
   }
 
   /** The status with which it ended. */
