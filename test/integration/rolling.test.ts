@@ -6,7 +6,9 @@ import { restartInTurn } from '../soak/rolling-restart.ts'
 /** Three starts of a server on a busy machine; a request that is never answered ends it. */
 const TEST_MS_MAX = 600_000
 
-test('replicas are restarted in turn, and neither a request nor an event is lost', { timeout: TEST_MS_MAX }, async () => {
+test('replicas are restarted in turn, and neither a request nor an event is lost', {
+  timeout: TEST_MS_MAX,
+}, async () => {
   const { faults, requests, events, resumes } = await restartInTurn({
     requestsPerSecond: 50,
     watchers: 40,

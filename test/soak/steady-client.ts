@@ -20,7 +20,9 @@ export class SteadyClient implements Disposable {
   readonly #url: string
   readonly #token: string
   /** The connection that new requests go to. One that is being closed still answers those before. */
-  #current: { readonly session: ClientHttp2Session; readonly ready: Promise<ClientHttp2Session | undefined> } | undefined
+  #current:
+    | { readonly session: ClientHttp2Session; readonly ready: Promise<ClientHttp2Session | undefined> }
+    | undefined
 
   constructor(url: string, token: string) {
     this.#url = url
