@@ -6,6 +6,7 @@ import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.t
 import type { Span, SpanAttributes } from '../api/span.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import type { TracingConfig } from '../config/files/tracing.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Engine } from '../storage/engine.ts'
 import { Exporter, type ExporterParts } from './exporter.ts'
 import { readTraceContext } from './trace-context.ts'
@@ -78,7 +79,7 @@ export class Tracing implements Traces, AsyncDisposable {
       handler.end()
       return answered
     } catch (error) {
-      handler.end({ error: error instanceof Error ? error.message : String(error) })
+      handler.end({ error: messageOf(error) })
       throw error
     }
   }
