@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing; all but the last seven when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption; all but the last eight when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAdmission } from './admission/creates.ts'
 import { benchRules } from './cel/rules.ts'
+import { benchEncryption } from './engine/encryption.ts'
 import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
@@ -60,10 +61,20 @@ const benches: Readonly<Record<string, Bench>> = {
   start: () => benchStart({ runs: Number(values.runs) }),
   stores: () => benchStores({ runs: Number(values.runs) }),
   testing: async () => benchTesting(),
+  encryption: benchEncryption,
 }
 
 /** They take minutes. */
-const onRequest: ReadonlySet<string> = new Set(['scale', 'bully', 'access', 'admission', 'start', 'stores', 'testing'])
+const onRequest: ReadonlySet<string> = new Set([
+  'scale',
+  'bully',
+  'access',
+  'admission',
+  'start',
+  'stores',
+  'testing',
+  'encryption',
+])
 
 const { values } = parseArgs({
   options: {

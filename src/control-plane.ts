@@ -114,6 +114,8 @@ export type Surroundings = {
 export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
+  /** The database that has the objects of a resource, if it is another one. */
+  readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
   readonly flowMetrics: FlowMetrics
   readonly authorizationMetrics: AuthorizationMetrics
@@ -178,7 +180,8 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
-  const { cache, store, metrics } = parts
+  const { cache, store, metrics, overrideOf = () => undefined } = parts
+  const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
   const { isServed } = config.runtime
@@ -287,7 +290,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     config,
     registry,
     cache,
-    storeOf: createStoreOf(store, { roles, policies, hooks }),
+    cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
+    storeOf: createStoreOf(mainOr, { roles, policies, hooks }),
     metrics,
     admission: createAdmission(config, {
       registry,
@@ -456,7 +460,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flows,
     flowControl,
     hooks,
-    storeRoles: createStoreRoles({ registry, accessOf, store, roles }),
+    storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,
     fillable: () => access.fillable(),
@@ -542,16 +546,16 @@ function createNodeGraph({ authorization }: Config, parts: GraphParts): Followed
 type StoreRolesParts = {
   readonly registry: Registry
   readonly accessOf: AccessOf
-  readonly store: Store
+  readonly storeOf: (resource: Resource) => Store
   readonly roles: FollowedRoles
 }
 
-function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
+function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
   return async (all, signal) => {
     const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
       const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
       if (resource === undefined) return [wanted]
-      const write = { resource, access: accessOf(resource), store, manager: ownManager, signal }
+      const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
     const existing = (await Promise.all(all.map(storeOne))).flat()
@@ -562,10 +566,11 @@ function createStoreRoles({ registry, accessOf, store, roles }: StoreRolesParts)
 
 /** Writes of what decides on other requests return when it is in force. */
 function createStoreOf(
-  store: Store,
+  storeOf: (resource: Resource) => Store,
   { roles, policies, hooks }: Pick<ControlPlane, 'roles' | 'policies' | 'hooks'>,
 ): (resource: Resource) => ObjectStore {
   return (resource) => {
+    const store = storeOf(resource)
     if (isOfRoles(resource)) return roles.followed(resource.plural, store)
     if (resource.group !== admissionGroup) return store
     for (const followed of policies) {

@@ -4,7 +4,7 @@ import type { Reloads } from './config/files/reload.ts'
 import type { Metrics } from './lib/metrics.ts'
 
 export type ReloadMetricsOptions = {
-  readonly what: 'authentication' | 'authorization'
+  readonly what: 'authentication' | 'authorization' | 'encryption'
   /** The name of this server. */
   readonly serverId: string
   readonly reloads: () => Reloads

@@ -42,7 +42,10 @@ export type Access = WriteAccess & WatchAccess
 export type ResourceAccessParts = {
   readonly config: Config
   readonly registry: Registry
+  /** That of custom resources, and of what is made of cached objects. */
   readonly cache: Cache
+  /** The cache of the database that has the objects of a resource. */
+  readonly cacheOf: (resource: Resource) => Cache
   /** Where the objects of a resource are written. */
   readonly storeOf: (resource: Resource) => ObjectStore
   readonly metrics: RequestMetrics
@@ -100,7 +103,8 @@ export class ResourceAccess {
   fillable(): Fillable[] {
     const newest = new Map<Key, Resource>()
     for (const resource of this.#parts.registry.all()) {
-      if (resource.isCustom || !resource.isStored || isEvents(resource)) continue
+      // Objects of another database are not counted with the others.
+      if (resource.isCustom || !resource.isStored || isEvents(resource) || !this.#isOfMain(resource)) continue
       const { prefix } = this.keysOf(resource)
       const known = newest.get(prefix)
       if (known === undefined || compareVersions(resource.version, known.version) < 0) newest.set(prefix, resource)
@@ -110,6 +114,10 @@ export class ResourceAccess {
       range: rangeOf(prefix),
       fill: () => this.#fill(resource, prefix),
     }))
+  }
+
+  #isOfMain(resource: Resource): boolean {
+    return this.#parts.cacheOf(resource) === this.#parts.cache
   }
 
   /** Also encodes the objects as protobuf, which controllers request. */
@@ -172,7 +180,8 @@ export class ResourceAccess {
   }
 
   #make(resource: Resource): Access {
-    const { config, registry, cache, storeOf, metrics, yaml, patterns, clock } = this.#parts
+    const { config, registry, cacheOf, storeOf, metrics, yaml, patterns, clock } = this.#parts
+    const cache = cacheOf(resource)
     const { admission, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, onUpdatedOf } = this.#parts
     const { allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)

@@ -47,6 +47,7 @@ import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { createEncryption } from './encryption.ts'
 import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
@@ -66,6 +67,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
+import { Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
@@ -78,7 +80,6 @@ import { addStorageSize } from './storage/size-metric.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
-import { identity } from './storage/transform.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
@@ -189,7 +190,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     clock,
     leaseReuseSecondsMax,
   )
-  const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
+  const time = { ...systemTimers, ...clock }
+  const encryption = parts.use(await createEncryption(config, { root, time, log, metrics, serverId }))
+  const { transformer } = encryption
+  const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
   const memory = planMemory({
     ...config.memory,
@@ -200,18 +204,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   addBudgetMetrics(metrics, budget)
   const cacheLog = named(log, 'cache')
   const cache = parts.use(
-    new Cache({ engine, store, transformer: identity, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
+    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
   )
+  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
   if (sizePollMs > 0) {
-    const showSize = addStorageSize(metrics, readSize)
+    const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
   parts.use(addProcessMetrics(metrics, clock))
   addServerMetrics(metrics, config.featureGates)
-  addCacheMetrics(metrics, cache)
+  addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
@@ -223,12 +228,12 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
+    others: [...encryption.checks, ...overrides.checks],
     livezGraceMs: config.serving.livezGraceMs,
     upMs: () => clock.monotonicMs() - startMs,
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
-  const time = { ...systemTimers, ...clock }
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
   const issuer = issuerOf(config, serverAddress, signer)
@@ -254,6 +259,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      overrideOf: overrides.of,
       metrics: requestMetrics,
       flowMetrics,
       authorizationMetrics: new AuthorizationMetrics(metrics),
@@ -272,7 +278,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       traces: tracing,
       isLeaving: () => phase.isLeaving,
       uncountKeys: (prefix) => engine.forget(prefix),
-      readComponents: () => checkComponents(etcdServers(config), etcdFault()),
+      readComponents: () =>
+        checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
       createDocuments: (registry, answers) =>
         createDocuments({
           registry,
@@ -471,7 +478,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  const looking = [...reloaders, ...(jwtIssuers?.reloader === undefined ? [] : [jwtIssuers.reloader])]
+  const others = [jwtIssuers?.reloader, encryption.reloader].filter((one) => one !== undefined)
+  const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })

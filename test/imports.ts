@@ -56,6 +56,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'authenticators.ts': ['accounts.ts', 'admission', 'authentication', 'config', 'jwt-issuers.ts', 'webhooks'],
   'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
   'reload-metrics.ts': ['config'],
+  'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
+  'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
   'resource-access.ts': [
     'admission',
@@ -76,7 +78,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'server.ts': ['*'],
   dev: ['codec', 'config', 'server.ts', 'storage'],
   testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
-  cli: ['config', 'storage', 'webhooks'],
+  cli: ['config', 'encryption.ts', 'storage', 'webhooks'],
   assets: [],
   commands: ['assets', 'cli', 'config', 'dev', 'server.ts', 'testing'],
   'main.ts': ['cli', 'commands'],

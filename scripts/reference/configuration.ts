@@ -7,6 +7,7 @@ import { code, type Page, page, table } from './markdown.ts'
 const takenBy: Readonly<Record<string, string>> = {
   'apiserver.config.k8s.io AuthenticationConfiguration': '`--authentication-config`',
   'apiserver.config.k8s.io AuthorizationConfiguration': '`--authorization-config`',
+  'apiserver.config.k8s.io EncryptionConfiguration': '`--encryption-provider-config`',
   'apiserver.config.k8s.io AdmissionConfiguration': '`--admission-control-config-file`',
   'apiserver.k8s.io AdmissionConfiguration': '`--admission-control-config-file`',
   'apiserver.config.k8s.io TracingConfiguration': '`--tracing-config-file`',
@@ -34,7 +35,7 @@ export function configurationPage(): Page {
   return page(
     'configuration.md',
     'Configuration files',
-    'YAML or JSON. A file with a fault is refused at the start, with all its faults. A heading has the kind, and the `apiVersion`s that it may have. How to use them: [access.md](../access.md), [admission.md](../admission.md).',
+    'YAML or JSON. A file with a fault is refused at the start, with all its faults. A heading has the kind, and the `apiVersion`s that it may have. How to use them: [access.md](../access.md), [admission.md](../admission.md), [encryption.md](../encryption.md).',
     ...parts,
     `## The plugin ImagePolicyWebhook\n\nWithout \`apiVersion\` and \`kind\`.\n\n${fieldTable(imagePolicyType())}`,
     `## The plugin PodNodeSelector\n\nWithout \`apiVersion\` and \`kind\`.\n\n${fieldTable(podNodeSelectorType())}`,

@@ -11,6 +11,8 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { type MetricOptions, Metrics } from '../../src/lib/metrics.ts'
 import { addReloadMetrics } from '../../src/reload-metrics.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
+import { KmsMetrics } from '../../src/storage/encryption/kms/metrics.ts'
+import { TransformationMetrics } from '../../src/storage/encryption/metrics.ts'
 import { freePorts } from '../../test/harness/etcd.ts'
 import recorded from '../../test/metrics/recorded.json' with { type: 'json' }
 import { reasonOf } from './absent-metrics.ts'
@@ -71,7 +73,9 @@ export async function registeredMetrics(): Promise<readonly Registered[]> {
   // They come with a socket and with files.
   const metrics = new Metrics()
   void new SignerMetrics(metrics, systemClock)
-  for (const what of ['authentication', 'authorization'] as const)
+  void new TransformationMetrics(metrics, systemClock)
+  void new KmsMetrics(metrics, '', systemClock)
+  for (const what of ['authentication', 'authorization', 'encryption'] as const)
     addReloadMetrics(metrics, {
       what,
       serverId: '',

@@ -6,7 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { planCache } from '../lib/memory-plan.ts'
-import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
+import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { Feed, type FeedStats } from '../storage/feed.ts'
@@ -46,6 +46,8 @@ const UNUSED_MS = 5 * 60_000
 const SWEEP_EVERY_MS = 10_000
 /** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
+/** How often a database that was away when the server started is asked again. */
+const START_RETRY_MS = 1_000
 /** One resource at a time is compared with the database; each about this often. */
 const CHECK_EVERY_MS = 5 * 60_000
 
@@ -143,6 +145,24 @@ export class Cache implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
+  }
+
+  /**
+   * The same for a database that may be away when the server starts: what was read before the feed began is read again. Resolves when it
+   * has begun, or the signal is aborted. Never fails.
+   */
+  async startLater(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.start(signal)
+        for (const resource of this.#all()) resource.distrust()
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        this.#parts.log('warn', 'a database does not answer yet', { error: String(error) })
+        await sleep(this.#parts.time, START_RETRY_MS, signal).catch(() => undefined)
+      }
+    }
   }
 
   /** Whether reads can be expected to succeed. */

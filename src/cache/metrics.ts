@@ -3,7 +3,9 @@ import type { Counter, Gauge, Metrics } from '../lib/metrics.ts'
 import type { Cache, ResourceStats } from './cache.ts'
 import { readWaitBounds, type ResourceCounts } from './counts.ts'
 
-export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
+/** `others`: of further databases, which have resources of their own. */
+export function addCacheMetrics(metrics: Metrics, cache: Cache, others: readonly Cache[] = []): void {
+  const caches = [cache, ...others]
   const shown = [...currentMetrics(metrics), ...resourceCounters(metrics), listCounters(metrics)]
   const readWait = metrics.histogram(
     {
@@ -16,12 +18,12 @@ export function addCacheMetrics(metrics: Metrics, cache: Cache): void {
   metrics.onPrint(() => {
     for (const { clear } of shown) clear()
     readWait.clear()
-    for (const one of cache.resources()) {
+    for (const one of caches.flatMap((each) => [...each.resources()])) {
       for (const { show } of shown) show(one)
       if (one.counts.readWait.count > 0) readWait.adopt(one.counts.readWait, one.name)
     }
   })
-  addMemory(metrics, cache)
+  addMemory(metrics, cache, caches)
   addFeed(metrics, cache)
 }
 
@@ -151,7 +153,11 @@ function add(counter: Counter, value: number, ...values: readonly string[]): voi
   if (value > 0) counter.with(...values).add(value)
 }
 
-function addMemory(metrics: Metrics, cache: Cache): void {
+function set(gauge: Gauge, name: string, value: number): void {
+  gauge.with(name).value = value
+}
+
+function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
     help: 'Memory that objects take: in use, and held.',
@@ -172,13 +178,18 @@ function addMemory(metrics: Metrics, cache: Cache): void {
   const ofBudget = ['budget']
   const used = metrics.gauge({ name: 'keelson_budget_used_bytes', help: 'What is kept for later.', labels: ofBudget })
   const max = metrics.gauge({ name: 'keelson_budget_bytes', help: 'What may be kept for later.', labels: ofBudget })
-  const set = (gauge: Gauge, name: string, value: number): void => {
-    gauge.with(name).value = value
-  }
   metrics.onPrint(() => {
-    const { liveBytes, slabBytes } = cache.stats()
-    set(bytes, 'used', liveBytes)
-    set(bytes, 'held', slabBytes)
+    const stats = caches.map((each) => each.stats())
+    set(
+      bytes,
+      'used',
+      stats.reduce((sum, { liveBytes }) => sum + liveBytes, 0),
+    )
+    set(
+      bytes,
+      'held',
+      stats.reduce((sum, { slabBytes }) => sum + slabBytes, 0),
+    )
     const { ceiling } = cache
     if (ceiling.bytesMax !== Infinity) set(bytes, 'max', ceiling.bytesMax)
     storeReads.value = ceiling.storeReads

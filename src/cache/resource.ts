@@ -312,7 +312,7 @@ export class CachedResource {
 
   /** The objects differ from the database: the resource lists itself again. */
   distrust(): void {
-    if (this.#phase.phase === 'live') this.#onGap()
+    this.#onGap()
   }
 
   /** Closes for good. `keepsBytes`: the whole cache is closed, so the slabs need not be tidied. */

@@ -1,4 +1,4 @@
-/** `keelson store export` and `keelson store import`: a cluster moves between etcd, a data folder and a file. */
+/** `keelson store export`, `import` and `rewrite`: a cluster moves between etcd, a data folder and a file, or is encrypted. */
 import { parseArgs } from 'node:util'
 import { messageOf } from '../lib/message-of.ts'
 import { rootOf } from '../storage/keys.ts'
@@ -7,16 +7,24 @@ import type { Source } from '../storage/transfer/entry.ts'
 import { EtcdSource, EtcdTarget } from '../storage/transfer/etcd-transfer.ts'
 import { existingSource, SqliteTarget } from '../storage/transfer/sqlite-transfer.ts'
 import type { Target } from '../storage/transfer/target.ts'
+import { rewriteStore } from './rewrite-store.ts'
 
 /** Far more than are written between an export and the moment when clients are on the new store. */
 const REVISIONS_AHEAD = 100_000
 
+/** As --event-ttl of keelson serve. */
+const EVENT_TTL_SECONDS = 3600
+
 export const storeHelp = `Usage: keelson store export (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
        keelson store import (--etcd-servers=URL | --data-dir=FOLDER) --file=FILE
+       keelson store rewrite (--etcd-servers=URL | --data-dir=FOLDER) --encryption-provider-config=FILE
 
 export writes all objects of a cluster, as they are at one revision, into a new file; a server may go on meanwhile. import puts them into
 an empty etcd or folder that no server uses. Both print the number of keys and a hash of keys and values, which is read back after an
 import. The file has all Secrets as they are stored.
+
+rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, as an update without a
+change would. Servers with the same configuration may go on meanwhile; it can be stopped and begun again.
 
   --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file, --etcd-prefix=path (default /registry)
         As for keelson serve. An import takes the prefix from the file.
@@ -29,6 +37,10 @@ import. The file has all Secrets as they are stored.
   --revisions-ahead=number (default ${REVISIONS_AHEAD})
         Of import: how far revisions are set beyond those of the export, so that clients see none again. More than was written at the
         source since the export; 0 if nothing was.
+  --encryption-provider-config=file
+        Of rewrite: as for keelson serve.
+  --event-ttl=seconds (default ${EVENT_TTL_SECONDS})
+        Of rewrite: how long Events that are written again live.
 `
 
 export class StoreUsageError extends Error {}
@@ -42,7 +54,20 @@ export type StoreParts = {
 /** The text to print. Fails with a StoreUsageError for wrong flags, and else with an Error that says what to do. */
 export async function moveStore(args: readonly string[], parts: StoreParts): Promise<string> {
   const { command, file, flags } = parse(args)
+  if (command === 'rewrite') return await rewrite(file, flags, parts)
   return command === 'export' ? await exportTo(file, flags, parts) : await importFrom(file, flags, parts)
+}
+
+async function rewrite(config: string, flags: Flags, { showProgress }: StoreParts): Promise<string> {
+  const eventTtlSeconds = Number(flags['event-ttl'] ?? EVENT_TTL_SECONDS)
+  if (!Number.isSafeInteger(eventTtlSeconds) || eventTtlSeconds < 1) {
+    throw new StoreUsageError('--event-ttl must be a number of seconds, 1 or more')
+  }
+  const { 'data-dir': folder, 'etcd-prefix': etcdPrefix = '/registry' } = flags
+  const { endpoints, tls = null } = etcdOf(flags)
+  const store =
+    folder === undefined ? ({ kind: 'etcd', servers: endpoints, tls } as const) : ({ kind: 'sqlite', folder } as const)
+  return rewriteStore({ store, etcdPrefix, config, eventTtlSeconds, showProgress })
 }
 
 async function exportTo(file: string, flags: Flags, { nowMs, showProgress }: StoreParts): Promise<string> {
@@ -88,17 +113,31 @@ function etcdOf(flags: Flags) {
 
 type Flags = ReturnType<typeof parseFlags>['values']
 
-function parse(args: readonly string[]): { command: 'export' | 'import'; file: string; flags: Flags } {
+const commands = ['export', 'import', 'rewrite'] as const
+
+type Command = (typeof commands)[number]
+
+/** `file`: that of an export, or the configuration of a rewrite. */
+function parse(args: readonly string[]): { command: Command; file: string; flags: Flags } {
   const { values: flags, positionals } = parseFlags(args)
-  const [command, ...more] = positionals
-  if ((command !== 'export' && command !== 'import') || more.length > 0) {
-    throw new StoreUsageError(
-      'say keelson store export or keelson store import; keelson store --help lists their flags',
-    )
+  const command = commands.find((name) => name === positionals[0])
+  if (command === undefined || positionals.length > 1) {
+    throw new StoreUsageError('say keelson store export, import or rewrite; keelson store --help lists their flags')
   }
   const { 'etcd-servers': servers, 'data-dir': folder, file } = flags
   if ((servers === undefined) === (folder === undefined)) {
     throw new StoreUsageError('give one of --etcd-servers and --data-dir')
+  }
+  const { 'encryption-provider-config': config, 'event-ttl': eventTtl } = flags
+  if (command === 'rewrite') {
+    if (config === undefined || config === '') throw new StoreUsageError('give --encryption-provider-config')
+    if (file !== undefined || flags.replace === true || flags['revisions-ahead'] !== undefined) {
+      throw new StoreUsageError('--file, --replace and --revisions-ahead are for export and import')
+    }
+    return { command, file: config, flags }
+  }
+  if (config !== undefined || eventTtl !== undefined) {
+    throw new StoreUsageError('--encryption-provider-config and --event-ttl are for rewrite')
   }
   if (file === undefined || file === '') throw new StoreUsageError('give the file as --file')
   if (command === 'export' && (flags.replace === true || flags['revisions-ahead'] !== undefined)) {
@@ -122,6 +161,8 @@ function parseFlags(args: readonly string[]) {
         file: { type: 'string' },
         replace: { type: 'boolean' },
         'revisions-ahead': { type: 'string' },
+        'encryption-provider-config': { type: 'string' },
+        'event-ttl': { type: 'string' },
       },
     })
   } catch (error) {

@@ -18,6 +18,7 @@ import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
+import { type EncryptionConfig, readEncryption } from './encryption.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { type FlowControlConfig, readFlowControl } from './flow-control.ts'
 import { type MemoryConfig, readMemory } from './memory.ts'
@@ -50,15 +51,22 @@ export type StoreConfig =
   /** Gone when the process ends. */
   | { readonly kind: 'memory' }
 
+/** A resource and the etcd that has its objects. */
+export type EtcdOverride = { readonly group: string; readonly resource: string; readonly servers: readonly string[] }
+
 export type Config = FlowControlConfig & {
   readonly etcd: {
     readonly store: StoreConfig
+    /** Resources that another etcd has. */
+    readonly overrides: readonly EtcdOverride[]
     readonly prefix: string
     /** The serialization of built-in objects in etcd. */
     readonly media: StorageMedia
     /** 0: this server does not compact etcd. */
     readonly compactionMs: number
   }
+  /** Null: nothing is encrypted in the database. */
+  readonly encryption: EncryptionConfig | null
   readonly bindAddress: string
   /** 0: any free port; used by tests only. */
   readonly port: number
@@ -168,6 +176,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
   checkEmulation(values)
   return {
     etcd: readEtcd(values),
+    encryption: readEncryption(values, featureGates),
     bindAddress,
     port: readPort(values),
     advertiseAddress,
@@ -257,10 +266,39 @@ function readEtcd(values: Values): Config['etcd'] {
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   return {
     store,
+    overrides: readOverrides(values, store),
     prefix: values.string('etcd-prefix'),
     media: media ?? 'json',
     compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
   }
+}
+
+/** `group/resource#servers`, with `;` between servers. */
+function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOverride[] {
+  const given = values.slice('etcd-servers-overrides')
+  if (given.length > 0 && kind !== 'etcd') {
+    values.fault(`--etcd-servers-overrides is not for --store=${kind}: leave one of them out`)
+  }
+  return given.flatMap((text) => {
+    const [name = '', list, ...more] = text.split('#')
+    const [group = '', resource, ...deeper] = name.split('/')
+    if (list === undefined || more.length > 0 || resource === undefined || deeper.length > 0) {
+      const form = 'group/resource#servers, where servers are URLs, semicolon separated'
+      values.fault(`--etcd-servers-overrides invalid, must be of format: ${form}`)
+      return []
+    }
+    const servers = list.split(';').map(withScheme)
+    for (const server of servers) checkServer(values, 'etcd-servers-overrides', server)
+    return [{ group, resource, servers }]
+  })
+}
+
+/** As Go's client of etcd: an address alone is one without TLS. */
+const withScheme = (server: string): string => (server.includes('://') ? server : `http://${server}`)
+
+function checkServer(values: Values, flag: string, server: string): void {
+  if (/^https?:$/.test(URL.parse(server)?.protocol ?? '')) return
+  values.fault(`--${flag}: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
 }
 
 const storeKinds = ['etcd', 'sqlite', 'memory'] as const
@@ -268,8 +306,7 @@ const isStoreKind = (name: string): name is StoreConfig['kind'] => storeKinds.so
 
 /** --store need not be given where --etcd-servers or --data-dir says it. */
 function readStore(values: Values): StoreConfig {
-  // As Go's client of etcd: an address alone is one without TLS.
-  const servers = values.slice('etcd-servers').map((server) => (server.includes('://') ? server : `http://${server}`))
+  const servers = values.slice('etcd-servers').map(withScheme)
   const folder = values.string('data-dir')
   const given = values.string('store')
   const kind = isStoreKind(given) ? given : folder !== '' && servers.length === 0 ? 'sqlite' : 'etcd'

@@ -55,6 +55,7 @@ export const gatesActedOn: readonly string[] = [
   'InPlacePodVerticalScalingAllocatedStatus',
   'JobManagedBy',
   'JobPodReplacementPolicy',
+  'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
   'ListFromCacheSnapshot',
   'MatchLabelKeysInPodTopologySpread',

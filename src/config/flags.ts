@@ -1,6 +1,6 @@
 /**
- * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; flags of
- * kube-apiserver that are missing here are in unsupported-flags.ts.
+ * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; all
+ * of its flags are here, also those that have no effect or are refused, with the reason.
  */
 import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
@@ -9,7 +9,6 @@ import type { Flag } from './flag.ts'
 import { servingFlags } from './serving-flags.ts'
 import { signingFlags } from './signing.ts'
 import { tuningFlags } from './tuning-flags.ts'
-import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
 const serving = 'Secure serving'
@@ -21,6 +20,11 @@ const misc = 'Misc'
 
 const flagTable = {
   'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'etcd-servers-overrides': {
+    section: etcd,
+    type: 'list',
+    help: 'Resources that another etcd has: group/resource#servers, as in /events#http://127.0.0.1:2479;http://127.0.0.2:2479.',
+  },
   'data-dir': {
     section: etcd,
     type: 'string',
@@ -66,6 +70,17 @@ const flagTable = {
     type: 'duration',
     default: '5m0s',
     help: 'How long history is kept in etcd, at least. 0 leaves it to others to compact.',
+  },
+  'encryption-provider-config': {
+    section: etcd,
+    type: 'string',
+    help: 'An EncryptionConfiguration: which resources are encrypted in the database, how, and with which keys.',
+  },
+  'encryption-provider-config-automatic-reload': {
+    section: etcd,
+    type: 'boolean',
+    default: 'false',
+    help: 'Use --encryption-provider-config anew when the file changes.',
   },
   'event-ttl': { section: etcd, type: 'duration', default: '1h0m0s', help: 'How long events are kept.' },
   'storage-backend': { section: etcd, type: 'string', help: 'The one there is: etcd3.' },
@@ -551,11 +566,6 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   'legacy-service-account-token-clean-up-period',
   ...Object.keys(signingFlags),
 ])
-
-const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
-
-/** kube-apiserver's default of a flag that is not supported; undefined if it has no such flag. */
-export const upstreamDefault = (name: string): string | undefined => upstreamDefaults.get(name)
 
 export function helpText(gates: readonly string[]): string {
   const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)

@@ -15,6 +15,8 @@ export type Vitals = {
   /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
+  /** Those of KMS plugins and of further databases, if there are any. */
+  readonly others?: readonly HealthCheck[]
   /** How long the start may take before it fails /livez, and how long ago it began. */
   readonly livezGraceMs: number
   readonly upMs: () => number
@@ -86,6 +88,7 @@ export function createChecks({
   isFilled,
   isBootstrapped,
   isStopping,
+  others = [],
   livezGraceMs,
   upMs,
 }: Vitals): readonly HealthCheck[] {
@@ -94,6 +97,7 @@ export function createChecks({
     { name: 'log', fault: isFine },
     { name: 'etcd', fault: etcdFault },
     { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
+    ...others,
     { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
   ]
   const untilDone = (isDone: () => boolean): Pick<HealthCheck, 'fault' | 'livenessFault'> => ({

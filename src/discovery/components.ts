@@ -16,14 +16,18 @@ const programs = [
   { name: 'scheduler', port: 10_259 },
 ]
 
-/** The ComponentStatuses, sorted by name. All etcd servers of the flag get the same health, that of etcd as a whole. */
-export async function checkComponents(
-  etcdServers: readonly string[],
-  etcdFault: string | undefined,
-): Promise<readonly KubeObject[]> {
+/** An etcd and what is wrong with it. */
+export type EtcdHealth = { readonly servers: readonly string[]; readonly fault: string | undefined }
+
+/** The ComponentStatuses, sorted by name. All servers of an etcd get the same health, that of the whole. */
+export async function checkComponents(etcds: readonly EtcdHealth[]): Promise<readonly KubeObject[]> {
   const others = programs.map(async ({ name, port }) => statusOf(name, await probe(`127.0.0.1:${port}`)))
-  const health = etcdFault === undefined ? { isHealthy: true, message: 'ok' } : { isHealthy: false, error: etcdFault }
-  const stores = etcdServers.map((_, at) => statusOf(`etcd-${at}`, health))
+  const healths = etcds.flatMap(({ servers, fault }) =>
+    servers.map(
+      (): Health => (fault === undefined ? { isHealthy: true, message: 'ok' } : { isHealthy: false, error: fault }),
+    ),
+  )
+  const stores = healths.map((health, at) => statusOf(`etcd-${at}`, health))
   return [...stores, ...(await Promise.all(others))].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 

@@ -84,20 +84,20 @@ const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith
 
 const textType = 'text/plain; charset=utf-8'
 
-function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): ApiResponse {
+async function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): Promise<ApiResponse> {
   const checks = checksOf(endpoint, parts.checks)
   if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
-  const { isHealthy, text } = checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
+  const { isHealthy, text } = await checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
   if (!isHealthy) throw unhealthy(text)
   const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
 /** A client that may request a single check may see why it fails. */
-function singleCheck(name: string, checks: readonly HealthCheck[]): ApiResponse {
+async function singleCheck(name: string, checks: readonly HealthCheck[]): Promise<ApiResponse> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
-  const fault = check.fault()
+  const fault = await check.fault()
   if (fault !== undefined) throw unhealthy(`internal server error: ${fault}\n`)
   return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
 }

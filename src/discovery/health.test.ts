@@ -23,14 +23,14 @@ const cases: readonly [string, typeof good | typeof bad, string, boolean, string
   ],
 ]
 for (const [what, check, query, isHealthy, text] of cases) {
-  test(what, () => {
-    assert.deepEqual(checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
+  test(what, async () => {
+    assert.deepEqual(await checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
   })
 }
 
 const isDone = (): boolean => true
 
-test('what is not started yet fails /livez only after the grace period, and the others at once', () => {
+test('what is not started yet fails /livez only after the grace period, and the others at once', async () => {
   let upMs = 1000
   const checks = createChecks({
     etcdFault: () => undefined,
@@ -41,14 +41,14 @@ test('what is not started yet fails /livez only after the grace period, and the 
     livezGraceMs: 2000,
     upMs: () => upMs,
   })
-  const failing = (endpoint: Endpoint): boolean =>
-    !checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() }).isHealthy
-  assert.deepEqual([failing('livez'), failing('healthz'), failing('readyz')], [false, true, true])
+  const failing = async (endpoint: Endpoint): Promise<boolean> =>
+    !(await checkHealth(endpoint, checksOf(endpoint, checks), { query: new URLSearchParams() })).isHealthy
+  assert.deepEqual([await failing('livez'), await failing('healthz'), await failing('readyz')], [false, true, true])
   upMs = 2001
-  assert.ok(failing('livez'))
+  assert.ok(await failing('livez'))
 })
 
-test('only parts that are still to come are shown as excluded', () => {
+test('only parts that are still to come are shown as excluded', async () => {
   const checks = createChecks({
     etcdFault: () => undefined,
     isStarted: isDone,
@@ -58,7 +58,7 @@ test('only parts that are still to come are shown as excluded', () => {
     livezGraceMs: 0,
     upMs: () => 0,
   })
-  const { text } = checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
+  const { text } = await checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
   const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))
   // Priority and fairness, object counts and aggregation.
   assert.deepEqual(

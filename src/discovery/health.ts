@@ -5,9 +5,13 @@ export type Endpoint = 'healthz' | 'livez' | 'readyz'
 export type HealthCheck = {
   readonly name: string
   /** The reason if the check fails, else undefined. */
-  readonly fault: () => string | undefined
+  readonly fault: () => string | undefined | Promise<string | undefined>
   /** The check is for /readyz only: whether requests would succeed now. */
   readonly isForReadiness?: boolean
+  /** It is asked for by its name only, and does not count for the whole. */
+  readonly isSeparate?: boolean
+  /** Whether /livez has the check, too: a restart of the server could help. */
+  readonly isForLiveness?: boolean
   /** Instead of `fault`, for /livez: what is not started yet may still have time. */
   readonly livenessFault?: () => string | undefined
   /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
@@ -21,22 +25,28 @@ export type Health = { readonly isHealthy: boolean; readonly text: string }
 
 export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
   checks
-    .filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
+    .filter(
+      ({ isForReadiness = false, isForLiveness = true }) =>
+        (!isForReadiness || endpoint === 'readyz') && (isForLiveness || endpoint !== 'livez'),
+    )
     .map((check) => (endpoint === 'livez' ? { ...check, fault: check.livenessFault ?? check.fault } : check))
 
 /** Reasons are left out here: they are for those with access to the log. */
-export function checkHealth(
+export async function checkHealth(
   endpoint: Endpoint,
   checks: readonly HealthCheck[],
   { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
-): Health {
+): Promise<Health> {
   const excluded = new Set(query.getAll('exclude'))
-  const results = checks.map(({ name, fault, isAbsent = false }) => {
-    if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
-    const isOk = fault() === undefined
-    onChecked(endpoint, name, isOk)
-    return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
-  })
+  const checked = checks
+    .filter(({ isSeparate = false }) => !isSeparate)
+    .map(async ({ name, fault, isAbsent = false }) => {
+      if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
+      const isOk = (await fault()) === undefined
+      onChecked(endpoint, name, isOk)
+      return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
+    })
+  const results = await Promise.all(checked)
   const isHealthy = results.every(({ isOk }) => isOk)
   if (isHealthy && !query.has('verbose')) return { isHealthy, text: 'ok' }
   const unknown = [...excluded].map((name) => JSON.stringify(name)).join(',')

@@ -379,7 +379,7 @@ const filterSeries = (filters: Histogram): FilterSeries => ({
 
 /** Of `/api` and `/apis` upstream counts only the aggregated documents. */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
-  (path !== '/api' && path !== '/apis') || `${headers['content-type']}`.includes('g=apidiscovery.k8s.io')
+  (path !== '/api' && path !== '/apis') || String(headers['content-type']).includes('g=apidiscovery.k8s.io')
 
 const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
 

@@ -41,11 +41,24 @@ export class MeasuredEngine implements Engine {
       root,
       metrics,
       monotonicMs,
-    }: { readonly root: Key; readonly metrics: Metrics; readonly monotonicMs: () => number },
+      sharesMetricsOf,
+    }: {
+      readonly root: Key
+      readonly metrics: Metrics
+      readonly monotonicMs: () => number
+      /** Another engine whose requests are counted together with these. */
+      readonly sharesMetricsOf?: MeasuredEngine | undefined
+    },
   ) {
     this.#engine = engine
     this.#root = root
     this.#monotonicMs = monotonicMs
+    if (sharesMetricsOf !== undefined) {
+      this.#seconds = sharesMetricsOf.#seconds
+      this.#total = sharesMetricsOf.#total
+      this.#errors = sharesMetricsOf.#errors
+      return
+    }
     const labels = ['operation', 'type']
     const seconds = { name: 'etcd_request_duration_seconds', help: 'Time to an answer of etcd.', labels }
     this.#seconds = metrics.histogram(seconds, secondsBounds)

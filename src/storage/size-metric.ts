@@ -3,7 +3,7 @@ import type { Metrics } from '../lib/metrics.ts'
 
 export function addStorageSize(
   metrics: Metrics,
-  readSize: (signal: AbortSignal) => Promise<number>,
+  readSizes: readonly ((signal: AbortSignal) => Promise<number>)[],
 ): (signal: AbortSignal) => Promise<void> {
   const size = metrics.gauge({
     name: 'apiserver_storage_size_bytes',
@@ -12,9 +12,12 @@ export function addStorageSize(
     labels: ['storage_cluster_id'],
   })
   return async (signal) => {
-    size.with(CLUSTER_ID).value = await readSize(signal)
+    const ends = await Promise.allSettled(
+      readSizes.map(async (read, at) => {
+        // Upstream numbers the clusters.
+        size.with(`etcd-${at}`).value = await read(signal)
+      }),
+    )
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 }
-
-/** Upstream numbers the clusters; here there is one. */
-const CLUSTER_ID = 'etcd-0'

@@ -2,14 +2,19 @@
  * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists as it was, and the other way round.
  * Prints what differs and exits 1 if anything does.
  *
- *   node test/clients/swap.ts [--gates]    with all versions and gates of fields on, on both
+ *   node test/clients/swap.ts [--gates]         with all versions and gates of fields on, on both
+ *   node test/clients/swap.ts --encryption=all  with all values encrypted, by each provider in turn; or by one, as aesgcm
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { isRecord } from '../compat/json.ts'
 import { loadSetUps, setUpOf } from '../compat/set-ups.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { KmsPluginServer } from '../harness/kms-plugin.ts'
 import { startReference } from '../harness/reference.ts'
 import { SoakClient } from '../soak/client.ts'
 import { createSet, customServed, type Fields, listAll, type Listed, type ObjectSet } from './every-kind.ts'
@@ -24,23 +29,51 @@ const setUps = await loadSetUps()
 const hasGates = process.argv.includes('--gates')
 const gates = hasGates ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(setUps, name).flags) : []
 
+const providers = ['aescbc', 'aesgcm', 'secretbox', 'kms-v1', 'kms-v2'] as const
+const encryption = process.argv.find((word) => word.startsWith('--encryption='))?.slice('--encryption='.length)
+const folder = mkdtempSync(join(tmpdir(), 'keelson-swap-'))
+
 async function main(): Promise<void> {
   let faults = 0
-  for (const form of forms) {
-    console.log(`stored as ${form}`)
-    for (const fault of await swap(form)) {
-      console.log(`  ${fault}`)
-      faults++
-    }
+  const show = (told: readonly string[]): void => {
+    for (const fault of told) console.log(`  ${fault}`)
+    faults += told.length
   }
+  for (const provider of providers.filter((name) => encryption === name || encryption === 'all')) {
+    console.log(`encrypted by ${provider}`)
+    show(await swapEncrypted(provider))
+  }
+  for (const form of encryption === undefined ? forms : []) {
+    console.log(`stored as ${form}`)
+    show(await swap(form, gates))
+  }
+  rmSync(folder, { recursive: true })
   if (faults > 0) process.exitCode = 1
 }
 
-async function swap(form: string): Promise<readonly string[]> {
+/** Both servers refuse what is not encrypted, so that nothing passes by in plain text. */
+async function swapEncrypted(provider: (typeof providers)[number]): Promise<readonly string[]> {
+  await using plugin = new KmsPluginServer(join(folder, 'kms.sock'))
+  await plugin.start()
+  const [kind, apiVersion] = provider.split('-')
+  const keys = [{ name: 'swap', secret: Buffer.alloc(32, 'swap').toString('base64') }]
+  const one =
+    kind === 'kms' ? { kms: { apiVersion, name: 'swap', endpoint: plugin.endpoint } } : { [provider]: { keys } }
+  const path = join(folder, `${provider}.json`)
+  const resources = [{ resources: ['*.*'], providers: [one] }]
+  writeFileSync(
+    path,
+    JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }),
+  )
+  const gate = provider === 'kms-v1' ? ['--feature-gates=KMSv1=true'] : []
+  return await swap('application/vnd.kubernetes.protobuf', [`--encryption-provider-config=${path}`, ...gate])
+}
+
+async function swap(form: string, flags: readonly string[]): Promise<readonly string[]> {
   await using etcd = await startEtcd()
   const keelson = (): Promise<ApiServerProcess> =>
-    startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`, ...gates] })
-  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl, args: gates })
+    startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`, ...flags] })
+  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl, args: flags })
   const written = await during(keelson, (client) => write(client, first))
   const taken = await during(reference, async (client) => {
     await customServed(client, first)

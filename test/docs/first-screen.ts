@@ -96,7 +96,9 @@ function prepare(dir: string): { readonly checkout: string; readonly env: NodeJS
     chownSync(dir, USER_ID, USER_ID)
   }
   // How this machine reaches the registry, if it says so.
-  const network = Object.entries(process.env).filter(([name]) => /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name))
+  const network = Object.entries(process.env).filter(([name]) =>
+    /^(?:NODE_EXTRA_CA_CERTS|(?:https?|no)_proxy)$/i.test(name),
+  )
   const own = { HOME: join(dir, 'home'), PATH: path, TMPDIR: dirname(checkout) }
   return { checkout, env: { ...Object.fromEntries(network), ...own } }
 }

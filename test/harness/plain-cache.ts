@@ -45,19 +45,19 @@ export class PlainCache implements AsyncDisposable {
   readonly cache: Cache
 
   constructor(endpoints: readonly string[], options: Partial<CacheOptions> & { readonly log?: Log } = {}) {
-    const { clock = systemClock, log = silent } = options
+    const { clock = systemClock, log = silent, transformer = identity } = options
     this.client = new EtcdClient({ endpoints, clock, log })
     this.engine = new EtcdEngine(this.client)
     const leases = new Leases((ttlSeconds, call) => this.engine.grantLease(ttlSeconds, call), clock)
-    this.store = new Store(this.engine, { transformer: identity, leases })
+    this.store = new Store(this.engine, { transformer, leases })
     this.cache = new Cache({
       engine: this.engine,
       store: this.store,
-      transformer: identity,
       root,
       clock,
       log,
       ...options,
+      transformer,
     })
   }
 

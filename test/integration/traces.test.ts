@@ -83,7 +83,7 @@ test('a create is traced down to etcd, below the span of its client', async () =
 })
 
 test('who is not privileged cannot have a request traced, and neither can nobody', async () => {
-  const before = receiver.spans.length
+  const earlier = receiver.spans.length
   const { id, traceparent } = newTrace()
   await client.call({ path: secrets, headers: { traceparent }, token: 'bob-token' })
   await client.call({ path: secrets })
@@ -91,7 +91,7 @@ test('who is not privileged cannot have a request traced, and neither can nobody
   await client.call({ path: `${secrets}/none`, headers: { traceparent: lastParent } })
   await spansOf(last)
   assert.equal(receiver.spans.filter(({ traceId }) => traceId === id).length, 0)
-  assert.ok(receiver.spans.slice(before).every(({ traceId }) => traceId === last))
+  assert.ok(receiver.spans.slice(earlier).every(({ traceId }) => traceId === last))
 })
 
 test('webhooks are part of the trace, and are told which one it is', async () => {

@@ -60,7 +60,7 @@ const apiserverRows: readonly Row[] = [
   },
   {
     apiVersion: 'apiserver.config.k8s.io/v1',
-    packageName: '',
+    packageName: 'apiserver/v1',
     hub: 'apiserver',
     kinds: ['EncryptionConfiguration'],
   },
@@ -81,6 +81,17 @@ const apiserverRows: readonly Row[] = [
     packageName: '',
     hub: 'apiserver',
     kinds: ['EgressSelectorConfiguration'],
+  },
+]
+
+/** The kinds of files that were written before there was a group. */
+const oldEncryptionRows: readonly Row[] = [
+  {
+    apiVersion: 'v1',
+    packageName: 'apiserver/v1',
+    hub: 'apiserver',
+    hubKind: 'EncryptionConfiguration',
+    kinds: ['EncryptionConfig'],
   },
 ]
 
@@ -165,6 +176,10 @@ export const podNodeSelectorType = (): Struct => catalogue.struct('admission/pod
 export const abacScheme = schemeOf('pkg/apis/abac/register.go:33', abacRows)
 export const authenticationScheme = schemeOf('pkg/kubeapiserver/options/authentication.go:852', apiserverRows)
 export const authorizationScheme = schemeOf('k8s.io/apiserver/pkg/apis/apiserver/load/load.go:32', apiserverRows)
+export const encryptionScheme = schemeOf('k8s.io/apiserver/pkg/server/options/encryptionconfig/config.go:142', [
+  ...apiserverRows.filter(({ apiVersion }) => apiVersion === 'apiserver.config.k8s.io/v1'),
+  ...oldEncryptionRows,
+])
 export const tracingScheme = schemeOf('k8s.io/apiserver/pkg/server/options/tracing.go:49', apiserverRows)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
 export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)

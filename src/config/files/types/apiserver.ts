@@ -1,7 +1,7 @@
 /**
- * The types of AuthenticationConfiguration, AuthorizationConfiguration and TracingConfiguration, by version. Syntax: schema/read-types.ts. They have no protobuf
- * form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's, to tell an empty string, which is invalid,
- * from an absent field.
+ * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration and TracingConfiguration, by version. Syntax:
+ * schema/read-types.ts. They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's,
+ * to tell an empty string, which is invalid, from an absent field.
  */
 
 const authentication = `
@@ -90,6 +90,47 @@ WebhookMatchCondition
   expression! string -
 `
 
+/** EncryptionConfig is the kind of v1, with which files were written before there was a group. */
+const encryption = `
+EncryptionConfiguration
+  ...meta.TypeMeta
+  resources! []ResourceConfiguration -
+
+EncryptionConfig
+  ...meta.TypeMeta
+  resources! []ResourceConfiguration -
+
+ResourceConfiguration
+  resources! []string -
+  providers! []ProviderConfiguration -
+
+ProviderConfiguration
+  aesgcm *AESConfiguration -
+  aescbc *AESConfiguration -
+  secretbox *SecretboxConfiguration -
+  identity *IdentityConfiguration -
+  kms *KMSConfiguration -
+
+AESConfiguration
+  keys! []Key -
+
+SecretboxConfiguration
+  keys! []Key -
+
+IdentityConfiguration
+
+Key
+  name! string -
+  secret! string -
+
+KMSConfiguration
+  apiVersion string -
+  name! string -
+  cachesize *int32 -
+  endpoint! string -
+  timeout *meta.Duration -
+`
+
 const tracing = `
 TracingConfiguration
   ...meta.TypeMeta
@@ -103,4 +144,4 @@ ${authentication}${authorization}${tracing}
 package apiserver/v1beta1
 ${authentication}${authorization}${tracing}
 package apiserver/v1
-${authorization}`
+${authorization}${encryption}`

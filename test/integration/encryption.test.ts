@@ -1,0 +1,313 @@
+/** Servers with encryption at rest on a real etcd: what they store, how they move from key to key, and what happens without the plugin. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { EtcdClient } from '../../src/etcd/client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
+import { rangeOf } from '../../src/storage/keys.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { KmsPluginServer } from '../harness/kms-plugin.ts'
+import { until } from '../harness/until.ts'
+import { type Client, clients, startOn, type TestServer } from './support.ts'
+
+const run = promisify(execFile)
+const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
+const folder = mkdtempSync(join(tmpdir(), 'keelson-encryption-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+type Provider = { readonly [kind: string]: object }
+
+let files = 0
+const at = (name: string): string => join(folder, `${++files}-${name}`)
+
+const keys = (...names: readonly string[]): object => ({
+  keys: names.map((name) => ({ name, secret: Buffer.alloc(32, name).toString('base64') })),
+})
+const configOf = (resources: readonly string[], ...providers: readonly Provider[]): string =>
+  JSON.stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources, providers }],
+  })
+
+/** The path of the file. */
+function write(config: string, path = at('config.yaml')): string {
+  writeFileSync(path, config)
+  return path
+}
+
+const engineOf = (server: { readonly clientUrl: string }): EtcdEngine =>
+  new EtcdEngine(
+    new EtcdClient({ endpoints: [server.clientUrl], tls: undefined, clock: systemClock, log: () => undefined }),
+  )
+
+type Etcd = Awaited<ReturnType<typeof startEtcd>>
+
+async function storedIn(etcd: Etcd, prefix = '/registry/'): Promise<Map<string, { text: string; revision: number }>> {
+  await using engine = engineOf(etcd)
+  const { values } = await engine.range(rangeOf(prefix))
+  return new Map(values.map(({ key, value, revision }) => [key, { text: value.toString('latin1'), revision }]))
+}
+
+const prefixOf = (text: string | undefined): string => /^k8s:enc:\w+:v\d:[^:]*:/.exec(text ?? '')?.[0] ?? 'plain'
+
+const secrets = '/api/v1/namespaces/default/secrets'
+const hidden = 'nobody is to see this'
+const secret = (name: string, text = hidden) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name },
+  stringData: { text },
+})
+
+async function call(client: Client, method: string, path: string, body?: unknown) {
+  const answer = await client.call({ method, path, body })
+  return { status: answer.status, body: JSON.parse(answer.text) }
+}
+
+/** Writes an object as it is. */
+async function putUnchanged(client: Client, name: string): Promise<number> {
+  const { body } = await call(client, 'GET', `${secrets}/${name}`)
+  const { status } = await call(client, 'PUT', `${secrets}/${name}`, body)
+  assert.equal(status, 200)
+  return Number(body.metadata.resourceVersion)
+}
+
+async function during(
+  etcd: Etcd,
+  args: readonly string[],
+  act: (client: Client, server: TestServer) => Promise<void>,
+): Promise<void> {
+  await using server = await startOn(etcd, args)
+  await using client = clients['HTTP/2']?.(server.url)
+  assert.ok(client !== undefined)
+  await act(client, server)
+}
+
+const withConfig = (path: string): readonly string[] => [`--encryption-provider-config=${path}`]
+
+test('from plain to one key, to another, to another provider, and back', async () => {
+  await using etcd = await startEtcd()
+  const [a, b] = ['/registry/secrets/default/a', '/registry/secrets/default/b']
+  const stored = async (key: string): Promise<string> => prefixOf((await storedIn(etcd, key)).get(key)?.text)
+  await during(etcd, [], async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+    assert.equal(await stored(a), 'plain')
+  })
+  const first = write(configOf(['secrets'], { aesgcm: keys('k1') }, { identity: {} }))
+  await during(etcd, withConfig(first), async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
+    assert.equal(await stored(b), 'k8s:enc:aesgcm:v1:k1:')
+    assert.equal(await stored(a), 'plain')
+    await putUnchanged(client, 'a')
+    assert.equal(await stored(a), 'k8s:enc:aesgcm:v1:k1:', 'an update without a change writes it again')
+    const before = (await storedIn(etcd, b)).get(b)?.revision
+    await putUnchanged(client, 'b')
+    assert.equal((await storedIn(etcd, b)).get(b)?.revision, before, 'what is current is not written again')
+    const { body } = await call(client, 'GET', secrets)
+    assert.deepEqual(
+      body.items.map((item: { data: { text: string } }) => Buffer.from(item.data.text, 'base64').toString()),
+      [hidden, hidden],
+    )
+  })
+  const second = write(configOf(['secrets'], { secretbox: keys('k2') }, { aesgcm: keys('k3', 'k1') }))
+  await during(etcd, withConfig(second), async (client) => {
+    await putUnchanged(client, 'a')
+    assert.equal(await stored(a), 'k8s:enc:secretbox:v1:k2:')
+    const patch = {
+      method: 'PATCH',
+      path: `${secrets}/b`,
+      body: {},
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }
+    assert.equal((await client.call(patch)).status, 200)
+    assert.equal(await stored(b), 'k8s:enc:secretbox:v1:k2:', 'a patch without a change, too')
+  })
+  const third = write(configOf(['secrets'], { identity: {} }, { secretbox: keys('k2') }))
+  const { stdout } = await run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(third)])
+  assert.match(stdout, /^rewrote 2 of \d+ values\n$/)
+  assert.equal(await stored(a), 'plain')
+  await during(etcd, [], async (client) => {
+    const { body } = await call(client, 'GET', `${secrets}/b`)
+    assert.equal(Buffer.from(body.data.text, 'base64').toString(), hidden)
+  })
+})
+
+test('everything is encrypted, but for the records of the server', async () => {
+  await using etcd = await startEtcd()
+  const path = write(configOf(['*.*'], { aescbc: keys('all') }, { identity: {} }))
+  await during(etcd, withConfig(path), async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+    assert.equal((await call(client, 'GET', '/apis/apps/v1/deployments')).status, 200)
+    const folders = new Map<string, Set<string>>()
+    for (const [key, { text }] of await storedIn(etcd)) {
+      const name = key.split('/')[2] ?? ''
+      folders.set(name, (folders.get(name) ?? new Set()).add(prefixOf(text)))
+    }
+    for (const [name, prefixes] of folders) {
+      const isRecord = name === 'ranges' || name === 'masterleases'
+      assert.deepEqual([...prefixes], [isRecord ? 'plain' : 'k8s:enc:aescbc:v1:all:'], name)
+    }
+    assert.ok(folders.size > 15)
+  })
+  const rewritten = write(configOf(['*.*'], { aesgcm: keys('next') }, { aescbc: keys('all') }))
+  const { stdout } = await run(program, [
+    'store',
+    'rewrite',
+    `--etcd-servers=${etcd.clientUrl}`,
+    ...withConfig(rewritten),
+  ])
+  const [, done = ''] = /^rewrote (\d+) of \d+ values\n$/.exec(stdout) ?? []
+  assert.ok(Number(done) > 100, stdout)
+  const again = await run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(rewritten)])
+  assert.match(again.stdout, /^rewrote 0 of /, 'nothing is left to do')
+  const wrong = write(configOf(['*.*'], { aesgcm: keys('other') }, { identity: {} }))
+  await assert.rejects(
+    run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(wrong)]),
+    /cannot be read: add the key or the provider that wrote them to the file\n {2}\/registry\//,
+  )
+})
+
+test('a plugin is killed and its key replaced while objects are written', async () => {
+  await using etcd = await startEtcd()
+  await using plugin = new KmsPluginServer(at('kms.sock'))
+  await plugin.start()
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const path = write(configOf(['secrets', 'configmaps'], kms, { identity: {} }))
+  await during(etcd, withConfig(path), async (client) => {
+    const answers: number[] = []
+    const writing = async (from: number): Promise<void> => {
+      for (let n = from; n < from + 40; n++) {
+        answers.push((await call(client, 'POST', secrets, secret(`s-${n}`))).status)
+        answers.push((await call(client, 'GET', `${secrets}/s-${n}`)).status)
+      }
+    }
+    await writing(0)
+    await plugin.stop()
+    await writing(100)
+    plugin.keyId = 'key-2'
+    await plugin.start()
+    await writing(200)
+    assert.deepEqual([...new Set(answers)], [201, 200])
+    const stored = await storedIn(etcd, '/registry/secrets/')
+    assert.equal(stored.size, 120)
+    for (const { text } of stored.values()) {
+      assert.equal(prefixOf(text), 'k8s:enc:kms:v2:plugin:')
+      assert.ok(!text.includes(hidden) && !text.includes('s-1'))
+    }
+    await until(
+      async () => (await client.call({ path: '/healthz/kms-providers' })).status === 200,
+      'the plugin is there again',
+    )
+    assert.equal((await client.call({ path: '/livez/kms-providers' })).status, 404)
+  })
+  // Another server has another seed, and asks the plugin for that of the first one.
+  await during(etcd, withConfig(path), async (client) => {
+    const { status, body } = await call(client, 'GET', secrets)
+    assert.equal(status, 200)
+    assert.equal(body.items.length, 120)
+    const metrics = (await client.call({ path: '/metrics' })).text
+    assert.match(
+      metrics,
+      /apiserver_envelope_encryption_kms_operations_latency_seconds_count\{grpc_status_code="OK",method_name="\/v2.KeyManagementService\/Decrypt",provider_name="plugin"\} 1\n/,
+    )
+    assert.match(
+      metrics,
+      /apiserver_storage_transformation_operations_total\{resource="secrets",status="OK",transformation_type="from_storage",transformer_prefix="k8s:enc:kms:v2:plugin:"\} \d+/,
+    )
+  })
+})
+
+test('two servers see the writes of each other, in order, also those whose seed a plugin has to be asked for', async () => {
+  await using etcd = await startEtcd()
+  await using plugin = new KmsPluginServer(at('kms.sock'))
+  await plugin.start()
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
+  const path = write(configOf(['secrets'], kms, { identity: {} }))
+  await during(etcd, withConfig(path), async (one) => {
+    const { body } = await call(one, 'GET', secrets)
+    const lines = one.lines({ path: `${secrets}?watch=true&resourceVersion=${body.metadata.resourceVersion}` })
+    await during(etcd, withConfig(path), async (other) => {
+      const paused = Promise.withResolvers<void>()
+      plugin.pause = paused.promise
+      for (const name of ['a', 'b', 'c']) assert.equal((await call(other, 'POST', secrets, secret(name))).status, 201)
+      setImmediate(paused.resolve)
+      const seen: string[] = []
+      for await (const line of lines) {
+        const { type, object } = JSON.parse(line)
+        seen.push(`${type} ${object.metadata.name}`)
+        if (seen.length === 3) break
+      }
+      assert.deepEqual(seen, ['ADDED a', 'ADDED b', 'ADDED c'])
+      assert.equal((await call(one, 'GET', secrets)).body.items.length, 3)
+    })
+  })
+})
+
+test('without the plugin a server starts, tells why it cannot read, and recovers', async () => {
+  await using etcd = await startEtcd()
+  await using plugin = new KmsPluginServer(at('kms.sock'))
+  await plugin.start()
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '1s' } }
+  const path = write(configOf(['secrets'], kms))
+  await during(etcd, withConfig(path), async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+  })
+  await plugin.stop()
+  await during(etcd, withConfig(path), async (client) => {
+    for (const [method, where, status, message] of [
+      ['GET', `${secrets}/a`, 500, 'Internal error occurred: got unexpected nil transformer'],
+      ['POST', secrets, 500, 'Internal error occurred: got unexpected nil transformer'],
+      [
+        'GET',
+        secrets,
+        429,
+        'storage is (re)initializing: failed to list *core.Secret: unable to transform key "/registry/secrets/default/a": got unexpected nil transformer',
+      ],
+    ] as const) {
+      const answer = await call(client, method, where, method === 'POST' ? secret('b') : undefined)
+      assert.equal(answer.body.message, message)
+      assert.equal(answer.status, status)
+    }
+    const health = await client.call({ path: '/readyz/kms-providers' })
+    assert.equal(health.status, 500)
+    assert.match(health.text, /^internal server error: kms-provider-0: rpc error: code = /)
+    assert.equal((await client.call({ path: '/livez' })).status, 200)
+    await plugin.start()
+    // Asked for health, the server asks the plugin again after some seconds.
+    await until(
+      async () => (await client.call({ path: '/readyz/kms-providers' })).status === 200,
+      'the server asks the plugin again',
+    )
+    await until(async () => (await client.call({ path: secrets })).status === 200, 'the list can be read')
+    assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
+  })
+})
+
+test('a file that changes is used without a restart', async () => {
+  await using etcd = await startEtcd()
+  const path = write(configOf(['secrets'], { aesgcm: keys('k1') }, { identity: {} }))
+  const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
+  await during(etcd, args, async (client, { complaints }) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+    assert.equal((await client.call({ path: '/healthz/kms-providers' })).text, 'ok', 'there is none, and that is fine')
+    write(configOf(['secrets'], { aesgcm: keys('k2', 'k1') }), path)
+    const key = '/registry/secrets/default/a'
+    await until(async () => {
+      await putUnchanged(client, 'a')
+      return prefixOf((await storedIn(etcd, key)).get(key)?.text) === 'k8s:enc:aesgcm:v1:k2:'
+    }, 'the new key is used')
+    write('nonsense', path)
+    await until(
+      async () => complaints.some((text) => text.includes('failed to load encryption config')),
+      'the fault is told',
+    )
+    assert.ok(!complaints.some((text) => text.includes(Buffer.alloc(32, 'k2').toString('base64'))))
+    assert.equal((await call(client, 'GET', `${secrets}/a`)).status, 200)
+  })
+})

@@ -1,0 +1,136 @@
+/** A server on two etcds, one of them for Events alone: what each has, and what happens when one is away. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EtcdClient } from '../../src/etcd/client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silent } from '../../src/lib/log.ts'
+import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
+import { compactionMarker, rangeOf, rangeOfKey } from '../../src/storage/keys.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { until } from '../harness/until.ts'
+import { type Client, clients, startOn } from './support.ts'
+
+type Etcd = Awaited<ReturnType<typeof startEtcd>>
+
+const engineOf = ({ clientUrl }: Etcd): EtcdEngine =>
+  new EtcdEngine(new EtcdClient({ endpoints: [clientUrl], clock: systemClock, log: silent }))
+
+async function countIn(etcd: Etcd, prefix: string): Promise<number> {
+  await using engine = engineOf(etcd)
+  return (await engine.range({ ...rangeOf(prefix), countOnly: true })).count
+}
+
+const events = '/api/v1/namespaces/default/events'
+const maps = '/api/v1/namespaces/default/configmaps'
+const event = (name: string) => ({
+  kind: 'Event',
+  apiVersion: 'v1',
+  metadata: { name },
+  involvedObject: { kind: 'Pod', namespace: 'default', name: 'a' },
+  reason: 'Test',
+})
+const map = (name: string) => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } })
+
+async function call(client: Client, method: string, path: string, body?: unknown) {
+  const { status, text } = await client.call({ method, path, body })
+  return { status, body: JSON.parse(text) }
+}
+
+const clientOf = (url: string): Client => {
+  const client = clients['HTTP/2']?.(url)
+  assert.ok(client !== undefined)
+  return client
+}
+
+const versionOf = (body: { readonly metadata: { readonly resourceVersion: string } }): number =>
+  Number(body.metadata.resourceVersion)
+
+test('each etcd has its resources, its revisions and its compaction', async () => {
+  await using main = await startEtcd()
+  await using other = await startEtcd()
+  const flags = [`--etcd-servers-overrides=/events#${other.clientUrl}`, '--etcd-compaction-interval=1s']
+  await using server = await startOn(main, flags)
+  await using client = clientOf(server.url)
+  for (let n = 0; n < 5; n++) assert.equal((await call(client, 'POST', events, event(`e-${n}`))).status, 201)
+  assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
+  assert.equal(await countIn(main, '/registry/events/'), 0)
+  assert.equal(await countIn(other, '/registry/'), 5)
+  // The other etcd is new: its revisions are far below those of the first one, which has the objects of a new cluster.
+  const listed = await call(client, 'GET', events)
+  assert.equal(listed.body.items.length, 5)
+  assert.ok(versionOf(listed.body) < 50 && versionOf((await call(client, 'GET', maps)).body) > 50)
+  const grouped = await call(client, 'GET', '/apis/events.k8s.io/v1/namespaces/default/events')
+  assert.equal(grouped.body.items.length, 5, 'Events of the other group are the same')
+  const watching = client.lines({ path: `${events}?watch=true&resourceVersion=${versionOf(listed.body)}` })
+  assert.equal((await call(client, 'POST', maps, map('m2'))).status, 201)
+  assert.equal((await call(client, 'POST', events, event('seen'))).status, 201)
+  for await (const line of watching) {
+    const { type, object } = JSON.parse(line)
+    assert.deepEqual([type, object.metadata.name], ['ADDED', 'seen'])
+    break
+  }
+  for (const etcd of [main, other]) {
+    await until(async () => {
+      await using engine = engineOf(etcd)
+      return (await engine.range(rangeOfKey(compactionMarker))).count === 1
+    }, 'it is compacted')
+  }
+  const components = await call(client, 'GET', '/api/v1/componentstatuses')
+  const health = components.body.items
+    .filter(({ metadata }: { metadata: { name: string } }) => metadata.name.startsWith('etcd-'))
+    .map(
+      (one: { metadata: { name: string }; conditions: [{ status: string }] }) =>
+        `${one.metadata.name} ${one.conditions[0].status}`,
+    )
+  assert.deepEqual(health, ['etcd-0 True', 'etcd-1 True'])
+})
+
+test('without one etcd the resources of the other are served', async () => {
+  await using main = await startEtcd()
+  await using other = await startEtcd()
+  await using server = await startOn(main, [
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+    '--request-timeout=5s',
+  ])
+  await using client = clientOf(server.url)
+  assert.equal((await call(client, 'POST', events, event('before'))).status, 201)
+  other.pause()
+  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 500, 'it is noticed')
+  assert.equal((await client.call({ path: '/readyz' })).status, 200)
+  assert.equal((await call(client, 'POST', maps, map('meanwhile'))).status, 201)
+  assert.equal((await call(client, 'GET', maps)).body.items.length, 1)
+  const failed = await call(client, 'POST', events, event('lost'))
+  assert.ok(failed.status >= 500, `${failed.status}`)
+  assert.ok((await call(client, 'GET', events)).status >= 500, 'nothing stale is served')
+  other.resume()
+  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200, 'it is back')
+  await until(async () => (await call(client, 'GET', events)).status === 200, 'Events are served again')
+  assert.equal((await call(client, 'POST', events, event('after'))).status, 201)
+})
+
+test('an etcd that is away at the start is used when it comes', async () => {
+  await using main = await startEtcd()
+  await using other = await startEtcd()
+  other.pause()
+  await using server = await startOn(main, [
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+    '--request-timeout=5s',
+  ])
+  await using client = clientOf(server.url)
+  assert.equal((await call(client, 'POST', maps, map('m'))).status, 201)
+  assert.ok((await call(client, 'GET', events)).status >= 500)
+  other.resume()
+  await until(
+    async () => (await call(client, 'POST', events, event(`e-${Date.now()}`))).status === 201,
+    'Events are written',
+  )
+  await until(async () => (await call(client, 'GET', events)).status === 200, 'Events are listed')
+  await until(async () => (await client.call({ path: '/healthz/etcd-override-0' })).status === 200, 'it is well')
+  const { body } = await call(client, 'GET', events)
+  const watching = client.lines({ path: `${events}?watch=true&resourceVersion=${body.metadata.resourceVersion}` })
+  assert.equal((await call(client, 'POST', events, event('seen'))).status, 201)
+  for await (const line of watching) {
+    assert.equal(JSON.parse(line).object.metadata.name, 'seen')
+    break
+  }
+})
