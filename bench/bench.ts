@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, nodes, scale, access, admission, start (of the packed package), testing, encryption; all but these six when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption; all but the last eight when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -26,14 +26,17 @@ import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
+import { benchFlow } from './flow/seats.ts'
 import { benchServe } from './engine/serve.ts'
 import { benchNodes } from './nodes/graph.ts'
 import { benchRoles } from './rbac/decisions.ts'
 import { benchRegistry } from './registry/validate.ts'
 import { benchAccess } from './server/access.ts'
+import { benchBully } from './server/bully.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { benchStart } from './server/start.ts'
+import { benchStores } from './server/stores.ts'
 import { benchTesting } from './testing/clusters.ts'
 import { describeFigure, type Figure, isMet, type KeptRun } from './figure.ts'
 import { plot } from './plot.ts'
@@ -49,17 +52,29 @@ const benches: Readonly<Record<string, Bench>> = {
   registry: async () => benchRegistry(),
   cel: async () => benchRules(),
   rbac: async () => benchRoles(),
+  flow: async () => benchFlow(),
   nodes: async () => benchNodes(),
   scale: benchScale,
+  bully: () => benchBully({ reference: false }),
   access: () => benchAccess({ runs: Number(values.runs) }),
   admission: () => benchAdmission({ runs: Number(values.runs), reference: false }),
   start: () => benchStart({ runs: Number(values.runs) }),
+  stores: () => benchStores({ runs: Number(values.runs) }),
   testing: async () => benchTesting(),
   encryption: benchEncryption,
 }
 
 /** They take minutes. */
-const onRequest: ReadonlySet<string> = new Set(['scale', 'access', 'admission', 'start', 'testing', 'encryption'])
+const onRequest: ReadonlySet<string> = new Set([
+  'scale',
+  'bully',
+  'access',
+  'admission',
+  'start',
+  'stores',
+  'testing',
+  'encryption',
+])
 
 const { values } = parseArgs({
   options: {
@@ -125,7 +140,8 @@ async function* parts(): AsyncGenerator<readonly Figure[]> {
 async function* reference(): AsyncGenerator<readonly Figure[]> {
   if (only?.includes('cluster')) yield await benchCluster({ ...size, reference: true })
   if (only?.includes('admission')) yield await benchAdmission({ runs: Number(values.runs), reference: true })
-  const loads = only?.filter((name) => name !== 'cluster' && name !== 'admission')
+  if (only?.includes('bully')) yield await benchBully({ reference: true })
+  const loads = only?.filter((name) => name !== 'cluster' && name !== 'admission' && name !== 'bully')
   if (loads?.length === 0) return
   yield await benchAgainstReference({ runs: Number(values.runs), ...(loads === undefined ? {} : { only: loads }) })
 }

@@ -22,15 +22,38 @@ const request: ApiRequest = {
   remoteAddress: '',
   peerCertificate: () => undefined,
 }
-const resource = builtInResources({ allowsPrivileged: false, storedAs: 'json', ipFamily: 'IPv4', gates: defaultGates, isServed: () => true, now: () => '' }).find(({ plural }) => plural === 'pods')
+const resource = builtInResources({
+  allowsPrivileged: false,
+  storedAs: 'json',
+  ipFamily: 'IPv4',
+  gates: defaultGates,
+  isServed: () => true,
+  now: () => '',
+}).find(({ plural }) => plural === 'pods')
 if (resource === undefined) throw new Error('pods are served')
 const monotonicMs = (): number => performance.now()
 const metrics = new RequestMetrics(new Metrics(), { monotonicMs })
 const info = requestInfo(request)
-const context = new RequestContext({ auditId: '', info, timeoutMs: 1000, clientSignal: () => request.signal, monotonicMs })
+const context = new RequestContext({
+  auditId: '',
+  info,
+  timeoutMs: 1000,
+  clientSignal: () => request.signal,
+  monotonicMs,
+})
 const user = { name: 'a', uid: '', groups: [] }
 context.identify(user)
-const passed = { kind: 'resource', resource, verb: 'get', namespace: 'default', name: 'a', subresource: '', user, context, http: request } as const
+const passed = {
+  kind: 'resource',
+  resource,
+  verb: 'get',
+  namespace: 'default',
+  name: 'a',
+  subresource: '',
+  user,
+  context,
+  http: request,
+} as const
 const response: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(1000) }
 
 function round(): void {

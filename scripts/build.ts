@@ -6,14 +6,16 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
+import { firstObjectsName } from '../src/testing/first-objects.ts'
+import { createFirstObjects } from './first-objects.ts'
 
 const root = join(import.meta.dirname, '..')
 const entry = 'main'
 
 /** What runs in threads or processes of its own is loaded by name from the folder of whoever starts it. */
-const workers = {
+export const workers = {
   'etcd-stand-in': 'assets/etcd-stand-in.ts',
   'yaml-worker': 'codec/yaml-worker.ts',
   'decode-worker': 'config/files/decode-worker.ts',
@@ -67,8 +69,11 @@ const options = {
 
 const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`
 
+/** The entry of the single executable (scripts/binary.ts). */
+export const executableEntry = 'executable.cjs'
+
 /** Types take longer than all else, and nothing that runs needs them. */
-export async function buildPackage(outdir: string, { hasTypes = false } = {}): Promise<void> {
+export async function buildPackage(outdir: string, { hasTypes = false, hasExecutable = false } = {}): Promise<void> {
   const isOther = existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, `${entry}.cjs`))
   if (isOther) throw new Error(`${outdir} has other things in it, which a build would remove: name an empty folder`)
   const program = await build({
@@ -86,7 +91,11 @@ export async function buildPackage(outdir: string, { hasTypes = false } = {}): P
     .slice(0, 16)
   const others = await build({
     ...options,
-    entryPoints: inSource({ ...workers, [entry]: 'packaged-main.ts', testing: 'testing/index.ts' }),
+    entryPoints: inSource({
+      ...workers,
+      [entry]: 'packaged-main.ts',
+      ...(hasExecutable ? { [parse(executableEntry).name]: 'sea-main.ts' } : { testing: 'testing/index.ts' }),
+    }),
     outdir,
     define: { ...options.define, PROGRAM_ID: JSON.stringify(id) },
     banner: { js: start },
@@ -95,6 +104,7 @@ export async function buildPackage(outdir: string, { hasTypes = false } = {}): P
   const types = hasTypes ? declarationsOf('testing/index.ts') : []
   for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
   files.set(join(outdir, 'licenses.txt'), licensesOf([program, others]))
+  files.set(join(outdir, firstObjectsName), await createFirstObjects())
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
   for (const [path, text] of files) {

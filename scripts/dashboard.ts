@@ -8,7 +8,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 type Query = { readonly expr: string; readonly legend: string }
-type Panel = { readonly title: string; readonly unit: string; readonly about: string; readonly queries: readonly Query[] }
+type Panel = {
+  readonly title: string
+  readonly unit: string
+  readonly about: string
+  readonly queries: readonly Query[]
+}
 type Row = { readonly title: string; readonly panels: readonly Panel[] }
 
 const on = 'instance=~"$instance"'
@@ -22,43 +27,179 @@ const rows: readonly Row[] = [
   {
     title: 'Requests',
     panels: [
-      { title: 'Requests a second', unit: 'reqps', about: 'By verb; watches when they end.', queries: [q(rate('apiserver_request_total', 'verb'), '{{verb}}')] },
-      { title: 'Answers by code', unit: 'reqps', about: '', queries: [q(rate('apiserver_request_total', 'code'), '{{code}}'), q(rate('keelson_refused_requests_total', 'code'), '{{code}} before any resource')] },
-      { title: '99th percentile', unit: 's', about: 'Without webhooks and queues.', queries: [q(quantile('apiserver_request_sli_duration_seconds_bucket', 'verb', `${on},verb!~"WATCH|CONNECT"`), '{{verb}}')] },
-      { title: 'The objective', unit: 'percentunit', about: 'The part of requests that failed or were slow; 1 % is the budget.', queries: [q(`keelson:objective_missed:ratio_rate5m{${on}}`, '{{instance}} 5 min'), q(`keelson:objective_missed:ratio_rate1h{${on}}`, '{{instance}} 1 h')] },
-      { title: 'Under way', unit: 'short', about: 'The most of the last second, and streams.', queries: [q(`apiserver_current_inflight_requests{${on}}`, '{{request_kind}}'), q(`sum(apiserver_longrunning_requests{${on}})`, 'streams'), q(`sum(apiserver_current_inqueue_requests{${on}})`, 'waiting')] },
-      { title: 'Ended to protect the server', unit: 'reqps', about: '', queries: [q(rate('apiserver_request_terminations_total', 'code'), '{{code}}')] },
+      {
+        title: 'Requests a second',
+        unit: 'reqps',
+        about: 'By verb; watches when they end.',
+        queries: [q(rate('apiserver_request_total', 'verb'), '{{verb}}')],
+      },
+      {
+        title: 'Answers by code',
+        unit: 'reqps',
+        about: '',
+        queries: [
+          q(rate('apiserver_request_total', 'code'), '{{code}}'),
+          q(rate('keelson_refused_requests_total', 'code'), '{{code}} before any resource'),
+        ],
+      },
+      {
+        title: '99th percentile',
+        unit: 's',
+        about: 'Without webhooks and queues.',
+        queries: [
+          q(
+            quantile('apiserver_request_sli_duration_seconds_bucket', 'verb', `${on},verb!~"WATCH|CONNECT"`),
+            '{{verb}}',
+          ),
+        ],
+      },
+      {
+        title: 'The objective',
+        unit: 'percentunit',
+        about: 'The part of requests that failed or were slow; 1 % is the budget.',
+        queries: [
+          q(`keelson:objective_missed:ratio_rate5m{${on}}`, '{{instance}} 5 min'),
+          q(`keelson:objective_missed:ratio_rate1h{${on}}`, '{{instance}} 1 h'),
+        ],
+      },
+      {
+        title: 'Under way',
+        unit: 'short',
+        about: 'The most of the last second, and streams.',
+        queries: [
+          q(`apiserver_current_inflight_requests{${on}}`, '{{request_kind}}'),
+          q(`sum(apiserver_longrunning_requests{${on}})`, 'streams'),
+          q(`sum(apiserver_current_inqueue_requests{${on}})`, 'waiting'),
+        ],
+      },
+      {
+        title: 'Ended to protect the server',
+        unit: 'reqps',
+        about: '',
+        queries: [q(rate('apiserver_request_terminations_total', 'code'), '{{code}}')],
+      },
     ],
   },
   {
     title: 'Where the time goes',
     panels: [
-      { title: 'Before a request is handled, 99th percentile', unit: 's', about: '', queries: [q(quantile('apiserver_request_filter_duration_seconds_bucket', 'filter'), '{{filter}}')] },
-      { title: 'etcd, 99th percentile', unit: 's', about: '', queries: [q(quantile('etcd_request_duration_seconds_bucket', 'operation'), '{{operation}}')] },
-      { title: 'Reads that wait for etcd, 99th percentile', unit: 's', about: 'Until memory was as new as asked for.', queries: [q(quantile('apiserver_watch_cache_read_wait_seconds_bucket', 'instance'), '{{instance}}')] },
-      { title: 'Admission, 99th percentile', unit: 's', about: '', queries: [q(quantile('apiserver_admission_step_admission_duration_seconds_bucket', 'type'), '{{type}}')] },
-      { title: 'Event loop lag, 99th percentile', unit: 's', about: 'What a request waits for before anything is done for it.', queries: [q(quantile('keelson_event_loop_lag_seconds_bucket', 'instance'), '{{instance}}')] },
-      { title: 'Garbage collection', unit: 'percentunit', about: 'Part of the time in which it holds the program.', queries: [q(rate('nodejs_gc_duration_seconds_sum', 'kind'), '{{kind}}')] },
+      {
+        title: 'Before a request is handled, 99th percentile',
+        unit: 's',
+        about: '',
+        queries: [q(quantile('apiserver_request_filter_duration_seconds_bucket', 'filter'), '{{filter}}')],
+      },
+      {
+        title: 'etcd, 99th percentile',
+        unit: 's',
+        about: '',
+        queries: [q(quantile('etcd_request_duration_seconds_bucket', 'operation'), '{{operation}}')],
+      },
+      {
+        title: 'Reads that wait for etcd, 99th percentile',
+        unit: 's',
+        about: 'Until memory was as new as asked for.',
+        queries: [q(quantile('apiserver_watch_cache_read_wait_seconds_bucket', 'instance'), '{{instance}}')],
+      },
+      {
+        title: 'Admission, 99th percentile',
+        unit: 's',
+        about: '',
+        queries: [q(quantile('apiserver_admission_step_admission_duration_seconds_bucket', 'type'), '{{type}}')],
+      },
+      {
+        title: 'Event loop lag, 99th percentile',
+        unit: 's',
+        about: 'What a request waits for before anything is done for it.',
+        queries: [q(quantile('keelson_event_loop_lag_seconds_bucket', 'instance'), '{{instance}}')],
+      },
+      {
+        title: 'Garbage collection',
+        unit: 'percentunit',
+        about: 'Part of the time in which it holds the program.',
+        queries: [q(rate('nodejs_gc_duration_seconds_sum', 'kind'), '{{kind}}')],
+      },
     ],
   },
   {
     title: 'Memory and watches',
     panels: [
-      { title: 'Objects', unit: 'short', about: 'The ten resources with most of them.', queries: [q(`topk(10, apiserver_storage_objects{${on}})`, '{{resource}}')] },
-      { title: 'Events to watchers', unit: 'ops', about: '', queries: [q(rate('apiserver_watch_events_total', 'kind'), '{{kind}}')] },
-      { title: 'Watches', unit: 'short', about: '', queries: [q(`sum by (resource) (apiserver_registered_watchers{${on}}) > 0`, '{{resource}}')] },
-      { title: 'Feed from etcd', unit: 'short', about: 'Proofs a second, and the reads that shared them; lag in seconds.', queries: [q(rate('keelson_feed_proofs_total', 'instance'), 'proofs'), q(rate('keelson_feed_proven_reads_total', 'instance'), 'reads'), q(`keelson_feed_lag_seconds{${on}}`, 'lag')] },
-      { title: 'Memory', unit: 'bytes', about: '', queries: [q(`process_resident_memory_bytes{${on}}`, 'process'), q(`nodejs_heap_used_bytes{${on}}`, 'heap'), q(`keelson_cache_bytes{${on}}`, 'objects {{state}}')] },
-      { title: 'Budgets', unit: 'percentunit', about: 'Kept for later, of what may be.', queries: [q(`keelson_budget_used_bytes{${on}} / keelson_budget_bytes{${on}}`, '{{budget}}')] },
+      {
+        title: 'Objects',
+        unit: 'short',
+        about: 'The ten resources with most of them.',
+        queries: [q(`topk(10, apiserver_storage_objects{${on}})`, '{{resource}}')],
+      },
+      {
+        title: 'Events to watchers',
+        unit: 'ops',
+        about: '',
+        queries: [q(rate('apiserver_watch_events_total', 'kind'), '{{kind}}')],
+      },
+      {
+        title: 'Watches',
+        unit: 'short',
+        about: '',
+        queries: [q(`sum by (resource) (apiserver_registered_watchers{${on}}) > 0`, '{{resource}}')],
+      },
+      {
+        title: 'Feed from etcd',
+        unit: 'short',
+        about: 'Proofs a second, and the reads that shared them; lag in seconds.',
+        queries: [
+          q(rate('keelson_feed_proofs_total', 'instance'), 'proofs'),
+          q(rate('keelson_feed_proven_reads_total', 'instance'), 'reads'),
+          q(`keelson_feed_lag_seconds{${on}}`, 'lag'),
+        ],
+      },
+      {
+        title: 'Memory',
+        unit: 'bytes',
+        about: '',
+        queries: [
+          q(`process_resident_memory_bytes{${on}}`, 'process'),
+          q(`nodejs_heap_used_bytes{${on}}`, 'heap'),
+          q(`keelson_cache_bytes{${on}}`, 'objects {{state}}'),
+        ],
+      },
+      {
+        title: 'Budgets',
+        unit: 'percentunit',
+        about: 'Kept for later, of what may be.',
+        queries: [q(`keelson_budget_used_bytes{${on}} / keelson_budget_bytes{${on}}`, '{{budget}}')],
+      },
     ],
   },
   {
     title: 'Connections and process',
     panels: [
-      { title: 'Connections', unit: 'short', about: '', queries: [q(`keelson_open_connections{${on}}`, '{{instance}}')] },
-      { title: 'TLS handshakes', unit: 'ops', about: '', queries: [q(rate('keelson_tls_handshakes_total', 'protocol, resumed'), '{{protocol}} resumed {{resumed}}'), q(rate('apiserver_tls_handshake_errors_total', 'instance'), 'failed')] },
-      { title: 'Processor', unit: 'short', about: 'Cores.', queries: [q(rate('process_cpu_seconds_total', 'instance'), '{{instance}}')] },
-      { title: 'Size of the database', unit: 'bytes', about: '', queries: [q(`apiserver_storage_size_bytes{${on}}`, '{{storage_cluster_id}}')] },
+      {
+        title: 'Connections',
+        unit: 'short',
+        about: '',
+        queries: [q(`keelson_open_connections{${on}}`, '{{instance}}')],
+      },
+      {
+        title: 'TLS handshakes',
+        unit: 'ops',
+        about: '',
+        queries: [
+          q(rate('keelson_tls_handshakes_total', 'protocol, resumed'), '{{protocol}} resumed {{resumed}}'),
+          q(rate('apiserver_tls_handshake_errors_total', 'instance'), 'failed'),
+        ],
+      },
+      {
+        title: 'Processor',
+        unit: 'short',
+        about: 'Cores.',
+        queries: [q(rate('process_cpu_seconds_total', 'instance'), '{{instance}}')],
+      },
+      {
+        title: 'Size of the database',
+        unit: 'bytes',
+        about: '',
+        queries: [q(`apiserver_storage_size_bytes{${on}}`, '{{storage_cluster_id}}')],
+      },
     ],
   },
 ]

@@ -52,7 +52,10 @@ import type { AuthorizationMetrics } from './authorization/metrics.ts'
 import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
 import { NodeGraph } from './authorization/node/graph.ts'
 import { refusal } from './authorization/refusal.ts'
+import { dumpFlows } from './flow/dump.ts'
+import { FlowControl } from './flow/flow-control.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
+import type { FlowMetrics } from './flow/metrics.ts'
 import { explainAccess } from './authorization/why.ts'
 import { readWhyQuery } from './authorization/why-query.ts'
 import { Cors } from './gate/cors.ts'
@@ -66,6 +69,7 @@ import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { type Log, named } from './lib/log.ts'
+import { systemTimers } from './lib/timers.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
 import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
@@ -113,6 +117,7 @@ export type ControlPlaneParts = {
   /** The database that has the objects of a resource, if it is another one. */
   readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
+  readonly flowMetrics: FlowMetrics
   readonly authorizationMetrics: AuthorizationMetrics
   readonly policyMetrics: PolicyMetrics
   readonly conditionMetrics: ConditionMetrics
@@ -139,7 +144,10 @@ export type ControlPlaneParts = {
   /** Checks the components of the cluster, and returns ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /** Creates the documents about the server, which depend on what it serves. */
-  readonly createDocuments: (registry: Registry, explainAccess: DocumentParts['explainAccess']) => Documents
+  readonly createDocuments: (
+    registry: Registry,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows'>,
+  ) => Documents
 }
 
 export type ControlPlane = AsyncDisposable & {
@@ -153,8 +161,9 @@ export type ControlPlane = AsyncDisposable & {
   /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
-  /** To be started at any time: before that, no request is in a flow. */
-  readonly flows: FollowedSchemas
+  /** To be started at any time: before that, requests are those of the mandatory levels. Undefined: they are limited by their number alone. */
+  readonly flows: FollowedSchemas | undefined
+  readonly flowControl: FlowControl | undefined
   /** To be started before the first request is accepted. */
   readonly hooks: FollowedHooks
   readonly registry: Registry
@@ -187,8 +196,19 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       const resource = registry.find({ group, version, plural })
       return resource && accessOf(resource)
     }
-  const { dispatched } = parts.metrics
-  const flows = new FollowedSchemas({ accessOf: accessIn(flowGroup), log, dispatched })
+  const flowControl = !config.hasFairness
+    ? undefined
+    : new FlowControl({
+        time: { ...systemTimers, ...clock },
+        metrics: parts.flowMetrics,
+        seats: config.inFlight.readOnlyMax + config.inFlight.mutatingMax,
+        countObjects: (info) => {
+          const resource = registry.find(info)
+          return resource && cache.objectsOf(accessOf(resource).keys.prefix)
+        },
+        requestTimeoutMs: config.requestTimeoutMs,
+      })
+  const flows = flowControl && new FollowedSchemas({ accessOf: accessIn(flowGroup), log, flowControl })
   const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
   const { policyMetrics, conditionMetrics } = parts
   const validatingPolicies = new PolicyIndex<CompiledPolicy>('validating', registry, ({ policyName, name }) => {
@@ -352,8 +372,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const groupOf = (plural: string): string | undefined => registry.all().find((one) => one.plural === plural)?.group
   const handleRequest = createHandle({
     gate,
+    flowControl,
     inFlight: new InFlight(config.inFlight),
-    classifier: flows.classifier,
     dispatch: createDispatch({
       access,
       cache,
@@ -381,9 +401,16 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         random,
       }),
     }),
-    documents: parts.createDocuments(registry, ({ query, signal }) =>
-      explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
-    ),
+    documents: parts.createDocuments(registry, {
+      explainAccess: ({ query, signal }) =>
+        explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
+      dumpFlows: ({ path, query }) =>
+        flowControl &&
+        dumpFlows(path, query, {
+          levels: () => flowControl.levels(),
+          now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
+        }),
+    }),
     metrics,
     isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,
@@ -431,6 +458,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     policies,
     nodes,
     flows,
+    flowControl,
     hooks,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,

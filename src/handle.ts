@@ -1,15 +1,23 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  firstHeader,
+  type FrameSource,
+  type Headers,
+  type InFlightPlace,
+} from './api/request.ts'
 import type { Span } from './api/span.ts'
-import { anonymousUser, type User } from './api/user.ts'
+import { anonymousUser, mastersGroup, type User } from './api/user.ts'
+import { followFrames } from './api/follow-frames.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
-import type { Classifier, Flow } from './flow/classifier.ts'
+import type { Flow, FlowControl } from './flow/flow-control.ts'
 import type { Cors } from './gate/cors.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
 import { type InFlight, isLongRunning, type RequestPlace } from './gate/in-flight.ts'
@@ -26,8 +34,9 @@ import type { Traces } from './tracing/tracing.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
+  /** Undefined: requests are limited by their number alone. */
+  readonly flowControl: FlowControl | undefined
   readonly inFlight: InFlight
-  readonly classifier: Pick<Classifier, 'classify'>
   readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
@@ -173,14 +182,51 @@ class Life implements Follower {
     context.span = this.#span
   }
 
-  onIdentified(user: User): void {
+  onIdentified(user: User, context: RequestContext): Promise<void> | undefined {
     const info = this.#info
-    if (info === undefined) return
-    const { classifier, inFlight } = this.#parts
+    if (info === undefined) return undefined
+    const { flowControl, inFlight } = this.#parts
+    const holdFor = (isExempt: boolean): void => this.#request.heldBy?.({ name: user.name, isExempt })
+    if (flowControl === undefined) {
+      holdFor(user.groups.includes(mastersGroup))
+      this.#place = inFlight.enter(user, info)
+      return undefined
+    }
+    if (this.#isOwn) {
+      flowControl.countOwn()
+      return undefined
+    }
     // As upstream: what takes long by itself, but for a watch, is in no flow.
-    if (info.verb === 'watch' || !isLongRunning(info)) this.#flow = classifier.classify(user, info)
-    this.#place = inFlight.enter(user, info)
-    this.#flow?.dispatched.add()
+    if (info.verb !== 'watch' && isLongRunning(info)) {
+      holdFor(false)
+      return undefined
+    }
+    this.#flow = flowControl.classify(user, info)
+    if (this.#flow === undefined) return undefined
+    holdFor(this.#flow.level.spec.isExempt)
+    const request = this.#request
+    const entering = {
+      user,
+      info,
+      query: () => request.query,
+      signal: () => request.signal,
+      timeoutMs: context.deadlineMs - this.#startMs,
+      connection: request.connection,
+    }
+    const seat = flowControl.enter(this.#flow, entering)
+    if (seat instanceof Promise) return this.#waitFor(seat, context)
+    this.#place = seat
+    return undefined
+  }
+
+  async #waitFor(seat: Promise<RequestPlace>, context: RequestContext): Promise<void> {
+    const { monotonicMs } = this.#parts.clock
+    const sinceMs = monotonicMs()
+    try {
+      this.#place = await seat
+    } finally {
+      context.spent.queueMs = monotonicMs() - sinceMs
+    }
   }
 
   #serve(passed: Passed): Promise<ApiResponse> {
@@ -249,13 +295,28 @@ class Life implements Follower {
   }
 
   #finish(answered: ApiResponse): ApiResponse {
-    const response = this.#measured?.answer(answered) ?? answered
+    const response = this.#counted(this.#measured?.answer(answered) ?? answered)
     this.#context?.end()
     if (this.#parts.logsRequests()) this.#logRequest(response)
     this.#noteIfSlow(response)
     const own = this.#headers(response)
     const headers = this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  /** A watch has its seats until it has told what exists; it makes writes cost more, for as long as it lasts. */
+  #counted(response: ApiResponse): ApiResponse {
+    const { flowControl } = this.#parts
+    if (!('frames' in response) || flowControl === undefined || this.#info === undefined) return response
+    const end = flowControl.countWatch(this.#info, this.#request.query)
+    const seat = this.#place
+    let isOpen = true
+    const frames = followFrames(response.frames, () => {
+      seat?.leave()
+      if (isOpen) end?.()
+      isOpen = false
+    })
+    return { ...response, frames: seat === undefined ? frames : whenCaughtUp(frames, () => seat.leave()) }
   }
 
   #noteIfSlow({ status }: ApiResponse): void {
@@ -297,10 +358,15 @@ class Life implements Follower {
     }
   }
 
-  /** A long answer keeps its in-flight place until it is written; others leave theirs now. */
+  /** A long answer keeps its place, or seats, until it is written; others leave theirs now. */
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
     const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined
+    if ('frames' in response && !this.#isOwn && place !== undefined) {
+      // Seats of a watch are left when all that existed has been sent.
+      measured?.end()
+      return { leave: () => place.leave(), stall: () => place.stall?.() }
+    }
     if (this.#isOwn || !isLong(response)) {
       place?.leave()
       measured?.end()
@@ -312,6 +378,7 @@ class Life implements Follower {
         kept?.leave()
         measured?.end()
       },
+      stall: () => kept?.stall?.(),
     }
   }
 
@@ -341,6 +408,23 @@ class Life implements Follower {
 }
 
 const TOO_MANY_REQUESTS = 429
+
+/** Calls back when there is nothing more to send for now: what a watch begins with has been sent. */
+function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
+  let isBehind = true
+  return {
+    take: () => {
+      const taken = frames.take()
+      if (isBehind && (taken === undefined || taken.length === 0)) {
+        isBehind = false
+        caughtUp()
+      }
+      return taken
+    },
+    onReady: (ready) => frames.onReady(ready),
+    close: () => frames.close(),
+  }
+}
 
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {

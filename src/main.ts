@@ -1,7 +1,7 @@
 /** Starts and stops the process: the only reader of arguments and environment variables, and the only place that exits. */
-import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { extname } from 'node:path'
+import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { progressLine } from './cli/progress-line.ts'
 import { type Command, type CommandParts, type LogFormat, USAGE_FAULT } from './commands/parts.ts'
@@ -9,6 +9,7 @@ import { Signals } from './commands/signals.ts'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import { LogSink } from './lib/log-sink.ts'
+import { readOwnFile } from './lib/own-files.ts'
 
 // Later starts load compiled code.
 const folder = cacheFolder(process.env)
@@ -41,6 +42,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   store: async () => (await import('./commands/store.ts')).store,
 }
 
+/** Stands in for etcd, for `keelson assets`: a program of its own, which the single executable has inside (`sea-main.ts`). */
+const standInName = 'etcd-stand-in'
+const standInFile = extname(import.meta.filename) === '.ts' ? `assets/${standInName}.ts` : `${standInName}.cjs`
+
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load !== undefined) return (await load())(args, parts)
@@ -60,10 +65,14 @@ const parts: CommandParts = {
   onSignals: (log) => new Signals({ log, fail, exit }),
   onHangup: (act) => void process.on('SIGHUP', act),
   cache: folder,
-  fileOf: (path) => fileURLToPath(new URL(path, import.meta.url)),
-  isSource: extname(import.meta.filename) === '.ts',
+  fileOf,
+  ownCommand: isSea() ? [process.execPath] : [process.execPath, fileOf('../bin/keelson')],
+  standInCommand: isSea() ? [process.execPath, standInName] : [process.execPath, fileOf(standInFile)],
   version: version(),
-  execPath: process.execPath,
+}
+
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
 }
 
 function createSink({ format, verbosity }: LogFormat): LogSink {
@@ -87,7 +96,7 @@ function fail(code: number, reasons: readonly string[]): void {
 }
 
 function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const manifest: unknown = JSON.parse(readOwnFile('../package.json', import.meta.url))
   const found = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : ''
   return typeof found === 'string' ? found : ''
 }

@@ -3,7 +3,7 @@
  * a process can have any number of servers.
  */
 import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
@@ -28,7 +28,7 @@ import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
 import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { firstObjects, keptFlows, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { ensureRoles } from './controllers/bootstrap-roles.ts'
 import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
 import { Signers } from './controllers/certificates/signers.ts'
@@ -43,6 +43,7 @@ import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
+import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
@@ -59,6 +60,9 @@ import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
 import { IssuanceMetrics } from './issuance-metrics.ts'
 import { createJwtIssuers } from './jwt-issuers.ts'
+import { addBudgetMetrics } from './lib/budget-metrics.ts'
+import { ByteBudget } from './lib/byte-budget.ts'
+import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
@@ -78,6 +82,7 @@ import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
+import { messageOf } from './lib/message-of.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
 
 /**
@@ -191,7 +196,17 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const { transformer } = encryption
   const store = new Store(engine, { transformer, leases, random: surroundings.random })
   parts.use(startCompaction())
-  const cache = parts.use(new Cache({ engine, store, transformer, root, clock, log: named(log, 'cache') }))
+  const memory = planMemory({
+    ...config.memory,
+    totalBytes: totalmem(),
+    constrainedBytes: process.constrainedMemory(),
+  })
+  const budget = new ByteBudget(memory.requestBytes)
+  addBudgetMetrics(metrics, budget)
+  const cacheLog = named(log, 'cache')
+  const cache = parts.use(
+    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
+  )
   const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
   await startCache(cache, config)
 
@@ -200,7 +215,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
-  parts.use(addProcessMetrics(metrics, clock))
+  parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
@@ -238,13 +253,16 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     const { openDebugSocket } = await import('./profiles/debug-socket.ts')
     parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
   }
+  const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
+  const flowMetrics = new FlowMetrics(metrics, monotonicMs())
   const plane = createControlPlane(
     config,
     {
       cache,
       store,
       overrideOf: overrides.of,
-      metrics: new RequestMetrics(metrics, { monotonicMs }),
+      metrics: requestMetrics,
+      flowMetrics,
       authorizationMetrics: new AuthorizationMetrics(metrics),
       policyMetrics: new PolicyMetrics(metrics),
       conditionMetrics: new ConditionMetrics(metrics),
@@ -263,7 +281,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
-      createDocuments: (registry, explainAccess) =>
+      createDocuments: (registry, answers) =>
         createDocuments({
           registry,
           serverAddress,
@@ -275,13 +293,19 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           clock,
           gates: config.featureGates,
           flagValues: config.flagValues,
-          explainAccess,
+          ...answers,
           debugPages,
         }),
     },
     { ...surroundings, verbosity },
   )
   parts.use(plane)
+  metrics.onPrint(() => {
+    plane.flowControl?.noteMetrics()
+    const { readOnly, mutating } = flowMetrics.kinds
+    requestMetrics.inQueue.readOnly.value = readOnly.waiting
+    requestMetrics.inQueue.mutating.value = mutating.waiting
+  })
   await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
@@ -345,7 +369,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const bootstrap = parts.use(new Bootstrap({ handle, ...wanted, log }))
   phase.bootstrap = bootstrap
 
-  const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
+  const limits = {
+    connectionsMax: memory.connections,
+    connectionsPerClientMax: Math.ceil(memory.connections / 2),
+    ...(config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }),
+  }
   const listener = new Listener({
     handler: seams.aroundHandler?.(plane.handle) ?? plane.handle,
     ...certificate,
@@ -357,6 +385,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
+    isWeighedLater: config.hasFairness,
+    budget,
     goaway: { chance: config.serving.goawayChance, random },
     namedCertificates: config.serving.namedCertificates,
     limits,
@@ -388,7 +418,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
-  void parts.use(plane.flows).start()
+  if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
   const startOwn = (): AsyncDisposable[] =>
     startOwnLoops({
@@ -396,6 +426,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       repairServices: () => plane.allocation.repair.pass(),
       serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
       keptObjects: keptObjects(cluster),
+      keptFlows: keptFlows(cluster),
       checkServiceRange: serviceRange.check,
       publishInfo: publish,
       records: new ServerAddresses(store, root),
@@ -574,7 +605,7 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
   try {
     await cache.start()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     const { store } = config.etcd
     if (store.kind === 'sqlite') throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
     const servers = etcdServers(config).join(', ')
@@ -586,7 +617,7 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
   try {
     await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
   }
 }

@@ -1,14 +1,15 @@
 /**
  * How long the packed package, installed as a stranger would, takes from the start of its process to the first request that is answered, and what it then holds in memory: on the memory store, on
- * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty. `npm run bench -- --only start`.
+ * SQLite in a folder that was used before, and `keelson serve` on an etcd that runs and is empty; then the single executable. `npm run bench -- --only start`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { buildBinary } from '../../scripts/binary.ts'
 import { freePorts, startEtcd } from '../../test/harness/etcd.ts'
 import { installPacked, npmEnvironment, packPackage } from '../../test/harness/packed.ts'
 import type { Figure } from '../figure.ts'
@@ -38,11 +39,18 @@ export async function benchStart({ runs }: { readonly runs: number }): Promise<r
     const figures: Figure[] = [{ name: 'packed package', value: bytes / 1e6, unit: 'MB', target: { below: 4 } }]
     await using etcd = await startEtcd()
     for (const one of casesIn(dir, etcd.clientUrl)) figures.push(...(await measureCase(program, dir, one, runs)))
+    const executable = join(dir, 'executable')
+    await buildBinary(executable)
+    figures.push({ name: 'executable', value: statSync(executable).size / 1e6, unit: 'MB' })
+    // It has its compiled code inside, and need not find any.
+    figures.push(...(await measureCase(executable, join(dir, 'empty'), executableCase, runs)))
     return figures
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
+
+const executableCase: Case = { name: 'executable: dev --ephemeral', args: ['dev', '--ephemeral'], idleMegabytesMax: 90 }
 
 const casesIn = (dir: string, etcdUrl: string): readonly Case[] => [
   { name: 'dev --ephemeral', args: ['dev', '--ephemeral'], answeredMsMax: 250, idleMegabytesMax: 90 },

@@ -2,25 +2,32 @@
 const reasons: Readonly<Record<string, string>> = {
   'aggregator_*': 'no API server is aggregated yet',
   'apiserver_kube_aggregator_*': 'no API server is aggregated yet',
-  'apiextensions_apiserver_validation_ratcheting_seconds': 'ratcheting is a part of validation here and is not measured alone',
-  'apiextensions_openapi_v2_regeneration_count': 'documents are made when they are asked for, not when a definition changes',
-  'apiextensions_openapi_v3_regeneration_count': 'documents are made when they are asked for, not when a definition changes',
-  'apiserver_cel_compilation_duration_seconds': 'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
-  'apiserver_cel_evaluation_duration_seconds': 'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
+  apiextensions_apiserver_validation_ratcheting_seconds:
+    'ratcheting is a part of validation here and is not measured alone',
+  apiextensions_openapi_v2_regeneration_count:
+    'documents are made when they are asked for, not when a definition changes',
+  apiextensions_openapi_v3_regeneration_count:
+    'documents are made when they are asked for, not when a definition changes',
+  apiserver_cel_compilation_duration_seconds:
+    'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
+  apiserver_cel_evaluation_duration_seconds:
+    'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
   'apiserver_flowcontrol_*': 'comes with priority and fairness',
   'apiserver_envelope_encryption_*': 'comes with encryption',
   'apiserver_storage_data_key_*': 'comes with encryption',
   'apiserver_storage_envelope_*': 'comes with encryption',
-  'apiserver_nodeport_repair_reconcile_errors_total': 'the repair logs what it mends; not counted yet',
-  'apiserver_request_timestamp_comparison_time': 'whether a write changes anything is decided together with the write',
-  'apiserver_webhooks_x509_*': 'Go counts certificates that it takes for now and will not later; OpenSSL decides at once',
-  'etcd_bookmark_counts': 'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
-  'etcd_lease_object_counts': 'leases are shared by time, without a limit of objects',
+  apiserver_nodeport_repair_reconcile_errors_total: 'the repair logs what it mends; not counted yet',
+  apiserver_request_timestamp_comparison_time: 'whether a write changes anything is decided together with the write',
+  'apiserver_webhooks_x509_*':
+    'Go counts certificates that it takes for now and will not later; OpenSSL decides at once',
+  etcd_bookmark_counts: 'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
+  etcd_lease_object_counts: 'leases are shared by time, without a limit of objects',
   'grpc_client_*': '`etcd_requests_total` and `etcd_request_duration_seconds` have the same calls',
   'kube_apiserver_clusterip_allocator_*': 'not counted yet',
   'kube_apiserver_nodeport_allocator_*': 'not counted yet',
   'kube_apiserver_pod_logs_*': 'logs of pods come over verified connections alone, unless the client asks for others',
-  'rest_client_*': 'the server has no client of itself; calls of webhooks are in `apiserver_admission_webhook_*` and the like',
+  'rest_client_*':
+    'the server has no client of itself; calls of webhooks are in `apiserver_admission_webhook_*` and the like',
   watch_cache_capacity: 'events of all resources share one budget of bytes: `keelson_budget_bytes`',
   'go_*': 'of the Go runtime; `nodejs_*` and `keelson_event_loop_lag_seconds` tell of this one',
 }
@@ -31,6 +38,7 @@ export function reasonOf(name: string): string {
     one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : one === name,
   )
   const reason = pattern === undefined ? undefined : reasons[pattern]
-  if (reason === undefined) throw new Error(`${name} is not here, and scripts/reference/absent-metrics.ts does not say why`)
+  if (reason === undefined)
+    throw new Error(`${name} is not here, and scripts/reference/absent-metrics.ts does not say why`)
   return reason
 }

@@ -367,6 +367,10 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
+/** What requests hold together has reached its limit (--request-memory-max). */
+export const noMemory = (): ApiError =>
+  tooManyRequests('the server holds as much for its clients as it may, try again later', 1)
+
 /** A limit of an admission plugin is reached. As upstream, the answer does not say when to try again. */
 export function limitReached(why: string): ApiError {
   return new ApiError(429, 'TooManyRequests', `Too many requests: ${why}`)
@@ -378,8 +382,11 @@ export function auditFailed(uri: string): TextError {
 }
 
 /** The limit of requests in flight is reached. */
-export function tooManyInFlight(): TextError {
-  return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds: 1 })
+export const tooManyInFlight = (): TextError => overloaded(1)
+
+/** The server has no room for the request now. */
+export function overloaded(retryAfterSeconds: number): TextError {
+  return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds })
 }
 
 /** The server stops, and takes no more requests. */

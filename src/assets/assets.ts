@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { messageOf } from '../lib/message-of.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]
@@ -34,12 +35,10 @@ TEST_ASSET_ETCD=/path/to/etcd they are kept there. kubectl is the one of the PAT
 export type AssetsParts = {
   /** Absolute. Made if it does not exist. */
   readonly folder: string
-  /** Of Node. */
-  readonly node: string
-  /** bin/keelson. */
-  readonly program: string
-  /** What stands in for etcd. */
-  readonly standIn: string
+  /** Starts Keelson: a program and its first arguments. */
+  readonly program: readonly string[]
+  /** Starts what stands in for etcd. */
+  readonly standIn: readonly string[]
   readonly version: string
   /** What `kube-apiserver --help` tells: envtest looks for flags there before each start. */
   readonly serveHelp: string
@@ -59,23 +58,23 @@ export function writeAssets(parts: AssetsParts): void {
     put(join(folder, 'etcd'), etcdScript(parts), 0o755)
     putKubectl(join(folder, 'kubectl'), parts)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`${folder} cannot be used (${why}): give a folder that you can write to as --dir`, { cause })
   }
 }
 
 /** A shell answers what is asked before each start: another start of Node would take longer than the rest. */
-const apiServerScript = ({ folder, node, program, version }: AssetsParts): string => `#!/bin/sh
+const apiServerScript = ({ folder, program, version }: AssetsParts): string => `#!/bin/sh
 # Keelson in the place of kube-apiserver; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
   --help | -h) exec cat ${quote(join(folder, helpName))} ;;
   --version) echo 'Kubernetes v1.33 (Keelson ${version})'; exit 0 ;;
 esac
-exec ${quote(node)} ${quote(program)} kube-apiserver "$@"
+exec ${program.map(quote).join(' ')} kube-apiserver "$@"
 `
 
-const etcdScript = ({ node, standIn, version }: AssetsParts): string => `#!/bin/sh
+const etcdScript = ({ standIn, version }: AssetsParts): string => `#!/bin/sh
 # Stands in for etcd beside Keelson; written by: keelson assets
 export ${parentVariable}="$PPID"
 case "\${1-}" in
@@ -88,7 +87,7 @@ case "\${1-}" in
     echo 'This is not etcd: it stands in for it beside Keelson ${version}, whose kube-apiserver keeps all objects in its memory'
     exit 0 ;;
 esac
-exec ${quote(node)} ${quote(standIn)} "$@"
+exec ${standIn.map(quote).join(' ')} "$@"
 `
 
 const noKubectl = `#!/bin/sh

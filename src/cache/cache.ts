@@ -5,12 +5,14 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { planCache } from '../lib/memory-plan.ts'
 import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { Feed, type FeedStats } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { CacheCeiling } from './ceiling.ts'
 import { checkResource } from './check.ts'
 import type { ResourceCounts } from './counts.ts'
 import { type ObjectCodec, Item, type ItemHome } from './item.ts'
@@ -32,6 +34,12 @@ const FRAMES_BYTES = 4 << 20
 const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other encodings. */
 const MEMO_BYTES = 24 << 20
+const usualBytes = {
+  pastBytes: PAST_BYTES,
+  historiesBytes: HISTORIES_BYTES,
+  decodedBytes: DECODED_BYTES,
+  memoBytes: MEMO_BYTES,
+}
 /** After this time a resource that nobody reads is dropped: an informer that lost its connection is back by then. */
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
@@ -52,6 +60,8 @@ export type CacheOptions = {
   readonly clock: Clock
   readonly timers?: Timers
   readonly log: Log
+  /** Of everything together; absent: no ceiling. */
+  readonly bytesMax?: number
   readonly budgets?: {
     readonly pastBytes?: number
     readonly historiesBytes?: number
@@ -59,6 +69,8 @@ export type CacheOptions = {
     readonly framesBytes?: number
     readonly memoBytes?: number
     readonly indexes?: IndexLimits
+    /** Of the objects themselves; absent: no ceiling. */
+    readonly objectBytes?: number
   }
   readonly unusedMs?: number
   readonly checkEveryMs?: number
@@ -81,6 +93,7 @@ export type ResourceStats = {
 export class Cache implements AsyncDisposable {
   /** Memory for other encodings of cached objects. */
   readonly memos: MemoSpace
+  readonly ceiling: CacheCeiling
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
@@ -93,11 +106,21 @@ export class Cache implements AsyncDisposable {
   #sweeps = 0
 
   constructor(options: CacheOptions) {
-    const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
+    const { engine, store, transformer, root, clock, timers = systemTimers, log } = options
+    const planned =
+      options.bytesMax === undefined || options.bytesMax === Infinity ? {} : planCache(options.bytesMax, usualBytes)
+    const budgets = { ...planned, ...options.budgets }
     this.#options = options
-    this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
+    this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
+    const slabs = new Slabs()
+    this.ceiling = new CacheCeiling({
+      bytesMax: budgets.objectBytes ?? Infinity,
+      usedBytes: () => slabs.size.liveBytes,
+      dropOne: () => this.#dropOne(),
+      clock,
+    })
     const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }
     this.#parts = {
       engine,
@@ -106,13 +129,14 @@ export class Cache implements AsyncDisposable {
       time,
       log,
       feed: new SharedFeed(this.#feed, { transformer, time }),
-      slabs: new Slabs(),
-      decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
-      frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),
-      past: new EvictionQueue(budgets?.pastBytes ?? PAST_BYTES),
+      slabs,
+      ceiling: this.ceiling,
+      decoded: new DecodedObjects(budgets.decodedBytes ?? DECODED_BYTES),
+      frames: new EvictionQueue(budgets.framesBytes ?? FRAMES_BYTES),
+      past: new EvictionQueue(budgets.pastBytes ?? PAST_BYTES),
       newListing: () => ++listings,
-      histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
-      indexes: budgets?.indexes ?? {},
+      histories: new HistoryBudget(budgets.historiesBytes ?? HISTORIES_BYTES),
+      indexes: budgets.indexes ?? {},
       watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }
   }
@@ -251,6 +275,15 @@ export class Cache implements AsyncDisposable {
     }
   }
 
+  /** How many objects there are below a prefix; undefined: they are not in memory. Infinity: they do not fit, and each list reads them from the database. */
+  objectsOf(prefix: Key): number | undefined {
+    if (this.ceiling.leavesOut(prefix)) return Infinity
+    for (const { resource } of this.#resources.get(prefix)?.values() ?? []) {
+      if (resource.phase === 'live') return resource.tree.size
+    }
+    return undefined
+  }
+
   /** What may be kept for later, by what it is, and how much of it is. */
   budgets(): { readonly [name: string]: { readonly bytes: number; readonly bytesMax: number } } {
     const { past, frames, histories } = this.#parts
@@ -282,6 +315,8 @@ export class Cache implements AsyncDisposable {
     for (const resource of this.#all()) resource.onSweep()
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
+    // Resources grow by events, too.
+    this.ceiling.hasRoom()
     this.#sweepQueues()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
@@ -294,6 +329,21 @@ export class Cache implements AsyncDisposable {
       .finally(() => {
         this.#isChecking = false
       })
+  }
+
+  /** The resource that was read least recently, if nobody watches it. */
+  #dropOne(): boolean {
+    let oldest: CachedResource | undefined
+    for (const resource of this.#all()) {
+      const { unusedSinceMs } = resource
+      if (unusedSinceMs === undefined || resource.tree.size === 0) continue
+      if (oldest === undefined || unusedSinceMs < (oldest.unusedSinceMs ?? Infinity)) oldest = resource
+    }
+    if (oldest === undefined) return false
+    this.ceiling.leaveOut(oldest.spec.prefix)
+    const dropped = oldest
+    this.#parts.slabs.releaseTogether(() => dropped.drop())
+    return true
   }
 
   *#all(): Generator<CachedResource> {

@@ -8,6 +8,7 @@ import type { Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Store, Unreadable } from '../storage/store.ts'
+import { OutOfRoom } from './ceiling.ts'
 import type { ResourceCounts } from './counts.ts'
 import type { Item } from './item.ts'
 import type { SharedFeed } from './shared-feed.ts'
@@ -33,6 +34,8 @@ export type Loaded = {
 
 export type ListingOptions = {
   readonly range: KeyRange
+  /** Asked after each page, with the bytes that were loaded so far. Throws if no more may be. */
+  readonly checkRoom: (loadedBytes: number) => void
   readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
   readonly newItem: (found: Versioned) => Item
   readonly counts: ResourceCounts
@@ -40,6 +43,7 @@ export type ListingOptions = {
 
 export class Listing {
   readonly #range: KeyRange
+  readonly #checkRoom: (loadedBytes: number) => void
   readonly #parts: ListingOptions['parts']
   readonly #newItem: (found: Versioned) => Item
   readonly #counts: ResourceCounts
@@ -49,9 +53,10 @@ export class Listing {
   #isLost = false
   #isClosed = false
 
-  constructor({ range, parts, newItem, counts }: ListingOptions) {
+  constructor({ range, checkRoom, parts, newItem, counts }: ListingOptions) {
     this.#counts = counts
     this.#range = range
+    this.#checkRoom = checkRoom
     this.#parts = parts
     this.#newItem = newItem
   }
@@ -118,7 +123,8 @@ export class Listing {
     } catch (error) {
       // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
       // While the KMS plugin is away every event is lost, and another list would fail like this one.
-      if (isCode(error, 'sealed') || (!this.#isLost && !isCode(error, 'compacted'))) throw error
+      const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
+      if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
       if (loaded === undefined) this.#releaseTree(tree)
     }
@@ -133,6 +139,7 @@ export class Listing {
     const { known } = feed
     const { fromStore } = this.#counts
     fromStore.lists++
+    let loadedBytes = 0
     for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true })) {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
@@ -143,9 +150,11 @@ export class Listing {
       for (const one of page.unreadable) unreadable.push(one)
       for (const stored of page.values) {
         tree.set(stored.key, this.#newItem(stored))
+        loadedBytes += stored.value.length
         if (slices.isOver) await slices.turn()
       }
       if (this.#isLost || this.#isClosed) return undefined
+      this.#checkRoom(loadedBytes)
     }
     return this.#isLost ? undefined : revision
   }

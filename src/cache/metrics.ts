@@ -153,18 +153,31 @@ function add(counter: Counter, value: number, ...values: readonly string[]): voi
   if (value > 0) counter.with(...values).add(value)
 }
 
+function set(gauge: Gauge, name: string, value: number): void {
+  gauge.with(name).value = value
+}
+
 function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): void {
   const bytes = metrics.gauge({
     name: 'keelson_cache_bytes',
     help: 'Memory that objects take: in use, and held.',
     labels: ['state'],
   })
+  const storeReads = metrics
+    .counter({
+      name: 'keelson_cache_store_reads_total',
+      help: 'Reads of resources that do not fit into memory, answered by the database.',
+    })
+    .with()
+  const leftOut = metrics
+    .gauge({
+      name: 'keelson_cache_resources_left_out',
+      help: 'Resources that do not fit into memory now.',
+    })
+    .with()
   const ofBudget = ['budget']
   const used = metrics.gauge({ name: 'keelson_budget_used_bytes', help: 'What is kept for later.', labels: ofBudget })
   const max = metrics.gauge({ name: 'keelson_budget_bytes', help: 'What may be kept for later.', labels: ofBudget })
-  const set = (gauge: Gauge, name: string, value: number): void => {
-    gauge.with(name).value = value
-  }
   metrics.onPrint(() => {
     const stats = caches.map((each) => each.stats())
     set(
@@ -177,6 +190,10 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
       'held',
       stats.reduce((sum, { slabBytes }) => sum + slabBytes, 0),
     )
+    const { ceiling } = cache
+    if (ceiling.bytesMax !== Infinity) set(bytes, 'max', ceiling.bytesMax)
+    storeReads.value = ceiling.storeReads
+    leftOut.value = ceiling.leftOut
     for (const [name, budget] of Object.entries(cache.budgets())) {
       set(used, name, budget.bytes)
       set(max, name, budget.bytesMax)

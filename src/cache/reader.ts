@@ -9,6 +9,7 @@ import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
+import { doesNotFit, OutOfRoom } from './ceiling.ts'
 import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches } from './item.ts'
@@ -105,6 +106,7 @@ export class Reader {
    * to be requested.
    */
   async fill(make: (item: Item) => void): Promise<void> {
+    if (this.#resource.isLeftOut) return
     await this.#resource.ensure()
     const slices = new Slices(this.#parts.time)
     for (const key of this.#resource.snapshot().tree.keys()) {
@@ -237,14 +239,21 @@ export class Reader {
 
   async #awaitState(at: At): Promise<'current' | 'store' | State> {
     const resource = this.#resource
+    if (resource.isLeftOut) return this.#leftOut()
     try {
       const state = await this.#reachState(at)
       return resource.isClosed() ? 'store' : state
     } catch (error) {
+      if (error instanceof OutOfRoom) return this.#leftOut()
       // The definition of the resource has changed: a request that began before that reads the database, under the old definition.
       if (resource.isClosed()) return 'store'
       throw error
     }
+  }
+
+  #leftOut(): 'store' {
+    this.#parts.ceiling.storeReads++
+    return 'store'
   }
 
   async #reachState(at: At): Promise<'current' | 'store' | State> {
@@ -304,7 +313,9 @@ export class Reader {
     if (typeof at === 'object' && 'exactly' in at) return this.#walkStore(range, at.exactly, selection)
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#walkStore(range, undefined, selection)
+        const found = await this.#walkStore(range, undefined, selection)
+        if (typeof at === 'object' && found.revision < at.atLeast) throw tooNew(at.atLeast, found.revision)
+        return found
       } catch (error) {
         if (!isCode(error, 'compacted') || tries === STORE_TRIES) throw error
       }
@@ -351,7 +362,12 @@ export class Reader {
   }
 
   async #live(): Promise<void> {
-    if (await this.#resource.live(this.#parts.watchReadyMs)) return
+    try {
+      if (await this.#resource.live(this.#parts.watchReadyMs)) return
+    } catch (error) {
+      if (error instanceof OutOfRoom) throw doesNotFit(this.#resource.spec.name)
+      throw error
+    }
     throw new StorageError('unavailable', `${this.#resource.spec.name} cannot be listed at the moment`)
   }
 

@@ -15,6 +15,7 @@ import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { OpenedEvent } from '../storage/opened-events.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { type CacheCeiling, doesNotFit, OutOfRoom } from './ceiling.ts'
 import { type ContentsParts, ResourceContents } from './contents.ts'
 import { ObjectChange } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
@@ -35,6 +36,8 @@ import type { Watcher, WatchSource } from './watch.ts'
 
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
+/** A resource up to this is in memory whatever the ceiling says: what the server itself follows (roles, webhooks, levels) mostly is no larger. */
+const SMALL_BYTES = 1 << 20
 /** How long a resource whose values could not be decrypted is not listed again for another reader. */
 const FAILED_FILL_MS = 1_000
 
@@ -60,6 +63,7 @@ export type Parts = ContentsParts & {
   /** A number that is unique in this process. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
+  readonly ceiling: CacheCeiling
   readonly indexes: IndexLimits
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
@@ -120,6 +124,11 @@ export class CachedResource {
   get revision(): Revision {
     if (this.#phase.phase !== 'live' || this.#subscription === undefined) return this.#listed
     return Math.max(this.#listed, this.#subscription.revision)
+  }
+
+  /** Its objects did not fit into memory a while ago: they are read from the database. */
+  get isLeftOut(): boolean {
+    return this.#phase.phase === 'idle' && this.#parts.ceiling.leavesOut(this.spec.prefix)
   }
 
   /** A method: TypeScript would assume that a comparison still holds after an await. */
@@ -201,6 +210,7 @@ export class CachedResource {
 
   /** True once the resource follows the feed; false if that takes too long, as it does without the database. */
   async live(timeoutMs: number): Promise<boolean> {
+    if (this.isLeftOut) throw doesNotFit(this.spec.name)
     const until = this.#parts.time.monotonicMs() + timeoutMs
     this.#usedAtMs = this.#parts.time.monotonicMs()
     while (this.#phase.phase !== 'live') {
@@ -362,6 +372,7 @@ export class CachedResource {
     listing.settleWith(
       listing.fill(this.#goLive).catch((error: unknown) => {
         listing.forget()
+        if (error instanceof OutOfRoom) this.#parts.ceiling.leaveOut(this.spec.prefix)
         if (!this.isClosed()) this.drop()
         this.#noteFailedFill(error)
         throw error
@@ -370,15 +381,25 @@ export class CachedResource {
     return listing.done
   }
 
+  #newListing(): Listing {
+    return new Listing({
+      range: this.range,
+      // Objects that are listed again are there twice for a moment, and one that watchers follow must not be lost for it.
+      checkRoom: (loadedBytes) => {
+        if (loadedBytes <= SMALL_BYTES || this.#watchers.size > 0 || this.#phase.phase === 'behind') return
+        if (this.#parts.ceiling.hasRoom()) return
+        throw new OutOfRoom(this.spec.name)
+      },
+      parts: this.#parts,
+      newItem: (found) => this.#newItem(found),
+      counts: this.counts,
+    })
+  }
+
   /** While the KMS plugin does not answer, not every reader is to list the resource in vain. */
   #noteFailedFill(error: unknown): void {
     if (!isCode(error, 'sealed')) return
     this.#failedFill = { error, untilMs: this.#parts.time.monotonicMs() + FAILED_FILL_MS }
-  }
-
-  #newListing(): Listing {
-    const { range, counts } = this
-    return new Listing({ range, parts: this.#parts, newItem: (found) => this.#newItem(found), counts })
   }
 
   readonly #goLive = ({ tree, revision, unreadable }: Loaded, since: readonly Told[]): void => {

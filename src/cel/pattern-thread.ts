@@ -2,9 +2,9 @@
  * Matches long-running patterns on a worker thread, which is started on demand and terminated when it is idle for a while. Questions are
  * answered one at a time: they are rare, and may wait.
  */
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../api/errors.ts'
+import { startOwnThread } from '../lib/own-files.ts'
 import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
@@ -79,7 +79,7 @@ export class PatternThread implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL(`./pattern-worker${extname(import.meta.filename)}`, import.meta.url))
+    const worker = startOwnThread('./pattern-worker', import.meta.url)
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
     // The thread exits then.

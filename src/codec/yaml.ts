@@ -2,9 +2,9 @@
  * YAML bodies to JSON. Small ones are converted on the main thread; large ones would block the event loop (2.5 MB: a tenth of a second),
  * so a worker thread converts those. It is started for the first one.
  */
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../api/errors.ts'
+import { startOwnThread } from '../lib/own-files.ts'
 import { printSorted } from './json.ts'
 import { YamlError } from './yaml-error.ts'
 import { parseYaml } from './yaml-parse.ts'
@@ -63,8 +63,8 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const file = new URL(`./yaml-worker${extname(import.meta.filename)}`, import.meta.url)
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: WORKER_MEGABYTES_MAX } })
+    const resourceLimits = { maxOldGenerationSizeMb: WORKER_MEGABYTES_MAX }
+    const worker = startOwnThread('./yaml-worker', import.meta.url, { resourceLimits })
     worker.unref()
     worker.on('message', (answer: YamlAnswer) => this.#settle(answer))
     worker.on('error', (error) => this.#lose(worker, error))

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { assetsHelp, writeAssets } from '../assets/assets.ts'
 import { readCommandFlags } from '../lib/command-flags.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 import { serveHelp } from './serve.ts'
 
 export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {
@@ -14,14 +15,12 @@ export async function assets(args: readonly string[], parts: CommandParts): Prom
   if (rest.length > 0 || given === '') {
     return parts.fail(USAGE_FAULT, [`keelson assets takes --dir=FOLDER and nothing else, not ${args.join(' ')}`])
   }
-  const program = parts.fileOf('../bin/keelson')
-  const folder = given === undefined ? ownFolder(program, parts) : resolve(given)
+  const folder = given === undefined ? ownFolder(parts) : resolve(given)
   try {
     writeAssets({
       folder,
-      node: parts.execPath,
-      program,
-      standIn: parts.fileOf(parts.isSource ? 'assets/etcd-stand-in.ts' : 'etcd-stand-in.cjs'),
+      program: parts.ownCommand,
+      standIn: parts.standInCommand,
       version: parts.version,
       serveHelp: serveHelp(),
       path: parts.env['PATH'] ?? '',
@@ -33,7 +32,7 @@ export async function assets(args: readonly string[], parts: CommandParts): Prom
 }
 
 /** The same for the same program on the same Node. */
-function ownFolder(program: string, { cache, version, execPath }: CommandParts): string {
+function ownFolder({ cache, version, ownCommand }: CommandParts): string {
   if (cache === undefined) return mkdtempSync(join(tmpdir(), 'keelson-assets-'))
-  return join(cache, `assets-${version}-${crc32(`${execPath} ${program}`).toString(16)}`)
+  return join(cache, `assets-${version}-${crc32(ownCommand.join(' ')).toString(16)}`)
 }

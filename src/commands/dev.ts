@@ -2,8 +2,10 @@ import { tmpdir } from 'node:os'
 import { devHelp, UsageError } from '../dev/dev-flags.ts'
 import { startDev } from '../dev/dev.ts'
 import { systemClock } from '../lib/clock.ts'
+import { collectWhenIdle } from '../lib/collect-when-idle.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 import { Verbosity } from '../lib/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
@@ -28,6 +30,7 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
       },
     })
     signals.stopWith(running.stop)
+    collectWhenIdle()
     await running.failed
     if (!signals.isStopping) parts.fail(FAILURE, ['etcd has ended by itself; etcd.log in the data folder may say why'])
   } catch (error) {

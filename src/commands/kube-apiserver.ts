@@ -1,6 +1,7 @@
 /** What the `kube-apiserver` of `keelson assets` runs. */
 import { exitWithParent, parentVariable } from '../assets/parent.ts'
 import { replaceStandIn } from '../assets/stand-in.ts'
+import { collectWhenIdle } from '../lib/collect-when-idle.ts'
 import type { CommandParts } from './parts.ts'
 import { serve } from './serve.ts'
 
@@ -8,5 +9,6 @@ export async function kubeApiServer(args: readonly string[], parts: CommandParts
   const given = parts.env[parentVariable]
   // As a signal would.
   exitWithParent({ given, onGone: () => process.kill(process.pid, 'SIGTERM') })
-  return serve(await replaceStandIn(args), parts)
+  await serve(await replaceStandIn(args), parts)
+  collectWhenIdle()
 }

@@ -26,11 +26,11 @@ export type CommandParts = {
   readonly cache: string | undefined
   /** A file of the package, by its path from the folder of the program. */
   readonly fileOf: (path: string) => string
-  /** Whether the program runs from its sources. */
-  readonly isSource: boolean
+  /** A program and its first arguments: what starts this one again. */
+  readonly ownCommand: readonly string[]
+  /** The same of what stands in for etcd. */
+  readonly standInCommand: readonly string[]
   readonly version: string
-  /** Of Node. */
-  readonly execPath: string
 }
 
 export type Stopping = {
@@ -45,5 +45,3 @@ export const asksForHelp = (args: readonly string[]): boolean => args.includes('
 /** As with kube-apiserver: `--version` alone, or with any value but false. */
 export const asksForVersion = (args: readonly string[]): boolean =>
   args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
-
-export { messageOf } from '../lib/message-of.ts'

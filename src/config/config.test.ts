@@ -81,7 +81,9 @@ test('flags become one frozen configuration', () => {
     rootCaPem: null,
     legacyTokenPeriodMs: 365 * 24 * 3_600_000,
     signing: { pairs: [], durationMs: 365 * 24 * 3_600_000 },
+    hasFairness: true,
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },
+    memory: { requestBytesMax: null, cacheBytesMax: null },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
     eventTtlSeconds: 3600,
@@ -207,6 +209,11 @@ const refusals: readonly [string, RegExp][] = [
   ['--kubernetes-service-node-port=80', /^kubernetes service node port range 30000-32767 doesn't contain 80$/],
   ['--kubernetes-service-node-port=-1', /^--kubernetes-service-node-port -1 must be between 0 and 65535, inclusive/],
   ['--service-cluster-ip-range=fd00::/108 --advertise-address=192.0.2.10', /must match public address family "192/],
+  ['--log-flush-frequency=x', /^invalid argument "x" for "--log-flush-frequency" flag: time: invalid duration "x"$/],
+  ['--log-json-split-stream', /^options.json.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled$/],
+  ['--log-text-info-buffer-size=1Ki', /^options.text.infoBufferSize: Forbidden: Feature LoggingAlphaOptions/],
+  ['--log-text-info-buffer-size=x', /quantities must match the regular expression/],
+  ['--v=-1', /^invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax$/],
   ['--enable-logs-handler', /^--enable-logs-handler is not supported, since/],
   ['--peer-ca-file=/x', /^--peer-ca-file requires UnknownVersionInteroperabilityProxy feature to be turned on$/],
   ['--egress-selector-config-file=/none', /^failed to read egress selector config: unable to read .* \[open \/none/],
@@ -324,11 +331,12 @@ test('every flag of kube-apiserver is known, as one that is supported or one tha
   assert.equal(Object.keys(flags).length + unsupported.length + 2 - ownFlagNames.size, 172)
 })
 
+function hintsOf(...args: readonly string[]): readonly string[] {
+  const checked = checkArgs(args)
+  return checked.kind === 'faults' ? checked.hints : []
+}
+
 test('faults that only say what is wrong come with what to do', () => {
-  const hintsOf = (...args: readonly string[]): readonly string[] => {
-    const checked = checkArgs(args)
-    return checked.kind === 'faults' ? checked.hints : []
-  }
   assert.match(hintsOf('--nope', etcd).join(), /keelson serve --help/)
   assert.match(hintsOf().join(), /--data-dir/)
   assert.match(hintsOf(etcd, '--tls-cert-file=/none').join(), /--tls-private-key-file is missing/)
@@ -371,7 +379,11 @@ test('gates are values: the last one counts, old ones are warned about', () => {
 })
 
 test('versions and resources are turned off by the most exact key', () => {
-  const checked = checkArgs([etcd, '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1'])
+  const checked = checkArgs([
+    etcd,
+    '--enable-priority-and-fairness=false',
+    '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1',
+  ])
   assert.ok(checked.kind === 'config')
   const { isServed } = checked.config.runtime
   const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter((id) => {

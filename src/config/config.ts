@@ -20,6 +20,8 @@ import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type EncryptionConfig, readEncryption } from './encryption.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
+import { type FlowControlConfig, readFlowControl } from './flow-control.ts'
+import { type MemoryConfig, readMemory } from './memory.ts'
 import { readFlagFile } from './flag-file.ts'
 import { type FlagName, flags, isFlagName } from './flags.ts'
 import { readTextFile } from './files/read-file.ts'
@@ -52,7 +54,7 @@ export type StoreConfig =
 /** A resource and the etcd that has its objects. */
 export type EtcdOverride = { readonly group: string; readonly resource: string; readonly servers: readonly string[] }
 
-export type Config = {
+export type Config = FlowControlConfig & {
   readonly etcd: {
     readonly store: StoreConfig
     /** Resources that another etcd has. */
@@ -109,8 +111,7 @@ export type Config = {
   /** The CAs with which controllers sign. */
   readonly signing: SigningConfig
   readonly requestTimeoutMs: number
-  /** The maximum of requests in flight; 0: unlimited. */
-  readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
+  readonly memory: MemoryConfig
   readonly watchMsMin: number
   readonly eventTtlSeconds: number
   /** How long connections are still accepted after the signal to stop. */
@@ -198,10 +199,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     legacyTokenPeriodMs: readCleanUpPeriod(values),
     signing: readSigning(values),
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
-    inFlight: {
-      readOnlyMax: values.count('max-requests-inflight'),
-      mutatingMax: values.count('max-mutating-requests-inflight'),
-    },
+    ...readFlowControl(values),
+    memory: readMemory(values),
     watchMsMin: 1000 * values.count('min-request-timeout'),
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
@@ -328,7 +327,10 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
     values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
-  const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
+  const before = 'Error creating leases: error creating storage factory'
+  const [ca = '', cert = '', key = ''] = (['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const).map((flag) =>
+    values.path(flag, before),
+  )
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   if (kind === 'memory') return { kind }
   if (kind === 'sqlite') return { kind, folder }
@@ -460,9 +462,17 @@ function readLogging(values: Values): Config['logging'] {
   if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
-    verbosity: values.count('v'),
+    verbosity: readVerbosity(values),
     modules,
   }
+}
+
+function readVerbosity(values: Values): number {
+  const text = values.string('v')
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+  values.fault(`invalid argument ${JSON.stringify(text)} for "-v, --v" flag: ${why}`)
+  return 0
 }
 
 function readModules(values: Values): readonly ModuleLevel[] {

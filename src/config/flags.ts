@@ -15,6 +15,7 @@ const etcd = 'Etcd'
 const serving = 'Secure serving'
 const authentication = 'Authentication'
 const authorization = 'Authorization'
+const features = 'Features'
 const generic = 'Generic'
 const misc = 'Misc'
 
@@ -366,17 +367,33 @@ const flagTable = {
     default: '1m0s',
     help: 'How long a request may take, watches aside.',
   },
+  'enable-priority-and-fairness': {
+    section: features,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether requests wait in the queues of priority levels (FlowSchema, PriorityLevelConfiguration) and are served fairly.',
+  },
   'max-requests-inflight': {
     section: generic,
     type: 'integer',
     default: '400',
-    help: 'How many reads may be under way at once, watches and other long-running requests aside. 0: any number.',
+    help: 'Together with --max-mutating-requests-inflight: the seats that priority levels share. With --enable-priority-and-fairness=false: how many reads may be under way at once, watches and other long-running requests aside; 0: any number.',
   },
   'max-mutating-requests-inflight': {
     section: generic,
     type: 'integer',
     default: '200',
-    help: 'How many writes may be under way at once. 0: any number.',
+    help: 'See --max-requests-inflight; with --enable-priority-and-fairness=false: how many writes may be under way at once; 0: any number.',
+  },
+  'request-memory-max': {
+    section: generic,
+    type: 'string',
+    help: 'What requests under way and answers that are not taken yet may hold together: 256Mi. Beyond it requests are refused with 429. By default a quarter of the memory that the process may use, at most 1Gi.',
+  },
+  'cache-memory-max': {
+    section: generic,
+    type: 'string',
+    help: 'What objects in memory, their recent past and other forms of them may take: 1Gi. Resources that do not fit are read from the database, and cannot be watched. By default two fifths of the memory that the process may use, if that is limited from outside, else any amount.',
   },
   'min-request-timeout': {
     section: generic,
@@ -543,6 +560,8 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
   'store',
   'testing',
+  'request-memory-max',
+  'cache-memory-max',
   'controllers',
   'root-ca-file',
   'legacy-service-account-token-clean-up-period',

@@ -48,7 +48,8 @@ function readOwnNodePort(values: Values, { first, last }: ServicesConfig['nodePo
   if (port < 0 || port > PORT_MAX) {
     const why = 'If 0, the Kubernetes master service will be of type ClusterIP'
     values.fault(`--kubernetes-service-node-port ${port} must be between 0 and ${PORT_MAX}, inclusive. ${why}`)
-  } else if (port > 0 && (port < first || port > last)) {
+  }
+  if (port > 0 && (port < first || port > last)) {
     values.fault(`kubernetes service node port range ${first}-${last} doesn't contain ${port}`)
   }
   return port

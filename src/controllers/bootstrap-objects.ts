@@ -52,6 +52,9 @@ export const keptObjects = (cluster: Cluster): readonly Wanted[] => [
   ...served(cluster, [kubernetesService(cluster)]),
 ]
 
+/** Objects of flow control, which are kept as they should be. */
+export const keptFlows = (cluster: Cluster): readonly Wanted[] => served(cluster, flowControlObjects)
+
 /** Objects that are created after the server is ready. */
 export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
   served(cluster, [

@@ -11,6 +11,7 @@ import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
+import { KEEP_FLOWS_MS, keepFlowControl } from './kept-flow-control.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { createTrackingCheck, TRACKING_CHECK_MS } from './legacy-token-tracking.ts'
 import { Loop } from './loop.ts'
@@ -27,6 +28,8 @@ export type OwnLoopsParts = {
   /** Undefined: there are no IPAddress objects (gate MultiCIDRServiceAllocator off). */
   readonly serviceAddresses: ServiceAddressesParts['addresses'] | undefined
   readonly keptObjects: readonly Wanted[]
+  /** Those of flow control; none if their API is not served. */
+  readonly keptFlows: readonly Wanted[]
   /** Checks the default ServiceCIDR. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   /** Publishes how clients are authenticated. */
@@ -67,6 +70,13 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       // The bootstrap is creating them right now.
       isDoneAtStart: true,
       run: (signal) => keepObjects(handle, parts.keptObjects, signal),
+      log,
+    }),
+    new Loop({
+      name: 'the check of flow schemas and priority levels',
+      intervalMs: KEEP_FLOWS_MS,
+      isDoneAtStart: true,
+      run: (signal) => keepFlowControl(handle, parts.keptFlows, signal),
       log,
     }),
     new Loop({

@@ -227,6 +227,25 @@ test('without a file there is one afterwards, for this user alone', async () => 
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
+test('what has nothing of ours is not written anew, and what is gone is not made', async () => {
+  const path = join(dir, 'config')
+  const own = createOwn('keelson', 7000)
+  await removeContext(path, own)
+  assert.ok(!existsSync(path))
+  const text = `# mine\n${existing}`
+  writeFileSync(path, text)
+  await removeContext(path, own)
+  assert.equal(readFileSync(path, 'utf8'), text)
+})
+
+test('a server whose folder cannot be looked at is not taken for one that is gone', async () => {
+  const path = join(dir, 'config')
+  const file = join(dir, 'no-folder')
+  writeFileSync(file, '')
+  await addContext(path, createOwn('keelson', 7000), file)
+  await assert.rejects(addContext(path, createOwn('keelson', 7001), join(dir, 'other')), /of another server/)
+})
+
 test('a link stays a link', async () => {
   const path = join(dir, 'config')
   mkdirSync(join(dir, 'real'))

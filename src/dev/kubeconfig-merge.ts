@@ -74,6 +74,7 @@ export async function addContext(path: string, own: Kubeconfig, folder: string):
  * file where nothing was ever chosen.
  */
 export async function removeContext(path: string, own: Kubeconfig): Promise<void> {
+  if (!existsSync(path)) return
   const names = namesOf(own)
   const authority = authorityOf(own)
   await change(path, (config) => {
@@ -136,8 +137,13 @@ function isLeftover(config: Fields, names: Names, folder: string): boolean {
   const note = noteOf(find(config, 'contexts', names.context))
   if (note === undefined) return false
   if (note.folder === folder) return true
-  const kept = readIfThere(join(note.folder, 'ca.crt'))
-  return kept?.trim() !== authorityIn(find(config, 'clusters', names.cluster)).trim()
+  try {
+    const kept = readIfThere(join(note.folder, 'ca.crt'))
+    return kept?.trim() !== authorityIn(find(config, 'clusters', names.cluster)).trim()
+  } catch {
+    // A folder of another user, for example, whose server may run.
+    return false
+  }
 }
 
 const authorityIn = (cluster: Fields | undefined): string =>
@@ -199,7 +205,10 @@ async function change(path: string, changed: (config: Fields) => Fields): Promis
   using held = new DisposableStack()
   held.use(await lock(file))
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
-  const next = changed(readConfig(bytes, path))
+  const config = readConfig(bytes, path)
+  const next = changed(config)
+  // Comments would be lost for nothing.
+  if (printSorted(next) === printSorted(config)) return
   const text = jsonToYaml(next, { isExact: true })
   // Nothing of theirs may change by being written anew.
   if (printSorted(readConfig(Buffer.from(text), path)) !== printSorted(next)) {

@@ -35,6 +35,8 @@ export type DocumentParts = {
   readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
+  /** What flow control holds, as text; undefined: there is no such page. */
+  readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
   /** Other pages under /debug; undefined: it is none of them. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
 }
@@ -141,7 +143,9 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
 }
 
 async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
-  const { explainAccess, debugPages } = parts
+  const { explainAccess, dumpFlows, debugPages } = parts
+  const dump = await dumpFlows(request)
+  if (dump !== undefined) return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
   const page = debugPages(request)
   if (page !== undefined) return page
   if (path !== '/debug/authorization') throw pageNotFound()

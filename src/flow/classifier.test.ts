@@ -3,9 +3,8 @@ import { test } from 'node:test'
 import type { RequestInfo } from '../api/context.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { User } from '../api/user.ts'
-import { Metrics } from '../lib/metrics.ts'
 import { Classifier } from './classifier.ts'
-import { readSchema } from './flow-schema.ts'
+import { type FlowSchema, readSchema } from './flow-schema.ts'
 
 const user = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups })
 const person = (name: string) => ({ kind: 'User', user: { name } })
@@ -28,12 +27,8 @@ const schema = (name: string, precedence: number, { subjects, resources = [], pa
   },
 })
 
-function classifierOf(...schemas: readonly KubeObject[]): Classifier {
-  const classifier = new Classifier(new Metrics().counter({ name: 'n', help: 'h', labels: ['schema', 'level'] }))
-  classifier.setLevel('level', 'uid-level')
-  for (const one of schemas) classifier.setSchema(one.metadata.name ?? '', readSchema(one))
-  return classifier
-}
+const classifierOf = (...schemas: readonly KubeObject[]): Classifier<FlowSchema> =>
+  new Classifier(schemas.map(readSchema), (one) => one)
 
 /** `list pods/log in a`, or `get /path`. */
 function infoOf(text: string): RequestInfo {
@@ -121,30 +116,20 @@ for (const [what, rules, who, request, isTaken] of cases) {
   })
 }
 
-test('the lowest precedence counts, then the name; and changes count at once', () => {
+test('the lowest precedence counts, then the name', () => {
   const all = { subjects, resources: [onAll] }
-  const classifier = classifierOf(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all))
-  const found = (): string | undefined => classifier.classify(bob, infoOf('get pods in a'))?.schema.name
-  assert.equal(found(), 'a')
-  classifier.setSchema('a', undefined)
-  assert.equal(found(), 'b')
-  classifier.setSchema('c', readSchema(schema('c', 0, all)))
-  assert.equal(found(), 'c')
+  const found = (...schemas: readonly KubeObject[]): string | undefined =>
+    classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
+  assert.equal(found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)), 'a')
+  assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
 })
 
-test('a schema without its level counts for nothing, until there is one', () => {
-  const classifier = classifierOf(schema('a', 1, { subjects, resources: [onAll] }))
-  const headers = () => classifier.classify(bob, infoOf('get pods in a'))?.headers
-  classifier.setLevel('level', undefined)
-  assert.equal(headers(), undefined)
-  classifier.setLevel('level', 'uid-again')
-  assert.deepEqual(headers(), {
-    'x-kubernetes-pf-flowschema-uid': 'uid-a',
-    'x-kubernetes-pf-prioritylevel-uid': 'uid-again',
-  })
+test('a schema without its level counts for nothing', () => {
+  const schemas = [schema('a', 1, { subjects, resources: [onAll] })].map(readSchema)
+  assert.equal(new Classifier(schemas, () => undefined).classify(bob, infoOf('get pods in a')), undefined)
 })
 
 test('what nothing takes falls under catch-all', () => {
   const classifier = classifierOf(schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }))
-  assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.schema.name, 'catch-all')
+  assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })

@@ -10,7 +10,16 @@ export type FlowSchema = {
   readonly precedence: number
   /** The name of its priority level. */
   readonly level: string
+  /** What tells the flows of the schema apart. Undefined: it is one flow. */
+  readonly distinguishedBy: 'user' | 'namespace' | undefined
   readonly rules: readonly FlowRule[]
+}
+
+/** Which flow of the schema a request is of. */
+export function distinguisherOf({ distinguishedBy }: FlowSchema, user: User, info: RequestInfo): string {
+  if (distinguishedBy === undefined) return ''
+  if (distinguishedBy === 'user') return user.name
+  return info.kind === 'resource' ? info.namespace : ''
 }
 
 export type FlowRule = {
@@ -41,13 +50,43 @@ type ResourceRule = {
 /** `prefixes`: each path covers what is below it, too, unlike in roles. */
 type PathRule = { readonly verbs: Names; readonly paths: Names; readonly prefixes: readonly string[] }
 
+const everything: FlowRule['resources'] = [
+  { verbs: undefined, groups: undefined, resources: undefined, namespaces: undefined, isOfCluster: true },
+]
+const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefixes: [] }]
+const groups = (...names: readonly string[]): readonly Subject[] => names.map((name) => ({ kind: 'Group', name }))
+
+/** The schemas that count even when their objects do not exist, as upstream. */
+export const mandatorySchemas: readonly FlowSchema[] = [
+  {
+    name: 'exempt',
+    uid: '',
+    precedence: 1,
+    level: 'exempt',
+    distinguishedBy: undefined,
+    rules: [{ subjects: groups('system:masters'), resources: everything, paths: anyPath }],
+  },
+  {
+    name: 'catch-all',
+    uid: '',
+    precedence: 10_000,
+    level: 'catch-all',
+    distinguishedBy: 'user',
+    rules: [
+      { subjects: groups('system:unauthenticated', 'system:authenticated'), resources: everything, paths: anyPath },
+    ],
+  },
+]
+
 export function readSchema({ metadata, spec }: KubeObject): FlowSchema {
-  const { matchingPrecedence, priorityLevelConfiguration, rules } = fieldsOf(spec)
+  const { matchingPrecedence, priorityLevelConfiguration, distinguisherMethod, rules } = fieldsOf(spec)
+  const method = fieldsOf(distinguisherMethod)['type']
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     precedence: numberOf(matchingPrecedence),
     level: textOf(fieldsOf(priorityLevelConfiguration)['name']),
+    distinguishedBy: method === 'ByUser' ? 'user' : method === 'ByNamespace' ? 'namespace' : undefined,
     rules: itemsOf(rules).map(readRule),
   }
 }

@@ -1,10 +1,10 @@
-/** The classifier, kept current by watches of the cache. */
+/** Flow control, kept current by watches of the cache. */
 import { type FollowedAccess, followByName, type NamedObjects } from '../cache/follow-by-name.ts'
 import type { FollowedResource } from '../cache/followed-resource.ts'
 import type { Log } from '../lib/log.ts'
-import type { Counter } from '../lib/metrics.ts'
-import { Classifier } from './classifier.ts'
+import type { FlowControl } from './flow-control.ts'
 import { readSchema } from './flow-schema.ts'
+import { readLevel } from './priority-level.ts'
 
 export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 
@@ -14,33 +14,30 @@ export type FollowedSchemasParts = {
   /** Undefined: the resource is not served. */
   readonly accessOf: (resource: FlowResource) => FollowedAccess | undefined
   readonly log: Log
-  /** Requests that were begun, by schema and level. */
-  readonly dispatched: Counter
+  readonly flowControl: FlowControl
 }
 
 export class FollowedSchemas implements AsyncDisposable {
-  readonly classifier: Classifier
   readonly #parts: FollowedSchemasParts
   #resources: AsyncDisposable[] = []
 
   constructor(parts: FollowedSchemasParts) {
     this.#parts = parts
-    this.classifier = new Classifier(parts.dispatched)
   }
 
   /** Resolves when all schemas and levels are known. */
   async start(): Promise<void> {
-    const { classifier } = this
+    const { flowControl } = this.#parts
     const followed = [
       ...this.#follow('prioritylevelconfigurations', {
-        read: (item) => item.peek().metadata.uid ?? '',
-        set: (name, uid) => classifier.setLevel(name, uid),
-        names: () => classifier.names('levels'),
+        read: (item) => readLevel(item.peek()),
+        set: (name, level) => flowControl.setLevel(name, level),
+        names: () => flowControl.names('levels'),
       }),
       ...this.#follow('flowschemas', {
         read: (item) => readSchema(item.peek()),
-        set: (name, schema) => classifier.setSchema(name, schema),
-        names: () => classifier.names('schemas'),
+        set: (name, schema) => flowControl.setSchema(name, schema),
+        names: () => flowControl.names('schemas'),
       }),
     ]
     this.#resources = followed
@@ -48,6 +45,7 @@ export class FollowedSchemas implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#parts.flowControl[Symbol.dispose]()
     await Promise.all(this.#resources.map((one) => one[Symbol.asyncDispose]()))
   }
 

@@ -51,8 +51,8 @@ export interface Follower {
   onContext(context: RequestContext): void
   /** Between authentication and impersonation; a request waits for the promise, which may refuse it. */
   onAuthenticated(context: RequestContext): Promise<void> | undefined
-  /** Between impersonation and authorization. May refuse the request: the limits of requests in flight apply here. */
-  onIdentified(user: User): void
+  /** Between impersonation and authorization: where requests wait for their seats, which the promise is for, or are refused. */
+  onIdentified(user: User, context: RequestContext): Promise<void> | undefined
 }
 
 /** Throws, or rejects, where the request is refused. A promise only if something has to be awaited. */
@@ -104,8 +104,7 @@ export function createGate(parts: GateParts): Gate {
           if (acting !== caller) spent.impersonationMs = clock.monotonicMs() - recordedMs
           context.actAs(user)
           for (const warning of warnings ?? []) context.warn(warning)
-          follower.onIdentified(user)
-          return authorized(arrival, context, user)
+          return goOn(follower.onIdentified(user, context), () => authorized(arrival, context, user))
         })
       })
     })

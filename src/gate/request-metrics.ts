@@ -64,8 +64,6 @@ export type RequestMetricsParts = {
 }
 
 export class RequestMetrics {
-  /** Requests that were begun, by flow schema and priority level. */
-  readonly dispatched: Counter
   /** Requests that wait for a seat now. */
   readonly inQueue: { readonly readOnly: Count; readonly mutating: Count }
   readonly #monotonicMs: () => number
@@ -115,12 +113,6 @@ export class RequestMetrics {
       name: 'apiserver_selfrequest_total',
       help: 'Requests of the server itself.',
       labels: ['resource', 'subresource', 'verb'],
-    })
-    this.dispatched = metrics.counter({
-      name: 'apiserver_flowcontrol_dispatched_requests_total',
-      help: 'Requests that were begun, by flow schema and priority level.',
-      stability: 'BETA',
-      labels: ['flow_schema', 'priority_level'],
     })
     const seconds = { name: 'apiserver_request_duration_seconds', help: 'Time to an answer.', stability } as const
     this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
@@ -387,7 +379,7 @@ const filterSeries = (filters: Histogram): FilterSeries => ({
 
 /** Of `/api` and `/apis` upstream counts only the aggregated documents. */
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
-  (path !== '/api' && path !== '/apis') || `${headers['content-type']}`.includes('g=apidiscovery.k8s.io')
+  (path !== '/api' && path !== '/apis') || String(headers['content-type']).includes('g=apidiscovery.k8s.io')
 
 const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
 

@@ -1,5 +1,5 @@
 /** Reads the body of a request, within its limits of size and time. */
-import { badRequest, bodyTooLarge } from '../api/errors.ts'
+import { badRequest, bodyTooLarge, noMemory } from '../api/errors.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Limits } from './limits.ts'
@@ -10,8 +10,13 @@ export interface BodySource {
   readonly drop: () => void
 }
 
+export type BodyLimits = Pick<Limits, 'bodyBytesMax' | 'bodyMsMax'> & {
+  /** Asked before bytes are kept. Undefined: there is room. */
+  readonly hasRoom?: ((bytes: number) => boolean) | undefined
+}
+
 /** Fails with an ApiError. Then the rest of the body is not read. */
-export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits): Promise<Buffer> {
+export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax, hasRoom }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const received = new GrowingBuffer()
     let timer: NodeJS.Timeout | undefined
@@ -29,8 +34,9 @@ export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits
     }
     source.read({
       onData: (chunk) => {
-        if (received.length + chunk.length <= bodyBytesMax) received.append(chunk)
-        else fail(bodyTooLarge(bodyBytesMax))
+        if (received.length + chunk.length > bodyBytesMax) fail(bodyTooLarge(bodyBytesMax))
+        else if (hasRoom?.(chunk.length) === false) fail(noMemory())
+        else received.append(chunk)
       },
       onEnd: () => {
         if (stop()) resolve(received.take())

@@ -3,9 +3,10 @@
  * What few requests need (the query, a signal, the certificate) is created only on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { bodyTooLarge } from '../api/errors.ts'
+import { bodyTooLarge, noMemory } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../api/request.ts'
+import { type ByteBudget, type Holder, unknownHolder } from '../lib/byte-budget.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -21,6 +22,11 @@ export type Head = {
 }
 
 const noHeaders: IncomingHttpHeaders = Object.freeze({})
+
+/** A body becomes an object, often two of them, which is validated, printed, compared: what a write holds, as a multiple of what was sent. */
+const BODY_HELD_TIMES = 10
+/** A request up to this has a reserve: that of a body of 64 KB. */
+const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
 export abstract class Exchange implements ApiRequest, Outgoing {
   method: string
@@ -42,6 +48,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
   stalledSinceMs = 0
   progressSeen = -Infinity
+  /** What its client had taken at the last look; undefined: it was not looked at yet. */
+  takenSeen: number | undefined
   readonly #limits: Limits
   #queryText: string
   #query: URLSearchParams | undefined
@@ -49,6 +57,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #onClose: (() => void) | undefined
   #isClosed = false
   #body: Promise<Buffer> | undefined
+  #budget: ByteBudget | undefined
+  #holder = unknownHolder
+  #heldBytes = 0
 
   constructor(head: Head) {
     this.method = head.method
@@ -129,6 +140,38 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#query = undefined
   }
 
+  /** What clients can make the server hold is taken from here. */
+  holdWithin(budget: ByteBudget): void {
+    this.#budget = budget
+  }
+
+  /** Called when it is known who sends it. */
+  heldBy(holder: Holder): void {
+    this.#budget?.give(this.#heldBytes, this.#holder)
+    this.#holder = holder
+    this.#budget?.takeAnyway(this.#heldBytes, holder)
+  }
+
+  /** Takes bytes of the common budget, until `release`. False: there is no room. */
+  hold(bytes: number): boolean {
+    if (this.#budget === undefined) return true
+    const isSmall = this.#heldBytes + bytes <= SMALL_HELD_BYTES
+    if (!this.#budget.take(bytes, { holder: this.#holder, isSmall })) return false
+    this.#heldBytes += bytes
+    return true
+  }
+
+  /** For what can no longer be refused: the answer to a write that was done. */
+  holdAnyway(bytes: number): void {
+    this.#budget?.takeAnyway(bytes, this.#holder)
+    this.#heldBytes += bytes
+  }
+
+  release(): void {
+    this.#budget?.give(this.#heldBytes, this.#holder)
+    this.#heldBytes = 0
+  }
+
   /** All calls return the same promise. */
   body(): Promise<Buffer> {
     this.#body ??= this.#read()
@@ -144,7 +187,16 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   #read(): Promise<Buffer> {
     const { bodyBytesMax } = this.#limits
-    if (Number(this.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
-    return readBody(this.bodySource, this.#limits)
+    const given = Number(this.headers['content-length'] ?? 0)
+    if (given > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
+    const wanted = given * BODY_HELD_TIMES
+    const taking = { holder: this.#holder, isSmall: wanted <= SMALL_HELD_BYTES }
+    if (this.#budget?.hasRoom(wanted, taking) === false) {
+      this.#budget.refused++
+      return Promise.reject(noMemory())
+    }
+    // Bytes are taken as they come: who only says that many will come holds nothing.
+    const hasRoom = (bytes: number): boolean => this.hold(bytes * BODY_HELD_TIMES)
+    return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }
 }

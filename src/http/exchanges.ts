@@ -3,9 +3,10 @@
  * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
-import { unreadableRequest } from '../api/errors.ts'
+import { overloaded, unreadableRequest } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { Log } from '../lib/log.ts'
 import { Roster } from '../lib/roster.ts'
 import type { Connection } from './connection.ts'
@@ -24,6 +25,10 @@ export type ExchangesOptions = {
   readonly takesCbor: boolean
   readonly isIdentityHeader: IsIdentityHeader
   readonly endsUnauthenticated: boolean
+  /** Whether the handler itself decides when a request begins (flow control). */
+  readonly isWeighedLater: boolean
+  /** What requests and answers may hold together. */
+  readonly budget: ByteBudget
   /** Whether the HTTP/2 connection of the next request is to be closed, so that its client may find another server. */
   readonly sendsAway: () => boolean
 }
@@ -36,18 +41,16 @@ export class Exchanges {
   readonly #takesCbor: boolean
   readonly #isIdentityHeader: IsIdentityHeader
   readonly #endsUnauthenticated: boolean
+  readonly #budget: ByteBudget
   readonly #sendsAway: () => boolean
   readonly #open = new Roster<Exchange>()
-  readonly #starts = new Starts<Connection, Exchange>((exchange) => {
-    if (!this.#open.has(exchange)) return false
-    void this.#answer(exchange)
-    return true
-  })
+  readonly #starts: Starts<Connection, Exchange>
   /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
   /** Answers without an end, and tunnels, are not begun any more. */
   #isClosing = false
+  #lookedMs = 0
   #onEnd: ((exchange: Exchange) => void) | undefined
 
   constructor(options: ExchangesOptions) {
@@ -58,6 +61,13 @@ export class Exchanges {
     this.#takesCbor = options.takesCbor
     this.#isIdentityHeader = options.isIdentityHeader
     this.#endsUnauthenticated = options.endsUnauthenticated
+    this.#budget = options.budget
+    const start = (exchange: Exchange): boolean => {
+      if (!this.#open.has(exchange)) return false
+      void this.#answer(exchange)
+      return true
+    }
+    this.#starts = new Starts(start, { isWeighedLater: options.isWeighedLater })
     this.#sendsAway = options.sendsAway
   }
 
@@ -70,6 +80,7 @@ export class Exchanges {
     exchange.takesCbor = this.#takesCbor
     exchange.isIdentityHeader = this.#isIdentityHeader
     exchange.isReadable = isReadable
+    exchange.holdWithin(this.#budget)
     this.#open.add(exchange)
     this.#starts.add(exchange)
   }
@@ -87,6 +98,7 @@ export class Exchanges {
     this.#streaming.delete(exchange)
     exchange.inFlightPlace?.leave()
     exchange.inFlightPlace = undefined
+    exchange.release()
     exchange.close()
     this.#onEnd?.(exchange)
     return true
@@ -127,7 +139,10 @@ export class Exchanges {
    * opens it by a byte now and then, would otherwise keep the answer in memory for ever.
    */
   endStalled(nowMs: number): void {
+    const sinceMs = nowMs - this.#lookedMs
+    this.#lookedMs = nowMs
     for (const exchange of this.#open.members()) {
+      if (exchange.inFlightPlace !== undefined) noteSlow(exchange, sinceMs)
       const stallMsMax = stallMsMaxOf(this.#limits, exchange)
       const taken = exchange.progress - exchange.progressSeen
       if (!exchange.isWriting || taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000) {
@@ -141,7 +156,10 @@ export class Exchanges {
   /** Never fails. */
   async #answer(exchange: Exchange): Promise<void> {
     try {
-      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
+      const made = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
+      // Body and objects are garbage now; the answer takes their place.
+      exchange.release()
+      const response = this.#open.has(exchange) ? held(exchange, made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (response.endsConnection === true) exchange.connection.close()
@@ -178,6 +196,64 @@ export class Exchanges {
     exchange.abort()
     // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
     response.tunnel(new Duplex().destroy())
+  }
+}
+
+/** A client that takes less of a long answer is slow: to make and encrypt so much takes a thousandth of a processor. */
+const SLOW_BYTES_PER_SECOND = 256 * 1024
+
+function noteSlow(exchange: Exchange, sinceMs: number): void {
+  const { progress, takenSeen } = exchange
+  exchange.takenSeen = progress
+  if (takenSeen === undefined || !exchange.isWriting) return
+  if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND) exchange.inFlightPlace?.stall?.()
+}
+
+/** An answer up to this is not counted: there is one at a time for each stream, and it is soon sent. */
+const SHORT_BYTES_MAX = 64 * 1024
+/** A list that is made while it is sent: a chunk, and what the socket has not taken. */
+const LAZY_BYTES = 256 * 1024
+/** A watch is a place in a ring that all share; its frames are made when they can be sent. */
+const WATCH_BYTES = 4 * 1024
+
+/** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
+function held(exchange: Exchange, response: ApiResponse): ApiResponse {
+  const bytes = heldBytes(response)
+  if (readMethods.has(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
+  exchange.holdAnyway(bytes)
+  return response
+}
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+function heldBytes(response: ApiResponse): number {
+  if ('frames' in response) return WATCH_BYTES
+  if (!('body' in response)) return 0
+  const { body } = response
+  if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES)
+  let bytes = 0
+  if (Buffer.isBuffer(body)) bytes = body.length
+  else for (const part of body) bytes += part.length
+  return bytes <= SHORT_BYTES_MAX ? 0 : bytes
+}
+
+/** In the place of an answer that cannot be held until its client has taken it. */
+function withoutRoom(response: ApiResponse): ApiResponse {
+  if ('frames' in response) response.frames.close()
+  const { place, isUnauthenticated = false, headers } = response
+  const { code, message, retryAfterSeconds } = overloaded(1)
+  const auditId = headers['audit-id']
+  return {
+    status: code,
+    headers: {
+      ...(auditId === undefined ? {} : { 'audit-id': auditId }),
+      'cache-control': 'no-cache, private',
+      'content-type': 'text/plain; charset=utf-8',
+      'retry-after': `${retryAfterSeconds}`,
+    },
+    body: Buffer.from(message),
+    place,
+    isUnauthenticated,
   }
 }
 

@@ -11,6 +11,8 @@ export const GZIP_BYTES_MIN = 128 * 1024
 /** What one step of the thread pool compresses: large enough that the cost of handing it over does not matter. */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
+/** What it takes to compress an answer: zlib's own state, the block that it reads, and what waits to be sent. */
+export const GZIP_HELD_BYTES = 1024 * 1024
 /** Longer bodies are not shared: each is sent to its client while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
 /** The size of all shared bodies together, with their tags. */

@@ -12,6 +12,7 @@ export type Limits = {
   readonly idleMsMax: number
   readonly streamsMax: number
   readonly connectionsMax: number
+  readonly connectionsPerClientMax: number
   readonly resetsBurst: number
   readonly resetsPerSecond: number
   readonly controlsBurst: number
@@ -43,6 +44,8 @@ export const defaultLimits: Limits = {
   streamsMax: 250,
   /** About a gigabyte of idle TLS connections; a cluster of 5,000 nodes needs two for each. */
   connectionsMax: 10_000,
+  /** By address, before it is known who it is: half of all, since whole clusters may come through one gateway. */
+  connectionsPerClientMax: 5_000,
   /** All streams of a connection may be reset twice over at once, as a restarting controller does, … */
   resetsBurst: 500,
   /** … and then this many a second. More is an attack: a reset costs the client nothing and us the work. */

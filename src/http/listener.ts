@@ -16,6 +16,7 @@ import { CODE, codeName, ConnectionError } from '../http2/protocol.ts'
 import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../lib/blocks.ts'
+import { ByteBudget } from '../lib/byte-budget.ts'
 import type { Log } from '../lib/log.ts'
 import { inTime } from '../lib/timers.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
@@ -50,6 +51,10 @@ export type ListenerOptions = TlsChoice & {
   readonly takesCbor?: boolean
   /** Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it is. */
   readonly endsUnauthenticated?: boolean
+  /** Whether the handler itself decides when a request begins. Absent: it does not. */
+  readonly isWeighedLater?: boolean
+  /** What requests and answers may hold together. Absent: any amount. */
+  readonly budget?: ByteBudget
   /** With which chance a client is sent elsewhere after a request over HTTP/2. Absent: never. */
   readonly goaway?: { readonly chance: number; readonly random: () => number }
   /** For clients that ask for their names; all others get the certificate above. */
@@ -90,6 +95,8 @@ export class Listener implements AsyncDisposable {
   readonly #exchanges: Exchanges
   /** Connections whose TLS handshake is not over, by their peer. */
   readonly #handshaking = new Map<string, Socket>()
+  /** How many there are from each address. */
+  readonly #perClient = new Map<string, number>()
   readonly #looking: NodeJS.Timeout
   #isClosing = false
   #closing: Promise<void> | undefined
@@ -100,9 +107,9 @@ export class Listener implements AsyncDisposable {
     this.#metrics?.show(this)
     this.#limits = { ...defaultLimits, ...options.limits }
     const isIdentityHeader = options.isIdentityHeader ?? identityHeaderTest()
-    // Of several of these the audit log has the first, as upstream.
-    const addresses = new Set(['x-forwarded-for', 'x-real-ip'])
-    this.#isKeptApart = (name) => addresses.has(name) || isIdentityHeader(name)
+    // Of several of these the first counts, as upstream: in the audit log, and for CORS.
+    const singular = new Set(['x-forwarded-for', 'x-real-ip', 'origin'])
+    this.#isKeptApart = (name) => singular.has(name) || isIdentityHeader(name)
     this.#exchanges = new Exchanges({
       handler: options.handler,
       responder: new Responder({ compresses: options.compresses ?? true }),
@@ -110,6 +117,8 @@ export class Listener implements AsyncDisposable {
       limits: this.#limits,
       takesCbor: options.takesCbor ?? false,
       endsUnauthenticated: options.endsUnauthenticated ?? true,
+      isWeighedLater: options.isWeighedLater ?? false,
+      budget: options.budget ?? new ByteBudget(Infinity),
       sendsAway: sendsAway(options.goaway),
       isIdentityHeader,
     })
@@ -259,10 +268,28 @@ export class Listener implements AsyncDisposable {
   }
 
   #onHandshake(socket: Socket): void {
+    if (!this.#countClient(socket)) return
     const peer = peerOf(socket)
     this.#handshaking.set(peer, socket)
     socket.on('close', () => this.#handshaking.get(peer) === socket && this.#handshaking.delete(peer))
     if (this.#isClosing) socket.destroy()
+  }
+
+  /** False: its client has as many as it may have. */
+  #countClient(socket: Socket): boolean {
+    const { remoteAddress = '' } = socket
+    const count = (this.#perClient.get(remoteAddress) ?? 0) + 1
+    if (count > this.#limits.connectionsPerClientMax) {
+      socket.destroy()
+      return false
+    }
+    this.#perClient.set(remoteAddress, count)
+    socket.once('close', () => {
+      const left = (this.#perClient.get(remoteAddress) ?? 1) - 1
+      if (left === 0) this.#perClient.delete(remoteAddress)
+      else this.#perClient.set(remoteAddress, left)
+    })
+    return true
   }
 
   #onSocket(socket: TLSSocket): void {

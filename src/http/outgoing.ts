@@ -11,6 +11,8 @@ export interface Outgoing {
   readonly isGone: boolean
   /** Whether the client wants large bodies compressed. */
   readonly takesGzip: () => boolean
+  /** Takes bytes of what the server may hold for its clients, until the answer has ended. False: there is no room. Absent: there is. */
+  readonly hold?: (bytes: number) => boolean
   readonly writeHead: (status: number, headers: Headers, body: BodyForm) => void
   /** Sends the headers before there is a body. */
   readonly flushHead: () => void

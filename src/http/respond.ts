@@ -1,6 +1,6 @@
 /** Writes an answer to a socket no faster than the client reads it. */
 import type { ApiResponse, FrameSource, Headers, LazyBody } from '../api/request.ts'
-import { GZIP_BYTES_MIN, Gzip } from './gzip.ts'
+import { GZIP_BYTES_MIN, GZIP_HELD_BYTES, Gzip } from './gzip.ts'
 import { type Outgoing, write } from './outgoing.ts'
 
 const NO_CONTENT = 204
@@ -34,7 +34,9 @@ export class Responder {
       this.#gzip !== undefined &&
       !isEncoded &&
       outgoing.takesBody &&
-      outgoing.takesGzip()
+      outgoing.takesGzip() &&
+      // Without room it is sent as it is, which needs less.
+      outgoing.hold?.(GZIP_HELD_BYTES) !== false
     ) {
       const tag = 'chunks' in body ? body.tag?.() : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })

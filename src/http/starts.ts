@@ -17,6 +17,12 @@ const READ_WEIGHT = 1
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+export type StartsOptions = {
+  readonly soon?: (call: () => void) => void
+  /** Flow control decides which writes begin: here they weigh as little as it takes to find out who sends them. */
+  readonly isWeighedLater?: boolean
+}
+
 export type Starting<Connection> = { readonly connection: Connection; readonly method: string }
 
 export class Starts<Connection, Request extends Starting<Connection>> {
@@ -28,9 +34,15 @@ export class Starts<Connection, Request extends Starting<Connection>> {
   #left = TURN_WEIGHT
   #isDue = false
 
-  constructor(start: (request: Request) => boolean, soon: (call: () => void) => void = setImmediate) {
+  readonly #writeWeight: number
+
+  constructor(
+    start: (request: Request) => boolean,
+    { soon = setImmediate, isWeighedLater = false }: StartsOptions = {},
+  ) {
     this.#start = start
     this.#soon = soon
+    this.#writeWeight = isWeighedLater ? READ_WEIGHT : WRITE_WEIGHT
   }
 
   /** Begins the request at once if this turn has room for it. */
@@ -67,7 +79,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
 
   /** False: the client has gone. */
   #begin(request: Request): boolean {
-    const weight = readMethods.has(request.method) ? READ_WEIGHT : WRITE_WEIGHT
+    const weight = readMethods.has(request.method) ? READ_WEIGHT : this.#writeWeight
     const isBegun = this.#start(request)
     if (isBegun) this.#left -= weight
     return isBegun

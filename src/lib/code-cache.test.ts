@@ -67,3 +67,24 @@ test('a folder that cannot be written does no harm', () => {
   writeFileSync(folder(), 'a file')
   assert.equal(run("() => 'one'"), 'one')
 })
+
+test('code that comes with a program is used, unless it is damaged', () => {
+  run("() => 'one'")
+  const kept = readFileSync(join(folder(), saved()[0] ?? ''))
+  const text = `(function (require, __filename, __dirname) {require('node:fs').writeFileSync(__dirname + '/out', (() => 'one')())\n})`
+  const runWith = (given: Buffer): void => {
+    rmSync(folder(), { recursive: true })
+    mkdirSync(folder())
+    rmSync(join(dir, 'out'), { force: true })
+    // There is no such file.
+    runWithCodeCache({ file: join(dir, 'inside.cjs'), text, saved: given, id: 'id' }, folder())
+    mock.timers.tick(60_000)
+    assert.equal(readFileSync(join(dir, 'out'), 'utf8'), 'one')
+  }
+  runWith(kept)
+  assert.deepEqual(saved(), [])
+  for (const damaged of [kept.with(9, (kept[9] ?? 0) ^ 1), Buffer.alloc(0)]) {
+    runWith(Buffer.from(damaged))
+    assert.equal(saved().length, 1)
+  }
+})

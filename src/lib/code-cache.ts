@@ -20,37 +20,68 @@ const prefix = 'code-'
 export type Program = {
   /** An expression in ASCII: a function of `require`, `__filename` and `__dirname`, without dynamic imports. */
   readonly file: string
+  /** The contents of the file, where there is none. */
+  readonly text?: string
+  /** What `saveCode` wrote for this program, if it comes with it. */
+  readonly saved?: Buffer
   /** Another one for any other content. V8 itself compares no more than lengths. */
   readonly id: string
 }
 
 /** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
-export function runWithCodeCache({ file, id }: Program, folder: string | undefined): void {
+export function runWithCodeCache(program: Program, folder: string | undefined): void {
+  const { file, id } = program
   // V8 rejects code that was compiled with other flags.
   const flags = crc32(process.execArgv.join(' ')).toString(16)
   const name = `${prefix}${process.version}-${process.arch}-${id}-${flags}`
-  const cachedData = folder === undefined ? undefined : readCode(join(folder, name))
-  const script = new Script(readFileSync(file, 'latin1'), {
-    filename: file,
-    ...(cachedData === undefined ? {} : { cachedData }),
-  })
-  if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected === true)) {
+  const own = program.saved && checkCode(program.saved)
+  const text = program.text ?? readText(file)
+  let script = own && compile(text, file, own)
+  if (script?.cachedDataRejected !== false) {
+    const code = folder === undefined ? undefined : readCode(join(folder, name))
+    script = compile(text, file, code)
+    if (code !== undefined) free(code)
+  }
+  if (folder !== undefined && script.cachedDataRejected !== false) {
+    const compiled = script
     const others = `${prefix}${process.version}-${process.arch}-${id}-`
-    setTimeout(() => saveCode({ folder, name, others, code: script.createCachedData() }), SAVE_AFTER_MS).unref()
+    setTimeout(() => saveCode({ folder, name, others, code: compiled.createCachedData() }), SAVE_AFTER_MS).unref()
   }
   script.runInThisContext()(createRequire(file), file, join(file, '..'))
 }
 
-/** Undefined: there is none, or it is damaged, which V8 itself would not notice. */
+/** `cachedDataRejected` is false only if the code was used. */
+const compile = (text: string, filename: string, cachedData: Buffer | undefined): Script =>
+  new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) })
+
+function readText(file: string): string {
+  const bytes = readFileSync(file)
+  const text = bytes.toString('latin1')
+  free(bytes)
+  return text
+}
+
+/** Some megabytes, which would stay until garbage is collected: for an idle server, for good. */
+function free({ buffer, byteLength }: Buffer): void {
+  // Small ones are parts of a larger one.
+  if (buffer instanceof ArrayBuffer && byteLength > buffer.byteLength >> 1) buffer.transfer(0)
+}
+
+/** Undefined: there is none, or it is damaged. */
 function readCode(path: string): Buffer | undefined {
   try {
-    const bytes = readFileSync(path)
-    const code = bytes.subarray(0, -CHECKSUM_BYTES)
-    return bytes.readUInt32LE(code.length) === crc32(code) ? code : undefined
+    return checkCode(readFileSync(path))
   } catch {
     // Whatever is wrong with the file: it is written again.
     return undefined
   }
+}
+
+/** Undefined: it is damaged, which V8 itself would not notice. */
+function checkCode(bytes: Buffer): Buffer | undefined {
+  if (bytes.length <= CHECKSUM_BYTES) return undefined
+  const code = bytes.subarray(0, -CHECKSUM_BYTES)
+  return bytes.readUInt32LE(code.length) === crc32(code) ? code : undefined
 }
 
 type Saved = {

@@ -74,19 +74,20 @@ test('values that are not allowed share a series, which stays when one of them g
   )
 })
 
+function addThree(metrics: Metrics): string {
+  metrics.countOwn()
+  metrics.counter({ name: 'old_total', help: 'Old.', deprecatedSince: '1.27.0' })
+  metrics.counter({ name: 'young_total', help: 'Young.', stability: 'STABLE', deprecatedSince: '1.33.0' })
+  metrics.counter({ name: 'noisy_total', help: 'Noisy.' })
+  return metrics.print()
+}
+
 test('what is disabled or long deprecated is not shown, but counted as such', () => {
-  const add = (metrics: Metrics): string => {
-    metrics.countOwn()
-    metrics.counter({ name: 'old_total', help: 'Old.', deprecatedSince: '1.27.0' })
-    metrics.counter({ name: 'young_total', help: 'Young.', stability: 'STABLE', deprecatedSince: '1.33.0' })
-    metrics.counter({ name: 'noisy_total', help: 'Noisy.' })
-    return metrics.print()
-  }
-  const shown = add(new Metrics({ disabled: new Set(['noisy_total']) }))
+  const shown = addThree(new Metrics({ disabled: new Set(['noisy_total']) }))
   assert.doesNotMatch(shown, /^(old|noisy)_total/m)
   assert.match(shown, /^# HELP young_total \[STABLE\] \(Deprecated since 1\.33\.0\) Young\.$/m)
   assert.match(shown, /^hidden_metrics_total 1$/m)
   assert.match(shown, /^disabled_metrics_total 1$/m)
   assert.match(shown, /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m)
-  assert.match(add(new Metrics({ showsHidden: true })), /^old_total 0$/m)
+  assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })

@@ -1,10 +1,13 @@
 /**
- * Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds: ten long lists at once
- * take ten slices in a row.
+ * Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds. However many long lists there are at once, a turn
+ * of the loop has a few slices: the others wait for the next, in the order they came.
  */
+import { Deque } from './deque.ts'
 import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
+/** Slices in one turn: what a small request waits for at most, besides what others begin. */
+const SLICES_PER_TURN = 4
 
 /** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
@@ -41,7 +44,42 @@ export class Slices {
   }
 
   async turn(): Promise<void> {
-    await new Promise<void>((resolve) => this.#time.soon(resolve))
+    await new Promise<void>((resolve) => sliceTurnsOf(this.#time.soon).add(resolve))
     this.begin()
   }
+}
+
+/** What waits for a slice on one event loop. */
+class SliceTurns {
+  readonly #soon: Time['soon']
+  readonly #waiting = new Deque<() => void>()
+  #isDue = false
+
+  constructor(soon: Time['soon']) {
+    this.#soon = soon
+  }
+
+  add(resume: () => void): void {
+    this.#waiting.push(resume)
+    if (this.#isDue) return
+    this.#isDue = true
+    this.#soon(this.#next)
+  }
+
+  readonly #next = (): void => {
+    for (let count = 0; count < SLICES_PER_TURN; count++) this.#waiting.shift()?.()
+    this.#isDue = this.#waiting.length > 0
+    if (this.#isDue) this.#soon(this.#next)
+  }
+}
+
+/** One for each event loop: that of the system, and those of simulations. */
+const sliceTurns = new WeakMap<Time['soon'], SliceTurns>()
+
+function sliceTurnsOf(soon: Time['soon']): SliceTurns {
+  const known = sliceTurns.get(soon)
+  if (known !== undefined) return known
+  const made = new SliceTurns(soon)
+  sliceTurns.set(soon, made)
+  return made
 }

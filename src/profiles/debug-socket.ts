@@ -72,7 +72,9 @@ function apiRequest(request: IncomingMessage, signal: AbortSignal): ApiRequest {
     query: searchParams,
     headers: request.headers,
     body: () => readBody(request),
-    pipeBody: async (take) => void (await take(await readBody(request))),
+    pipeBody: async (take) => {
+      await take(await readBody(request))
+    },
     signal,
     remoteAddress: '',
     peerCertificate: () => undefined,

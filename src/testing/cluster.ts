@@ -37,8 +37,9 @@ export type ClusterOptions = ConfigureOptions & {
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const credentials = createCredentials()
   const config = configure(options, credentials)
-  const state = pristine.get(options)
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)
+  const authorityPem = credentials.authority.certificatePem
+  const state = await pristine.get(options, { nowMs: Date.now() + offsetMs, authorityPem })
   const cluster = await Cluster.open({ options, config, credentials, state, isOrigin: true, offsetMs })
   try {
     await cluster.ready()

@@ -20,7 +20,7 @@ import type { Snapshot } from './snapshot.ts'
 const prefix = '/keelson/testing/'
 
 /** More is a loop that has no end. */
-const FAULTS_MAX = 1_000
+const FAULTS_MAX = 200
 /** Each of these has a server of its own. */
 const STALE_READS_MAX = 16
 /** Each holds what has changed since it was made. */
@@ -127,7 +127,6 @@ export class Control {
         checkMatch(wanted)
         const what: unknown = effect
         checkEffect(what, wanted)
-        const isStale = (one: FaultEffect): boolean => 'staleRead' in one
         const stale = [...this.#faults.values()].filter((fault) => isStale(fault.effect)).length
         if (isStale(what) && stale >= STALE_READS_MAX) throw tooMany('faults of staleRead', STALE_READS_MAX)
         return { id: this.#keep(this.#faults, FAULTS_MAX, 'faults', () => cluster.faults.on(wanted, what)) }
@@ -205,6 +204,8 @@ export class Control {
 }
 
 class NotThereError extends Error {}
+
+const isStale = (effect: FaultEffect): boolean => 'staleRead' in effect
 
 const tooMany = (what: string, max: number): RangeError =>
   new RangeError(`there are ${max} ${what} already: remove some, or reset the cluster`)

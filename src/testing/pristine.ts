@@ -1,10 +1,11 @@
 /**
  * The state that a new cluster has once everything is there that clusters begin with: some 200 objects. The first cluster of each
- * configuration creates them; the next ones begin with a fork of its state.
+ * configuration creates them, or the package has them in a file; the next ones begin with a fork of its state.
  */
 import type { Config } from '../config/config.ts'
 import type { EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
 import type { ConfigureOptions } from './configure.ts'
+import { type FirstObjectsParts, parseFirstObjects, readFirstObjects } from './first-objects.ts'
 import { waitFor } from './wait-for.ts'
 import type { Writes } from './writes.ts'
 
@@ -19,8 +20,14 @@ export class Pristine {
   readonly #states = new Map<string, EngineState>()
 
   /** Undefined: there was no cluster with these options yet. */
-  get(options: StartOptions): EngineState | undefined {
-    return this.#states.get(nameOf(options))
+  async get(options: StartOptions, parts: FirstObjectsParts): Promise<EngineState | undefined> {
+    const kept = this.#states.get(nameOf(options))
+    if (kept !== undefined || !isUsual(options)) return kept
+    const text = readFirstObjects()
+    if (text === undefined) return undefined
+    const state = await parseFirstObjects(text, parts)
+    this.keep(options, state)
+    return state
   }
 
   /** Resolves when controllers have created what they do in the first namespaces. */
@@ -38,6 +45,10 @@ export class Pristine {
     if (this.#states.size > STATES_MAX && oldest !== undefined) this.#states.delete(oldest)
   }
 }
+
+/** Whether the file of the package is about such a cluster. */
+const isUsual = ({ flags = [], controllers = true }: StartOptions): boolean =>
+  flags.length === 0 && controllers === true
 
 /** Its objects have been created at the time that the clock showed. */
 const nameOf = ({ flags = [], controllers = true, now }: StartOptions): string =>

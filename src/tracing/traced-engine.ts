@@ -1,5 +1,5 @@
 /** Wraps an engine: what a traced request asks of etcd becomes spans, with upstream's names. */
-import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { Span, SpanAttributes } from '../api/span.ts'
 import type {
   CallOptions,

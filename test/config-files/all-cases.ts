@@ -8,6 +8,7 @@ import type { ConfigCase } from './case.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
 import { serverFlagCases } from './server-flag-cases.ts'
+import { servingFlagCases } from './serving-flag-cases.ts'
 import { tracingCases } from './tracing-cases.ts'
 import { typeCases } from './type-cases.ts'
 
@@ -22,4 +23,5 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   types: typeCases,
   server: serverFlagCases,
   'admission-flags': admissionFlagCases,
+  serving: servingFlagCases,
 }

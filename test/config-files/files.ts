@@ -131,10 +131,14 @@ export class CaseFiles implements Disposable {
   }
 
   #hidden(text: string): string {
-    return text
-      .replaceAll(this.#dir, '$DIR')
-      .replaceAll(this.#root, '$ROOT')
-      .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
+    return (
+      text
+        .replaceAll(this.#dir, '$DIR')
+        .replaceAll(this.#root, '$ROOT')
+        .replaceAll(/0x[0-9a-f]{9,}/g, '0x$PTR')
+        // Each server has its own words for --cors-allowed-origins.
+        .replaceAll(/help: .*?\(:\|\$\)'(?: and '.*?\(:\|\$\)'|\. Without any: none\.)/g, 'help: $HELP')
+    )
   }
 
   [Symbol.dispose](): void {

@@ -1,8 +1,8 @@
 /**
- * `npm run envtest`: controller-runtime's own suites that start a control plane with envtest, from the published module, on Keelson's assets and on the real kube-apiserver and etcd.
- * The same specs must pass on both, but for those of `differences.ts`, with reasons.
+ * `npm run envtest`: suites that start a control plane with envtest, from published modules, on Keelson's assets and on the real kube-apiserver and etcd: controller-runtime's own, Flux's source-controller
+ * and Cluster API. The same specs must pass on both, but for those of `differences.ts`, with reasons.
  *
- *   --only client,cache   some of the packages
+ *   --only client,flux    some of the suites, by their names or groups (test/envtest/suites.ts)
  *   --keelson             on Keelson alone
  *   --json F              write the figures to F
  *
@@ -15,24 +15,25 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { installPackage } from '../harness/package.ts'
 import { differences } from './differences.ts'
-import { readReport, type Suite } from './report.ts'
+import { readGoTests, readReport, type Suite } from './report.ts'
+import { type SuiteToRun, suites, tools } from './suites.ts'
 
-/** pkg/leaderelection has no tests in this version. */
-const packages = ['client', 'envtest', 'manager', 'webhook', 'builder', 'controller', 'cache']
-/** Of one suite. The longest takes two minutes on the real binaries. */
-const SUITE_MS_MAX = 600_000
+/** Of one suite. The longest of controller-runtime takes two minutes on the real binaries. */
+const SUITE_MS_MAX = 870_000
 /**
  * Some specs wait a second and no longer, and those of pkg/webhook start a server on the port of the spec before, which may still close: probably why its suite panics now and then. A suite
  * that fails is run again, and told of.
  */
 const TRIES_MAX = 3
 const run = promisify(execFile)
-const root = join(import.meta.dirname, '..', '..')
+/** Stands for all specs of a suite that tells of none. */
+const wholeSuite = '(the suite)'
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, keelson: { type: 'boolean', default: false }, json: { type: 'string' } },
 })
-const wanted = values.only?.split(',') ?? packages
+const asked = values.only?.split(',') ?? suites.map(({ name }) => name)
+const wanted = suites.filter(({ name, group }) => asked.includes(name) || asked.includes(group))
 const dir = mkdtempSync(join(tmpdir(), 'keelson-envtest-'))
 try {
   await main()
@@ -43,7 +44,6 @@ try {
 type Ran = { readonly seconds: number; readonly suite: Suite; readonly tries: number }
 
 async function main(): Promise<void> {
-  const module = await moduleFolder()
   const program = await installPackage(dir)
   const keelson = join(dir, 'assets')
   await run(program, ['assets', `--dir=${keelson}`], {
@@ -52,11 +52,11 @@ async function main(): Promise<void> {
   const real = values.keelson ? undefined : realAssets()
   const rows: object[] = []
   let faults = 0
-  for (const name of wanted) {
-    const binary = join(tools(), `controller-runtime-${name}.test`)
-    const cwd = join(module, 'pkg', name)
-    const ours = await runAgain({ binary, cwd, assets: keelson, name: `${name}-keelson` })
-    const theirs = real === undefined ? undefined : await runAgain({ binary, cwd, assets: real, name: `${name}-real` })
+  for (const suite of wanted) {
+    const { name } = suite
+    const theirs = real === undefined ? undefined : await runAgain(suite, real, (ran) => isClean(ran, suite))
+    const isSame = (ran: Suite): boolean => compare(name, ran, theirs?.suite).length === 0
+    const ours = await runAgain(suite, keelson, isSame)
     const odd = compare(name, ours.suite, theirs?.suite)
     faults += odd.length
     for (const line of odd) console.log(`FAULT ${name}: ${line}`)
@@ -68,17 +68,6 @@ async function main(): Promise<void> {
   if (faults > 0) process.exitCode = 1
 }
 
-function tools(): string {
-  return process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools')
-}
-
-/** Tests read files beside them. */
-async function moduleFolder(): Promise<string> {
-  const pin = join(root, 'test', 'tools', 'controller-runtime')
-  const args = ['list', '-m', '-f', '{{.Dir}}', 'sigs.k8s.io/controller-runtime']
-  return (await run('go', args, { cwd: pin })).stdout.trim()
-}
-
 function realAssets(): string {
   const folder = join(dir, 'real')
   mkdirSync(folder)
@@ -87,12 +76,10 @@ function realAssets(): string {
   return folder
 }
 
-type SuiteRun = { readonly binary: string; readonly cwd: string; readonly assets: string; readonly name: string }
-
-async function runAgain(one: SuiteRun): Promise<Ran> {
+async function runAgain(suite: SuiteToRun, assets: string, isGood: (ran: Suite) => boolean): Promise<Ran> {
   for (let tries = 1; ; tries++) {
-    const ran = await runSuite(one)
-    if (failedIn(ran.suite) === 0 || tries === TRIES_MAX) return { ...ran, tries }
+    const ran = await runSuite(suite, assets)
+    if (isGood(ran.suite) || tries === TRIES_MAX) return { ...ran, tries }
   }
 }
 
@@ -100,27 +87,42 @@ function failedIn(suite: Suite): number {
   return count(suite, 'failed') + count(suite, 'timedout') + count(suite, 'panicked')
 }
 
-async function runSuite({ binary, cwd, assets, name }: SuiteRun): Promise<Omit<Ran, 'tries'>> {
-  const report = join(dir, `${name}.json`)
-  const flags = [`--ginkgo.json-report=${report}`, '--ginkgo.no-color', '--ginkgo.seed=1', '-test.timeout=10m']
+/** On the real binaries. Some of Go's own tests need a network, and fail at each try. */
+function isClean(ran: Suite, { reports }: SuiteToRun): boolean {
+  return reports === 'go' ? !ran.specs.has(wholeSuite) : failedIn(ran) === 0
+}
+
+async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 'tries'>> {
+  const report = join(dir, 'report.json')
+  rmSync(report, { force: true })
+  const flags =
+    suite.reports === 'ginkgo'
+      ? [`--ginkgo.json-report=${report}`, '--ginkgo.no-color', '--ginkgo.seed=1']
+      : ['-test.v', ...(suite.skip === undefined ? [] : [`-test.skip=${suite.skip}`])]
   const began = performance.now()
-  // What fails is in the report; a suite that writes none has failed as a whole.
-  const failure = await run(binary, flags, {
-    cwd,
+  let firstMs = 0
+  const running = run(join(tools(), suite.tool), [...flags, '-test.timeout=14m'], {
+    cwd: suite.folder(),
     timeout: SUITE_MS_MAX,
     maxBuffer: 1 << 28,
     env: { ...process.env, KUBEBUILDER_ASSETS: assets, TMPDIR: dir },
-  }).then(
-    () => '',
-    (error: unknown) => String(error).slice(-2_000),
+  })
+  running.child.stdout?.on('data', (text: string) => {
+    if (/^=== RUN/m.test(text)) firstMs ||= performance.now() - began
+  })
+  // What fails is in the report; a suite that has none has failed as a whole.
+  const { told, failure } = await running.then(
+    ({ stdout }) => ({ told: stdout, failure: '' }),
+    (error: Error & { stdout?: string }) => ({ told: error.stdout ?? '', failure: String(error).slice(-2_000) }),
   )
   const seconds = (performance.now() - began) / 1000
   try {
+    if (suite.reports === 'go') return { seconds, suite: readGoTests(told, firstMs / 1000) }
     return { seconds, suite: readReport(JSON.parse(readFileSync(report, 'utf8'))) }
   } catch {
     // A suite that panics outside of its specs writes none.
-    const specs = new Map([['(the suite)', 'panicked']])
-    return { seconds, suite: { specs, messages: new Map([['(the suite)', failure]]), setUpSeconds: 0 } }
+    const specs = new Map([[wholeSuite, 'panicked']])
+    return { seconds, suite: { specs, messages: new Map([[wholeSuite, failure]]), setUpSeconds: 0 } }
   }
 }
 

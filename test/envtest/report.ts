@@ -1,4 +1,4 @@
-/** What a suite of Ginkgo says of itself, as JSON. */
+/** What a suite says of itself: Ginkgo as JSON, Go's own tests in lines. */
 
 export type Suite = {
   /** The state of each spec, by its full name. */
@@ -35,4 +35,21 @@ export function readReport(report: readonly { readonly SpecReports: readonly Tol
     if (told.Failure?.Message !== undefined) messages.set(name, told.Failure.Message.slice(0, MESSAGE_CHARACTERS_MAX))
   }
   return { specs, messages, setUpSeconds: setUpNanoseconds / NANOSECONDS }
+}
+
+const states: { readonly [word: string]: string } = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' }
+
+/** What `-test.v` prints: a line for each test and subtest when it is done. Fails if not all of them were: something panicked. */
+export function readGoTests(text: string, setUpSeconds: number): Suite {
+  if (!/^(?:PASS|FAIL)$/m.test(text)) throw new Error('the tests did not come to their end')
+  const specs = new Map<string, string>()
+  const messages = new Map<string, string>()
+  for (const found of text.matchAll(/^ *--- (PASS|FAIL|SKIP): (.+) \([\d.]+s\)$/gm)) {
+    const [, word = '', name = ''] = found
+    const state = states[word] ?? word
+    specs.set(name, state)
+    if (state === 'failed')
+      messages.set(name, text.slice(Math.max(0, found.index - MESSAGE_CHARACTERS_MAX), found.index))
+  }
+  return { specs, messages, setUpSeconds }
 }

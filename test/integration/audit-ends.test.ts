@@ -24,6 +24,7 @@ before(async () => {
   const flags = [
     `--audit-policy-file=${join(dir, 'policy.json')}`,
     `--audit-log-path=${join(dir, 'audit.log')}`,
+    '--enable-priority-and-fairness=false',
     '--max-requests-inflight=1',
     '--feature-gates=AllowUnsafeMalformedObjectDeletion=true',
   ]

@@ -1,7 +1,7 @@
 /** Every command of README.md and of the chapters in docs/ is run, so that what a stranger types works. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,6 +10,9 @@ import { freePorts, toolPath } from '../harness/etcd.ts'
 import { type Block, readBlocks, runBlocks } from '../harness/markdown-commands.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+/** What `test/clients/field.ts` built. */
+const clientsCache = join(root, '.cache', 'clients')
+const fabric8 = join(clientsCache, 'fabric8', 'classpath')
 
 const pages = [
   'README.md',
@@ -85,6 +88,10 @@ function environment(folder: string): NodeJS.ProcessEnv {
     // Built as test/tools/install does it, so that what it built need not be built again.
     CGO_ENABLED: '0',
     GOFLAGS: '-mod=mod -trimpath',
+    // What test/clients/field.ts built need not be downloaded or built again.
+    CARGO_TARGET_DIR: join(clientsCache, 'rust'),
+    CARGO_NET_OFFLINE: 'true',
+    CLASSPATH: existsSync(fabric8) ? readFileSync(fabric8, 'utf8').trim() : '',
     GOCACHE: env['GOCACHE'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'go-build'),
   }
 }
@@ -103,6 +110,16 @@ function lacks(need: string, folder: string): string | undefined {
       // Stands for the reader's own module.
       for (const file of ['go.mod', 'go.sum'])
         copyFileSync(join(root, 'test/tools/controller-runtime', file), join(folder, file))
+      return undefined
+    case 'java':
+      if (!isThere('java --version')) return 'no Java on the PATH'
+      return existsSync(fabric8) ? undefined : 'fabric8 is not there: node test/clients/field.ts --only fabric8'
+    case 'rust':
+      if (!isThere('cargo --version')) return 'no Rust on the PATH'
+      if (!existsSync(join(clientsCache, 'rust'))) return 'kube is not built: node test/clients/field.ts --only rust'
+      // Stands for the reader's own crate.
+      for (const file of ['Cargo.toml', 'Cargo.lock'])
+        copyFileSync(join(root, 'test/clients/rust', file), join(folder, file))
       return undefined
     case 'python3':
       return isThere('python3 --version') ? undefined : 'no Python on the PATH'

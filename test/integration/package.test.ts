@@ -1,10 +1,12 @@
 /** The built package: its program starts, and finds the threads that it loads by name. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { type ApiServerProcess, startApiServer } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { installPackage } from '../harness/package.ts'
@@ -13,12 +15,14 @@ import { clients, type Client } from './support.ts'
 let client: Client
 let server: ApiServerProcess
 let cacheHome = ''
+let packageFolder = ''
 const parts = new AsyncDisposableStack()
 
 before(async () => {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-package-'))
   parts.defer(() => rmSync(dir, { recursive: true, force: true }))
   const program = await installPackage(dir)
+  packageFolder = join(program, '..', '..')
   cacheHome = process.env['XDG_CACHE_HOME'] = join(dir, 'cache-home')
   const etcd = parts.use(await startEtcd())
   server = parts.use(await startApiServer([program, 'serve'], { etcdUrl: etcd.clientUrl }))
@@ -72,4 +76,41 @@ test('a long text is matched in its thread', async () => {
   const long = 'ab'.repeat(50_000)
   assert.equal((await client.call({ method: 'POST', path, body: object('good', `${long}c`) })).status, 201)
   assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
+})
+
+/** Arguments: the package, and how many clusters to start. Prints what they begin with. */
+const starting = `
+const [folder] = process.argv.slice(1)
+const { startCluster } = require(folder + '/dist/testing.cjs')
+void (async () => {
+  const cluster = await startCluster()
+  const found = await Promise.all(
+    ['/api/v1/namespaces/kube-system', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'].map((path) => cluster.request({ path })),
+  )
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const made = await cluster.request({ method: 'POST', path: '/api/v1/namespaces/default/pods', body: pod })
+  console.log(JSON.stringify({
+    created: found[0].body.metadata.creationTimestamp,
+    uid: found[0].body.metadata.uid,
+    isOwnAuthority: found[1].body.data['ca.crt'] === cluster.certificateAuthority,
+    pod: made.status,
+  }))
+  await cluster.stop()
+})()
+`
+
+test('keelson/testing begins with the objects of the package', async () => {
+  const folder = packageFolder
+  assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
+  const start = async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', starting, folder], { timeout: 120_000 })
+    return JSON.parse(stdout)
+  }
+  const beganMs = Date.now()
+  const [one, other] = [await start(), await start()]
+  for (const { created, isOwnAuthority, pod } of [one, other]) {
+    assert.ok(Date.parse(created) >= beganMs - 1_000 && Date.parse(created) <= Date.now(), created)
+    assert.deepEqual({ isOwnAuthority, pod }, { isOwnAuthority: true, pod: 201 })
+  }
+  assert.notEqual(one.uid, other.uid)
 })

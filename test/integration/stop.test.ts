@@ -90,7 +90,10 @@ test('readiness fails at once and the server stops in time, whatever etcd does',
 })
 
 test('more writes at once than allowed are told to come again', async () => {
-  await using server = await startTestServer(['--max-mutating-requests-inflight=1'])
+  await using server = await startTestServer([
+    '--enable-priority-and-fairness=false',
+    '--max-mutating-requests-inflight=1',
+  ])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const review = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: {} }
   using slow = await RawHttp2.open(Number(new URL(server.url).port))
@@ -112,7 +115,7 @@ test('more writes at once than allowed are told to come again', async () => {
 })
 
 test('a long answer has its place until its client has taken it or has gone', async () => {
-  await using server = await startTestServer(['--max-requests-inflight=1'])
+  await using server = await startTestServer(['--enable-priority-and-fairness=false', '--max-requests-inflight=1'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const asBob = field('authorization', 'Bearer bob-token')
   const statusOf = async (path: string): Promise<number> => (await client.call({ path, token: 'bob-token' })).status

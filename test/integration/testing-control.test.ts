@@ -138,29 +138,30 @@ test('every field is checked, and the answer names it', async () => {
   }
 })
 
+/** Until there are too many. */
+const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
+  for (let left = max; left > 0; left -= AT_ONCE) {
+    const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))
+    for (const { status } of answers) assert.equal(status, 200)
+  }
+  const { status, body } = await add()
+  assert.equal(status, 400)
+  assert.match(body, /there are \d+ .* already: remove some, or reset/)
+}
+
 test('what is kept is bounded, and goes with a reset', async () => {
   await using cluster = await startCluster({ servesControl: true })
   const control = controlOf(cluster)
   const set = (effect: unknown) => control('POST', 'faults', { match: { name: 'none' }, effect })
-  const fill = async (add: () => Promise<Answer>, max: number): Promise<void> => {
-    for (let left = max; left > 0; left -= AT_ONCE) {
-      const answers = await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, add))
-      for (const { status } of answers) assert.equal(status, 200)
-    }
-    const { status, body } = await add()
-    assert.equal(status, 400)
-    assert.match(body, /there are \d+ .* already: remove some, or reset/)
-  }
   const fault = idIn((await set({ status: 500 })).said)
   const snapshot = idIn((await control('POST', 'snapshots')).said)
   await fill(() => set({ staleRead: true }), 16)
-  await fill(() => control('POST', 'snapshots'), 999)
   assert.equal((await control('POST', 'reset')).status, 200)
   assert.equal((await control('DELETE', `faults/${fault}`)).status, 404)
   assert.equal((await control('POST', `snapshots/${snapshot}/restore`)).status, 404)
   assert.equal((await set({ staleRead: true })).status, 200)
   await cluster.reset()
-  await fill(() => set({ status: 500 }), 1_000)
+  await fill(() => set({ status: 500 }), 200)
 })
 
 test('who acts as somebody else has the rights of that user', async () => {

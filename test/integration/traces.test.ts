@@ -83,7 +83,7 @@ test('a create is traced down to etcd, below the span of its client', async () =
 })
 
 test('who is not privileged cannot have a request traced, and neither can nobody', async () => {
-  const before = receiver.spans.length
+  const earlier = receiver.spans.length
   const { id, traceparent } = newTrace()
   await client.call({ path: secrets, headers: { traceparent }, token: 'bob-token' })
   await client.call({ path: secrets })
@@ -91,7 +91,7 @@ test('who is not privileged cannot have a request traced, and neither can nobody
   await client.call({ path: `${secrets}/none`, headers: { traceparent: lastParent } })
   await spansOf(last)
   assert.equal(receiver.spans.filter(({ traceId }) => traceId === id).length, 0)
-  assert.ok(receiver.spans.slice(before).every(({ traceId }) => traceId === last))
+  assert.ok(receiver.spans.slice(earlier).every(({ traceId }) => traceId === last))
 })
 
 test('webhooks are part of the trace, and are told which one it is', async () => {
@@ -160,4 +160,14 @@ test('without a collector nothing waits, and what is lost is counted', async () 
     return Number(/^keelson_spans_failed_total (\d+)$/m.exec(text)?.[1]) > 0
   }
   await until(failed, 'spans that could not be sent')
+})
+
+test('what a client sends makes no span long', async () => {
+  const { id, traceparent } = newTrace()
+  const long = 'x'.repeat(5_000)
+  await client.call({ path: `/api/v1/${long}?labelSelector=${long}`, headers: { traceparent, accept: long } })
+  for (const { name, attributes } of await spansOf(id)) {
+    assert.ok(name.length <= 1024)
+    for (const value of Object.values(attributes)) assert.ok(`${value}`.length <= 1024)
+  }
 })

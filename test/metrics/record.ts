@@ -1,7 +1,7 @@
 /**
  * Records from the reference which metrics it has, and what it counts of the requests in exercise.ts, into recorded.json.
  *
- *   node test/metrics/record.ts
+ *   node test/metrics/record.ts      (then npm run format)
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

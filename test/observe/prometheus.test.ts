@@ -81,11 +81,21 @@ function keepAsking(client: Client, stranger: Client): Disposable {
   let isOver = false
   const maps = '/api/v1/namespaces/default/configmaps'
   const ask = (method: string, path: string, body?: object): Promise<unknown> =>
-    client.request({ method, path, headers: body === undefined ? {} : { 'content-type': 'application/json' }, body: body && JSON.stringify(body) })
+    client.request({
+      method,
+      path,
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    })
   const round = async (at: number): Promise<void> => {
     const name = `m${at % 20}`
     await ask('POST', maps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { at: `${at}` } })
-    await ask('PUT', `${maps}/${name}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { at: `${at}x` } })
+    await ask('PUT', `${maps}/${name}`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { at: `${at}x` },
+    })
     await ask('GET', `${maps}/${name}`)
     await ask('GET', maps)
     await ask('GET', '/api/v1/configmaps')
@@ -110,7 +120,10 @@ function keepAsking(client: Client, stranger: Client): Disposable {
 }
 
 async function query(expr: string): Promise<readonly unknown[]> {
-  const answer = await fetch(`${prometheusUrl}/api/v1/query`, { method: 'POST', body: new URLSearchParams({ query: expr }) })
+  const answer = await fetch(`${prometheusUrl}/api/v1/query`, {
+    method: 'POST',
+    body: new URLSearchParams({ query: expr }),
+  })
   const { data, error }: { data?: { result: readonly unknown[] }; error?: string } = JSON.parse(await answer.text())
   assert.equal(error, undefined, `${expr}: ${error}`)
   return data?.result ?? []
@@ -121,13 +134,17 @@ const hasValues = async (expr: string): Promise<void> => {
 }
 
 test('promtool takes the rules, and finds nothing to mend', () => {
-  const said = execFileSync(toolPath('promtool'), ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile], { encoding: 'utf8' })
+  const said = execFileSync(toolPath('promtool'), ['check', 'rules', '--lint=all', '--lint-fatal', rulesFile], {
+    encoding: 'utf8',
+  })
   assert.match(said, /SUCCESS/)
 })
 
 test('every recording rule has values, and every alert knows its metrics', { timeout: 300_000 }, async () => {
   const { value } = parseYaml(readFileSync(rulesFile))
-  const groups: readonly { rules: readonly { record?: string; expr: string }[] }[] = JSON.parse(JSON.stringify(value)).groups
+  const groups: readonly { rules: readonly { record?: string; expr: string }[] }[] = JSON.parse(
+    JSON.stringify(value),
+  ).groups
   for (const { record, expr } of groups.flatMap(({ rules }) => rules)) {
     if (record !== undefined) await hasValues(record)
     // An alert has a value when it is one: what it compares always has.

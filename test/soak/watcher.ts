@@ -12,11 +12,14 @@ export class Watcher {
   readonly faults: string[] = []
   readonly #client: SoakClient
   readonly #path: string
+  readonly #onEnd: () => void
   #seen = ''
 
-  constructor(client: SoakClient, path: string) {
+  /** `onEnd`: a watch has ended, in order or not. */
+  constructor(client: SoakClient, path: string, onEnd: () => void = () => undefined) {
     this.#client = client
     this.#path = path
+    this.#onEnd = onEnd
   }
 
   get seen(): number {
@@ -39,7 +42,9 @@ export class Watcher {
           if (!this.#see(event)) return
           if (signal.aborted) return
         }
+        this.#onEnd()
       } catch {
+        this.#onEnd()
         await sleep(RETRY_MS)
       }
       this.resumes++

@@ -1,6 +1,5 @@
 /** Decodes a large configuration file on a thread of its own, which ends with it: a file of 1 MB takes a tenth of a second and more. */
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { startOwnThread } from '../../lib/own-files.ts'
 import type { Scheme } from '../../schema/object-schema.ts'
 import { type DecodedFile, decodeFile, type FileFault } from './decode-file.ts'
 
@@ -14,9 +13,9 @@ export type DecodeTask = { readonly bytes: Uint8Array; readonly schemeName: stri
 
 /** Fails if the thread does. */
 export function decodeOnThread(bytes: Buffer, scheme: Scheme): Promise<PostedFile> {
-  const file = new URL(`./decode-worker${extname(import.meta.filename)}`, import.meta.url)
   const workerData: DecodeTask = { bytes, schemeName: scheme.name }
-  const worker = new Worker(file, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEGABYTES_MAX } })
+  const resourceLimits = { maxOldGenerationSizeMb: MEGABYTES_MAX }
+  const worker = startOwnThread('./decode-worker', import.meta.url, { workerData, resourceLimits })
   worker.unref()
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)

@@ -15,6 +15,7 @@ const judgeAll = (flags: RawFlags): Verdict => judgeServer(flags, files.accountK
 const judges: { readonly [name: string]: (flags: RawFlags) => Verdict } = {
   server: judgeAll,
   'admission-flags': judgeAll,
+  serving: judgeAll,
 }
 
 for (const [name, cases] of Object.entries(caseSets)) {

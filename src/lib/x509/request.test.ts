@@ -207,6 +207,8 @@ const digestIds = {
 } as const
 type Digest = keyof typeof digestIds
 
+const small = (value: number): Buffer => Buffer.from([2, 1, value])
+
 type Pss = { digest: Digest; mask?: Digest; told?: number; saltLength?: number; trailer?: number; isBare?: boolean }
 
 /** A request that is signed by RSASSA-PSS, whose parameters may say something else than what was done. */
@@ -222,7 +224,6 @@ function signedByPss({
   const own = sequence(version, subject, key, context(0, Buffer.alloc(0)))
   const digestOf = (name: Digest): Buffer =>
     sequence(objectId(digestIds[name]), ...(isBare ? [] : [Buffer.from([5, 0])]))
-  const small = (value: number): Buffer => Buffer.from([2, 1, value])
   const parameters = sequence(
     context(0, digestOf(digest)),
     context(1, sequence(objectId([1, 2, 840, 113549, 1, 1, 8]), digestOf(mask))),

@@ -1,6 +1,6 @@
 /** Starts the thread of a SQLite file. */
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startOwnThread } from '../../lib/own-files.ts'
 import type { DatabaseOptions } from './database.ts'
 import type { FromThread, Opened } from './messages.ts'
 
@@ -8,8 +8,7 @@ export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
 
 /** Fails with what SQLite says if the file cannot be used; then the thread has ended. */
 export async function startThread(options: DatabaseOptions): Promise<StartedThread> {
-  const file = new URL(`./sqlite-worker${extname(import.meta.filename)}`, import.meta.url)
-  const worker = new Worker(file, { workerData: options })
+  const worker = startOwnThread('./sqlite-worker', import.meta.url, { workerData: options })
   const { promise, resolve, reject } = Promise.withResolvers<Opened>()
   const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
   worker.once('error', reject)

@@ -46,8 +46,7 @@ func run(address string) error {
 	config := factory.CreateDefaultConfig().(*otlpreceiver.Config)
 	grpc := configgrpc.NewDefaultServerConfig()
 	grpc.NetAddr = confignet.AddrConfig{Endpoint: address, Transport: confignet.TransportTypeTCP}
-	config.GRPC = configoptional.Some(grpc)
-	config.HTTP = configoptional.None[otlpreceiver.HTTPConfig]()
+	config.Protocols = otlpreceiver.Protocols{GRPC: configoptional.Some(grpc)}
 	receiver, err := factory.CreateTraces(ctx, receivertest.NewNopSettings(component.MustNewType("otlp")), config, print)
 	if err != nil {
 		return err

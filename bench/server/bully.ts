@@ -1,0 +1,257 @@
+/**
+ * `npm run bench -- --reference --only bully`: whether one client can starve another. A user on a thousand connections lists 10,000 objects without pause, on two hundred more it creates objects, and reads
+ * 300 MB slowly; beside it a user in good faith gets and creates, and a kubelet renews its lease. First without the bully, then with it, on Keelson and on the reference, one after the other.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ApiServerProcess } from '../../test/harness/api-server.ts'
+import { startEtcd } from '../../test/harness/etcd.ts'
+import { startReference } from '../../test/harness/reference.ts'
+import type { Figure } from '../figure.ts'
+import { h2load } from './h2load.ts'
+import { Http2Client, type Sent } from './http2-client.ts'
+import { inLanes } from './lanes.ts'
+import { PackagedKeelson } from './packaged.ts'
+import { residentMiB } from './process-usage.ts'
+import { type Target, targetOf } from './targets.ts'
+
+const OBJECTS = 10_000
+const LISTERS = 1_000
+const CREATORS = 200
+/** 300 MB: what the slow reader is sent. */
+const LARGE_OBJECTS = 300
+const LARGE_BYTES = 1_000_000
+const SLOW_BYTES_PER_SECOND = 200_000
+/** Of each of the two measurements; long enough for a 99th percentile of hundreds of requests. */
+const SECONDS = 20
+const BETWEEN_MS = 25
+/** Connections come first, and a period of lending and borrowing. */
+const SETTLE_SECONDS = 12
+const REST_SECONDS = 40
+
+/** What issue 20 asks for. */
+const TIMES_IDLE_MAX = 5
+const TIMES_REFERENCE_MAX = 0.5
+const MEMORY_TIMES_MAX = 1.2
+
+const listed = '/api/v1/namespaces/listed/configmaps'
+const large = '/api/v1/namespaces/large/configmaps'
+const good = '/api/v1/namespaces/good/configmaps'
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
+const json = { 'content-type': 'application/json' }
+/** Members of no group that is exempt. */
+const [bullyToken, goodToken] = ['alice-token', 'bob-token']
+const kubelet = { 'impersonate-user': 'system:node:good', 'impersonate-group': 'system:nodes', ...json }
+
+type Times = { readonly get: readonly number[]; readonly create: readonly number[]; readonly lease: readonly number[] }
+
+type Report = {
+  readonly idle: Times
+  readonly bullied: Times
+  /** Requests of the good ones that failed under the bully. */
+  readonly failed: number
+  readonly idleMiB: number
+  readonly afterMiB: number
+  readonly peakMiB: number
+  readonly isAlive: boolean
+}
+
+export async function benchBully({ reference }: { readonly reference: boolean }): Promise<Figure[]> {
+  using built = new PackagedKeelson()
+  const ours = await measure('keelson', (options) => built.start(options))
+  const theirs = reference ? await measure('reference', startReference) : undefined
+  const figures: Figure[] = []
+  for (const what of ['get', 'create', 'lease'] as const) {
+    const [idle, bullied] = [p99(ours.idle[what]), p99(ours.bullied[what])]
+    figures.push({
+      name: `bully: 99 % of ${what}s, against idle`,
+      value: bullied / idle,
+      unit: 'times',
+      note: `${bullied.toFixed(1)} against ${idle.toFixed(1)} ms, ${ours.bullied[what].length} requests`,
+      target: { below: TIMES_IDLE_MAX },
+    })
+    if (theirs === undefined) continue
+    const their = p99(theirs.bullied[what])
+    figures.push({
+      name: `bully: 99 % of ${what}s, against the reference`,
+      value: bullied / their,
+      unit: 'times',
+      note: `${bullied.toFixed(1)} against ${their.toFixed(1)} ms (idle: ${p99(theirs.idle[what]).toFixed(1)})`,
+      target: { below: TIMES_REFERENCE_MAX },
+    })
+  }
+  figures.push({
+    name: 'bully: memory afterwards, against idle',
+    value: ours.afterMiB / ours.idleMiB,
+    unit: 'times',
+    note: `${ours.idleMiB.toFixed(0)} MiB idle, ${ours.peakMiB.toFixed(0)} at the most, ${ours.afterMiB.toFixed(0)} after ${REST_SECONDS} s${theirs === undefined ? '' : `; reference ${theirs.idleMiB.toFixed(0)}, ${theirs.peakMiB.toFixed(0)}, ${theirs.afterMiB.toFixed(0)}`}`,
+    target: { below: MEMORY_TIMES_MAX },
+  })
+  figures.push({
+    name: 'bully: requests in good faith that failed',
+    value: ours.failed + (ours.isAlive ? 0 : Infinity),
+    unit: '',
+    target: { below: 1 },
+    ...(theirs === undefined ? {} : { note: `reference: ${theirs.failed}` }),
+  })
+  return figures
+}
+
+type Start = (options: { readonly etcdUrl: string }) => Promise<ApiServerProcess>
+
+async function measure(name: string, start: Start): Promise<Report> {
+  await using etcd = await startEtcd()
+  await using server = await start({ etcdUrl: etcd.clientUrl })
+  const target = targetOf(name, server, etcd.clientUrl)
+  await prepare(target)
+  const directory = await mkdtemp(join(tmpdir(), 'keelson-bully-'))
+  try {
+    // What is cached is cached before, as in any cluster that has run for a while.
+    await readAll(target, listed)
+    await readAll(target, large)
+    await sleep(5_000)
+    await goodFaith(target, 3)
+    const { times: idle } = await goodFaith(target, SECONDS)
+    const idleMiB = residentMiB(target.pid)
+    const bullies = bully(target, directory)
+    await sleep(SETTLE_SECONDS * 1000)
+    const { times: bullied, failed } = await goodFaith(target, SECONDS)
+    bullies.end()
+    await bullies.ended
+    await sleep(REST_SECONDS * 1000)
+    const afterMiB = residentMiB(target.pid)
+    const peakMiB = residentMiB(target.pid, 'peak')
+    const isAlive = await answers(target)
+    return { idle, bullied, failed, idleMiB, afterMiB, peakMiB, isAlive }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function prepare(target: Target): Promise<void> {
+  using client = new Http2Client(target)
+  const make = (path: string, object: object): Promise<Buffer> =>
+    client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(object) })
+  for (const name of ['listed', 'large', 'good']) await make('/api/v1/namespaces', { metadata: { name } })
+  for (const [name, user] of [
+    ['bully', 'alice'],
+    ['good', 'bob'],
+  ]) {
+    await make('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    })
+  }
+  const data = { text: 'x'.repeat(800) }
+  await inLanes({ count: OBJECTS, lanes: 32 }, (at) => make(listed, { metadata: { name: `listed-${at}` }, data }))
+  const long = { text: 'x'.repeat(LARGE_BYTES) }
+  await inLanes({ count: LARGE_OBJECTS, lanes: 4 }, (at) =>
+    make(large, { metadata: { name: `large-${at}` }, data: long }),
+  )
+  await make(good, { metadata: { name: 'one' }, data })
+  const spec = { holderIdentity: 'good', leaseDurationSeconds: 40 }
+  await make(leases, { metadata: { name: 'good' }, spec })
+}
+
+async function readAll(target: Target, path: string): Promise<void> {
+  using client = new Http2Client(target)
+  await client.ask({ path })
+}
+
+/** One request of each sort at a time, on connections that are open already. */
+async function goodFaith(target: Target, seconds: number): Promise<{ readonly times: Times; readonly failed: number }> {
+  using user = new Http2Client({ ...target, token: goodToken })
+  using node = new Http2Client(target)
+  const endMs = performance.now() + seconds * 1000
+  let failed = 0
+  let next = 0
+  const repeat = async (client: Http2Client, sent: () => Sent): Promise<number[]> => {
+    const times: number[] = []
+    while (performance.now() < endMs) {
+      const beganMs = performance.now()
+      try {
+        await client.ask(sent())
+        times.push(performance.now() - beganMs)
+      } catch {
+        failed++
+      }
+      await sleep(BETWEEN_MS)
+    }
+    return times
+  }
+  const name = (): string => `made-${process.pid}-${Date.now()}-${next++}`
+  const [get, create, lease] = await Promise.all([
+    repeat(user, () => ({ path: `${good}/one` })),
+    repeat(user, () => ({
+      method: 'POST',
+      path: good,
+      headers: json,
+      body: JSON.stringify({ metadata: { name: name() } }),
+    })),
+    repeat(node, () => ({
+      method: 'PATCH',
+      path: `${leases}/good`,
+      headers: { ...kubelet, 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ spec: { renewTime: new Date().toISOString().replace('Z', '000Z') } }),
+    })),
+  ])
+  return { times: { get, create, lease }, failed }
+}
+
+/** Begins at once; lasts until it is ended. */
+function bully(target: Target, directory: string): { readonly end: () => void; readonly ended: Promise<unknown> } {
+  const bullying: Target = { ...target, token: bullyToken }
+  const amount = { seconds: SETTLE_SECONDS + SECONDS + 2 }
+  const creating = {
+    uri: good,
+    amount,
+    clients: CREATORS,
+    streams: 1,
+    headers: json,
+    body: JSON.stringify({ metadata: { generateName: 'bully-' } }),
+  }
+  const slow = readSlowly(bullying)
+  // What they are answered does not count: most of it is 429.
+  const flood = (load: Parameters<typeof h2load>[1]): Promise<unknown> =>
+    h2load(bullying, load, directory).catch(() => undefined)
+  const floods = Promise.all([flood({ uri: listed, amount, clients: LISTERS, streams: 1 }), flood(creating)])
+  return { end: () => slow(), ended: floods }
+}
+
+/** Returns what ends it. */
+function readSlowly({ server, token = '' }: Target): () => void {
+  const session = connect(server, { rejectUnauthorized: false })
+  session.on('error', () => undefined)
+  const stream = session.request({ ':path': large, authorization: `Bearer ${token}` })
+  stream.on('error', () => undefined)
+  const timer = setInterval(() => {
+    for (let left = SLOW_BYTES_PER_SECOND / 10; left > 0; ) {
+      const piece: unknown = stream.read()
+      if (!Buffer.isBuffer(piece)) break
+      left -= piece.length
+    }
+  }, 100)
+  return () => {
+    clearInterval(timer)
+    session.destroy()
+  }
+}
+
+async function answers(target: Target): Promise<boolean> {
+  using client = new Http2Client(target)
+  try {
+    await client.ask({ path: `${good}/one` })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function p99(times: readonly number[]): number {
+  const sorted = times.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN
+}

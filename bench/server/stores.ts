@@ -1,0 +1,99 @@
+/**
+ * The whole server on SQLite beside the same on etcd, in one run: creates and reads over HTTP/2, both durable. `npm run bench -- --only stores`. Also how long the event loop was held meanwhile: the
+ * store has a thread of its own so that it is not.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type ApiServerProcess, startApiServer } from '../../test/harness/api-server.ts'
+import { startEtcd } from '../../test/harness/etcd.ts'
+import { installPackage } from '../../test/harness/package.ts'
+import type { Figure } from '../figure.ts'
+import { benchServers } from './main.ts'
+import { targetOf } from './targets.ts'
+
+/** Of creates. */
+const RATE_MIN = 1.2
+/** Of reads: the same, as far as two runs of one thing are. */
+const SAME_MIN = 0.95
+const HELD_MS_MAX = 10
+
+const stores = ['etcd', 'sqlite'] as const
+type Store = (typeof stores)[number]
+
+export async function benchStores({ runs }: { readonly runs: number }): Promise<readonly Figure[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-stores-'))
+  try {
+    const program = await installPackage(dir)
+    const probed = { etcd: join(dir, 'etcd.json'), sqlite: join(dir, 'sqlite.json') }
+    const measured = await measureRates(program, probed, runs)
+    return [...measured.figures, ...stores.map((store) => heldFigure(store, probed[store], measured.beganMs))]
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+type Probed = Readonly<Record<Store, string>>
+
+async function measureRates(
+  program: string,
+  probed: Probed,
+  runs: number,
+): Promise<{ figures: Figure[]; beganMs: number }> {
+  await using etcd = await startEtcd()
+  const start = (store: Store): Promise<ApiServerProcess> => startProbed(program, store, etcd.clientUrl, probed[store])
+  await using onEtcd = await start('etcd')
+  await using onSqlite = await start('sqlite')
+  const beganMs = Date.now()
+  const { loads } = await benchServers({
+    targets: [targetOf('etcd', onEtcd, etcd.clientUrl), targetOf('sqlite', onSqlite, etcd.clientUrl)],
+    only: ['create', 'get', 'get-any'],
+    runs,
+  })
+  const figures = Object.entries(loads).flatMap(([load, { etcd: first, sqlite: second }]): Figure[] => {
+    if (first === undefined || second === undefined) return []
+    return [
+      {
+        name: `${load}: rate on SQLite against that on etcd`,
+        value: second.rate / first.rate,
+        unit: 'times',
+        target: { atLeast: load === 'create' ? RATE_MIN : SAME_MIN },
+        note: `${second.rate.toFixed(0)} against ${first.rate.toFixed(0)}`,
+      },
+    ]
+  })
+  return { figures, beganMs }
+}
+
+/** The server inherits the environment of this process. */
+async function startProbed(program: string, store: Store, etcdUrl: string, file: string): Promise<ApiServerProcess> {
+  const probe = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href
+  process.env['NODE_OPTIONS'] = `--import=${probe}`
+  process.env['LOOP_PROBE_FILE'] = file
+  try {
+    if (store === 'etcd') return await startApiServer([program, 'serve'], { etcdUrl })
+    return await startApiServer([program, 'serve'], {
+      etcdUrl,
+      omit: ['etcd-servers'],
+      prepare: async (folder) => [`--data-dir=${join(folder, 'store')}`],
+    })
+  } finally {
+    delete process.env['NODE_OPTIONS']
+    delete process.env['LOOP_PROBE_FILE']
+  }
+}
+
+/** From the time when the server was ready. */
+function heldFigure(store: Store, file: string, beganMs: number): Figure {
+  const notes: readonly { atMs: number; ms: number }[] = JSON.parse(readFileSync(file, 'utf8'))
+  const held = notes.filter(({ atMs }) => atMs > beganMs).map(({ ms }) => ms)
+  const long = held.filter((ms) => ms >= HELD_MS_MAX).length
+  return {
+    name: `longest turn of the event loop on ${store}`,
+    value: Math.max(0, ...held),
+    unit: 'ms',
+    ...(store === 'sqlite' ? { target: { below: HELD_MS_MAX } } : {}),
+    note: `of CPU; ${long} of ${HELD_MS_MAX} ms and more`,
+  }
+}

@@ -1,0 +1,33 @@
+/** Writes down what the clusters of keelson/testing begin with, for the package. */
+import { printFirstObjects, savedNow } from '../src/testing/first-objects.ts'
+import { type Cluster, startCluster } from '../src/testing/index.ts'
+
+/** The content of the file. */
+export async function createFirstObjects(): Promise<string> {
+  await using cluster = await startCluster({ now: savedNow })
+  await settled(cluster)
+  return await printFirstObjects(cluster.snapshot().state, cluster.certificateAuthority)
+}
+
+type Role = { readonly rules?: readonly unknown[] | null }
+type FlowSchemas = { readonly items: readonly { readonly status: { readonly conditions?: readonly unknown[] } }[] }
+
+/** Their rules are those of other roles: a controller brings them together. */
+const aggregated = ['admin', 'edit', 'view'] as const
+
+/** A cluster is of use before controllers have done all of this. */
+export async function settled(cluster: Cluster): Promise<void> {
+  const haveRules = async (): Promise<boolean> => {
+    const answers = aggregated.map((name) =>
+      cluster.request<Role>({ path: `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}` }),
+    )
+    return (await Promise.all(answers)).every(({ body: { rules } }) => (rules?.length ?? 0) > 0)
+  }
+  const areChecked = async (): Promise<boolean> => {
+    const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
+    const { body } = await cluster.request<FlowSchemas>({ path })
+    return body.items.every(({ status: { conditions = [] } }) => conditions.length > 0)
+  }
+  await cluster.waitFor(haveRules, { what: 'the rules of aggregated roles' })
+  await cluster.waitFor(areChecked, { what: 'the conditions of flow schemas' })
+}

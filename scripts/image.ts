@@ -1,0 +1,50 @@
+/**
+ * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine has: the single executable, which is built unless a second argument names one, and the shared
+ * libraries that it is linked with.
+ */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { buildBinary } from './binary.ts'
+
+const root = join(import.meta.dirname, '..')
+/** As in distroless images. */
+const USER_ID = 65_532
+
+export function fillImage(folder: string, binary: string): void {
+  const inside = join(folder, 'root')
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(inside, path)), { recursive: true })
+    writeFileSync(join(inside, path), text)
+  }
+  for (const path of [binary, ...librariesOf(binary)]) {
+    const target = path === binary ? 'usr/local/bin/keelson' : path
+    mkdirSync(dirname(join(inside, target)), { recursive: true })
+    copyFileSync(path, join(inside, target))
+  }
+  // A Pod whose command is kube-apiserver needs another image and no other command.
+  symlinkSync('keelson', join(inside, 'usr/local/bin/kube-apiserver'))
+  put('etc/passwd', `root:x:0:0:root:/:/none\nkeelson:x:${USER_ID}:${USER_ID}:keelson:/var/lib/keelson:/none\n`)
+  put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
+  put('etc/nsswitch.conf', 'hosts: files dns\n')
+  for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs']) mkdirSync(join(inside, path), { recursive: true })
+  copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
+}
+
+/** Absolute paths, as the program will look for them: what ldd shows, the loader among it. */
+function librariesOf(binary: string): string[] {
+  const shown = execFileSync('ldd', [binary], { encoding: 'utf8' })
+  return [...shown.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path)
+}
+
+if (import.meta.main) {
+  const [, , given, binary] = process.argv
+  if (given === undefined)
+    throw new Error('name an empty folder, and optionally an executable that scripts/binary.ts built')
+  const folder = resolve(given)
+  mkdirSync(folder, { recursive: true })
+  const executable = binary === undefined ? join(folder, 'keelson') : resolve(binary)
+  if (binary === undefined) await buildBinary(executable)
+  fillImage(folder, executable)
+  console.log(`buildah build --tag keelson ${folder}      (or podman, or docker: build -f ${folder}/Containerfile)`)
+}

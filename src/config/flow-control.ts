@@ -1,0 +1,43 @@
+/** Flow control: whether requests are served by priority levels, and how many at once. Errors have upstream's texts. */
+import type { Values } from './values.ts'
+
+export type FlowControlConfig = {
+  /** Whether requests are queued and served by priority levels; else they are limited by `inFlight` alone. */
+  readonly hasFairness: boolean
+  /** The maximum of requests in flight; 0: unlimited. With fairness, their sum is what levels share. */
+  readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
+}
+
+/** What turns the API of flow schemas on or off, in the order in which upstream asks. */
+const keys = ['flowcontrol.apiserver.k8s.io/v1', 'api/ga', 'api/all'] as const
+
+export function readFlowControl(values: Values): FlowControlConfig {
+  const hasFairness = values.boolean('enable-priority-and-fairness')
+  const inFlight = {
+    readOnlyMax: values.count('max-requests-inflight'),
+    mutatingMax: values.count('max-mutating-requests-inflight'),
+  }
+  if (!hasFairness) return { hasFairness, inFlight }
+  if (inFlight.readOnlyMax === 0 && inFlight.mutatingMax === 0) {
+    values.fault(
+      'invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive',
+    )
+  }
+  const conflict = conflictingKey(values)
+  if (conflict !== undefined) {
+    values.fault(`--runtime-config=${conflict}=false conflicts with --enable-priority-and-fairness=true`)
+  }
+  return { hasFairness, inFlight }
+}
+
+/** The first of the keys that is set decides. */
+function conflictingKey(values: Values): string | undefined {
+  const set = new Map(
+    values.list('runtime-config').map((entry): [string, string] => {
+      const [key = '', value = 'true'] = entry.split('=')
+      return [key, value]
+    }),
+  )
+  const first = keys.find((key) => set.has(key))
+  return first !== undefined && /^(0|f|F|false|FALSE|False)$/.test(set.get(first) ?? '') ? first : undefined
+}

@@ -1,0 +1,94 @@
+/**
+ * Keeps the flow schemas and priority levels of the server itself, as upstream: mandatory ones are as they should be whoever changes them; suggested ones too, unless their
+ * annotation says that somebody has taken them over; those of other releases are removed.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { create, pathOf, type Wanted } from './wanted.ts'
+
+/** Upstream's interval. */
+export const KEEP_FLOWS_MS = 60_000
+
+const annotation = 'apf.kubernetes.io/autoupdate-spec'
+const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
+
+/** Fails when something could not be read or written. */
+export async function keepFlowControl(handle: HandleAs, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
+  for (const collection of new Set(all.map((one) => one.collection))) {
+    const found = await listed(handle, collection, signal)
+    const wanted = all.filter((one) => one.collection === collection)
+    for (const one of wanted) await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
+    const names = new Set(wanted.map(({ object }) => nameOf(object)))
+    for (const [name, object] of found) {
+      if (names.has(name) || boolean(annotationOf(object)) !== true) continue
+      const path = `${collection}/${name}`
+      const { status } = await request(handle, { method: 'DELETE', path, signal })
+      if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} could not be removed: status ${status}`)
+    }
+  }
+}
+
+type Kept = { readonly found: Fields | undefined; readonly signal: AbortSignal }
+
+async function keep(handle: HandleAs, wanted: Wanted, { found, signal }: Kept): Promise<void> {
+  const path = pathOf(wanted)
+  if (found === undefined) {
+    const refused = await create(handle, wanted, signal)
+    if (refused !== undefined) throw new Error(`${path} could not be written: status ${refused}`)
+    return
+  }
+  const body = revised(found, wanted.object)
+  if (body === undefined) return
+  const { manager } = wanted
+  const { status } = await request(handle, { method: 'PUT', path, body, manager, signal })
+  // After a conflict it is looked at again in a minute.
+  if (status !== OK && status !== CONFLICT && status !== NOT_FOUND) {
+    throw new Error(`${path} could not be written: status ${status}`)
+  }
+}
+
+/** Undefined: it is as it should be, or somebody else's. */
+function revised(found: Fields, wanted: Fields): Fields | undefined {
+  const isOurs = mandatoryNames.has(nameOf(wanted)) || isAutoUpdated(found)
+  const isMarked = boolean(annotationOf(found)) === isOurs
+  const isChanged = isOurs && !isDeepStrictEqual(comparedSpec(found, found), comparedSpec(wanted, found))
+  if (isMarked && !isChanged) return undefined
+  const metadata = fieldsOf(found['metadata'])
+  const annotations = { ...fieldsOf(metadata['annotations']), [annotation]: `${isOurs}` }
+  return { ...found, metadata: { ...metadata, annotations }, ...(isChanged ? { spec: wanted['spec'] ?? {} } : {}) }
+}
+
+/** Without an annotation an object is ours for as long as nobody has changed its spec. */
+const isAutoUpdated = (found: Fields): boolean =>
+  boolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
+
+/** How much exempt requests lend, and their shares, are for operators to choose. */
+function comparedSpec(object: Fields, found: Fields): Fields {
+  const spec = fieldsOf(object['spec'])
+  if (spec['type'] !== 'Exempt') return spec
+  const hasExempt = fieldsOf(found['spec'])['exempt'] !== undefined
+  return hasExempt && spec['exempt'] !== undefined ? { ...spec, exempt: {} } : spec
+}
+
+const nameOf = (object: Fields): string => textOf(fieldsOf(object['metadata'])['name'])
+
+const annotationOf = (object: Fields): string =>
+  textOf(fieldsOf(fieldsOf(object['metadata'])['annotations'])[annotation])
+
+/** As Go reads it. */
+function boolean(text: string): boolean | undefined {
+  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
+  return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
+}
+
+async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<Map<string, Fields>> {
+  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+  // A failed list must not be taken for an empty one.
+  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
+  return new Map(itemsOf(fieldsOf(objectOf(response))['items']).map((item) => [nameOf(item), item]))
+}
+
+const OK = 200
+const NOT_FOUND = 404
+const CONFLICT = 409

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allocateSeats } from './allocate-seats.ts'
+
+const close = (one: number | undefined, other: number): void =>
+  assert.ok(Math.abs((one ?? Number.NaN) - other) < 1e-6, `${one} is not ${other}`)
+
+test('without bounds that matter, each gets the same multiple of what it wants', () => {
+  const found = allocateSeats(30, [
+    { target: 10, min: 0, max: 100 },
+    { target: 5, min: 0, max: 100 },
+  ])
+  close(found?.fairFraction, 2)
+  close(found?.seats[0], 20)
+  close(found?.seats[1], 10)
+})
+
+test('bounds are kept, and the others share what is left', () => {
+  const found = allocateSeats(30, [
+    { target: 10, min: 0, max: 12 },
+    { target: 5, min: 0, max: 100 },
+    { target: 3, min: 3, max: 3 },
+  ])
+  assert.deepEqual([found?.seats[0], found?.seats[2]], [12, 3])
+  close(found?.seats[1], 15)
+  const low = allocateSeats(20, [
+    { target: 30, min: 15, max: 100 },
+    { target: 30, min: 0, max: 100 },
+  ])
+  close(low?.seats[0], 15)
+  close(low?.seats[1], 5)
+})
+
+test('who wants nothing still gets a part of what is left over', () => {
+  const found = allocateSeats(10, [
+    { target: 0, min: 0, max: 100 },
+    { target: 0, min: 0, max: 100 },
+  ])
+  close(found?.seats[0], 5)
+})
+
+test('bounds that cannot be met', () => {
+  assert.equal(allocateSeats(10, [{ target: 20, min: 11, max: 30 }]), undefined)
+  assert.equal(allocateSeats(10, [{ target: 1, min: 0, max: 9 }]), undefined)
+  assert.deepEqual(allocateSeats(10, [{ target: 10, min: 10, max: 30 }])?.seats, [10])
+  assert.deepEqual(allocateSeats(10, [{ target: 10, min: 1, max: 10 }])?.seats, [10])
+})
+
+test('any wants within bounds are given the total', () => {
+  let state = 7
+  const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff
+  for (let round = 0; round < 500; round++) {
+    const wants = Array.from({ length: 1 + Math.floor(random() * 9) }, () => {
+      const min = Math.floor(random() * 50)
+      return { min, max: min + Math.floor(random() * 400), target: min + random() * 200 }
+    })
+    const lowest = wants.reduce((sum, { min }) => sum + min, 0)
+    const highest = wants.reduce((sum, { max }) => sum + max, 0)
+    const total = lowest + random() * (highest - lowest)
+    const found = allocateSeats(total, wants)
+    assert.ok(found !== undefined)
+    const given = found.seats.reduce((sum, seats) => sum + seats, 0)
+    assert.ok(Math.abs(given - total) < 1e-3, `${given} of ${total}`)
+    wants.forEach(({ min, max }, at) =>
+      assert.ok((found.seats[at] ?? -1) >= min && (found.seats[at] ?? Infinity) <= max),
+    )
+  }
+})

@@ -1,0 +1,349 @@
+/**
+ * API priority and fairness: which requests are served now, which wait, which are refused. A request is classified by the flow schemas,
+ * takes seats of its priority level or waits for them in one of the queues of its flow, and begins when the event loop has a turn for it.
+ */
+import type { RequestInfo } from '../api/context.ts'
+import { overloaded } from '../api/errors.ts'
+import type { Headers } from '../api/request.ts'
+import type { User } from '../api/user.ts'
+import type { Timer, Time } from '../lib/timers.ts'
+import { Classifier } from './classifier.ts'
+import { FlowRequest, oneSeat } from './flow-request.ts'
+import { distinguisherOf, type FlowSchema, mandatorySchemas } from './flow-schema.ts'
+import { HeldRefusals } from './held-refusals.ts'
+import type { Level } from './level.ts'
+import { Levels } from './levels.ts'
+import type { FlowMetrics, FlowSeries, KindSeries } from './metrics.ts'
+import type { LevelSpec } from './priority-level.ts'
+import { type Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
+import { Turns } from './turns.ts'
+import { WatchCounts } from './watch-counts.ts'
+import { type CountObjects, estimateWork } from './work-estimate.ts'
+
+/** How often seats are divided anew, as upstream. */
+const DIVIDE_MS = 10_000
+/** A request waits for its seats at most this part of the time that it has, … */
+const WAIT_SHARE = 1 / 4
+/** … and never longer than this. */
+const WAIT_MS_MAX = 60_000
+/** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
+const HANDS_MAX = 1000
+/** A longer name than any that a person or a controller has: not worth to be remembered. */
+const REMEMBERED_NAME_MAX = 256
+
+const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'proxy'])
+const readMethods: ReadonlySet<string> = new Set(['get', 'head', 'options'])
+
+/** A schema together with its level. */
+export type Flow = {
+  readonly schema: FlowSchema
+  readonly level: Level
+  /** What answers say about it. */
+  readonly headers: Headers
+  readonly series: FlowSeries
+  readonly hands: Map<string, Hand>
+}
+
+export type FlowControlParts = {
+  readonly time: Time
+  readonly metrics: FlowMetrics
+  /** Of all levels together. */
+  readonly seats: number
+  readonly countObjects: CountObjects
+  /** What requests have that have no deadline of their own: watches. */
+  readonly requestTimeoutMs: number
+}
+
+/** A request that asks for seats. */
+export type Entering = {
+  readonly user: User
+  readonly info: RequestInfo
+  readonly query: () => URLSearchParams
+  /** Aborted when the client goes away. Read only if the request has to wait. */
+  readonly signal: () => AbortSignal
+  /** How long it may take in all; Infinity: for ever. */
+  readonly timeoutMs: number
+  /** Requests of one connection take turns with those of others where nothing else tells them apart. */
+  readonly connection: unknown
+}
+
+export class FlowControl implements Disposable {
+  readonly #parts: FlowControlParts
+  readonly #levels: Levels
+  readonly #schemas = new Map<string, FlowSchema>()
+  readonly #watches = new WatchCounts()
+  readonly #turns: Turns
+  readonly #heldRefusals = new HeldRefusals()
+  /** Undefined: schemas or levels have changed. */
+  #classifier: Classifier<Flow> | undefined
+  #shown: readonly Flow[] = []
+  readonly #dividing: Timer
+  readonly #own: FlowSeries
+
+  constructor(parts: FlowControlParts) {
+    this.#parts = parts
+    const { time, metrics, seats } = parts
+    this.#levels = new Levels({ time, metrics, seats })
+    this.#turns = new Turns(time.soon)
+    this.#own = metrics.flow('exempt', 'exempt')
+    this.#dividing = time.every(DIVIDE_MS, () => this.#levels.divide())
+  }
+
+  [Symbol.dispose](): void {
+    this.#dividing.close()
+  }
+
+  /** Undefined: there is none of this name. */
+  setSchema(name: string, schema: FlowSchema | undefined): void {
+    if (schema === undefined) this.#schemas.delete(name)
+    else this.#schemas.set(name, schema)
+    this.#classifier = undefined
+  }
+
+  setLevel(name: string, spec: LevelSpec | undefined): void {
+    this.#levels.set(name, spec)
+    this.#classifier = undefined
+  }
+
+  names(what: 'schemas' | 'levels'): Iterable<string> {
+    return what === 'schemas' ? this.#schemas.keys() : this.#levels.names()
+  }
+
+  /** For the dump pages. */
+  levels(): readonly Level[] {
+    this.#latest()
+    return this.#levels.all()
+  }
+
+  /** Brings metrics up to now that are not kept current with every request. */
+  noteMetrics(): void {
+    const nowMs = this.#parts.time.monotonicMs()
+    for (const { queues } of this.levels()) queues.noteProgress()
+    for (const kind of Object.values(this.#parts.metrics.kinds)) {
+      kind.executingTime.set(kind.executing, nowMs)
+      kind.waitingTime.set(kind.waiting, nowMs)
+    }
+  }
+
+  /** Undefined only while there is no schema at all, which never lasts. */
+  classify(user: User, info: RequestInfo): Flow | undefined {
+    return this.#latest().classify(user, info)
+  }
+
+  /** The server's own requests wait for nothing: others may wait for them. */
+  countOwn(): void {
+    this.#own.dispatched.value++
+  }
+
+  /** Seats, at once or when there are some. Throws, or rejects, a TextError if the request is refused. */
+  enter(flow: Flow, entering: Entering): Seat | Promise<Seat> {
+    const { level, series } = flow
+    const { user, info } = entering
+    const { isExempt, queuing } = level.spec
+    const isHashed = queuing !== undefined && queuing.queues > 1
+    const distinguisher = isHashed ? distinguisherOf(flow.schema, user, info) : ''
+    const work = this.#estimate(flow, entering)
+    const request = new FlowRequest({ series, distinguisher, work, asked: { user: user.name, info } })
+    const kind = this.#parts.metrics.kinds[isReadOnly(info) ? 'readOnly' : 'mutating']
+    const seat = new Seat({ request, level, kind })
+    // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
+    if (isExempt) return this.#begin(seat, entering)
+    const outcome = level.queues.enter(request, isHashed ? this.#handOf(flow, distinguisher) : onlyQueue)
+    if (outcome === 'seated') {
+      series.waitSeconds(true).observe(0)
+      return this.#begin(seat, entering)
+    }
+    if (outcome === 'waiting') return this.#wait(seat, entering)
+    series.waitSeconds(false).observe(0)
+    return this.#refuse(flow, distinguisher)
+  }
+
+  /** A watch that begins; returns what is to be called when it ends. */
+  countWatch(info: RequestInfo, query: URLSearchParams): (() => void) | undefined {
+    return info.kind === 'resource' ? this.#watches.add(info, query) : undefined
+  }
+
+  #latest(): Classifier<Flow> {
+    return (this.#classifier ??= this.#renew())
+  }
+
+  #renew(): Classifier<Flow> {
+    this.#levels.apply()
+    const all = new Map(mandatorySchemas.map((schema) => [schema.name, schema]))
+    for (const [name, schema] of this.#schemas) {
+      // One whose level is missing counts for nothing, not even in the place of a mandatory one.
+      if (this.#levels.get(schema.level) !== undefined) all.set(name, schema)
+    }
+    const shown: Flow[] = []
+    const classifier = new Classifier(all.values(), (schema) => {
+      const flow = this.#flowOf(schema)
+      if (flow !== undefined) shown.push(flow)
+      return flow
+    })
+    for (const { schema } of this.#shown) {
+      const isShown = shown.some((flow) => flow.schema.name === schema.name && flow.schema.level === schema.level)
+      if (!isShown) this.#parts.metrics.forgetFlow(schema.name, schema.level)
+    }
+    this.#shown = shown
+    return classifier
+  }
+
+  #flowOf(schema: FlowSchema): Flow | undefined {
+    const level = this.#levels.get(schema.level)
+    if (level === undefined) return undefined
+    const headers = headersOf(schema.uid, level.spec.uid)
+    return { schema, level, headers, series: this.#parts.metrics.flow(schema.name, schema.level), hands: new Map() }
+  }
+
+  #estimate({ level, series }: Flow, { info, query }: Entering): FlowRequest['work'] {
+    const { countObjects } = this.#parts
+    const isPlain = info.kind !== 'resource' || info.verb === 'get'
+    const work = isPlain
+      ? oneSeat
+      : estimateWork(
+          { countObjects, watches: this.#watches },
+          { info, query: query(), seatsMax: level.requestSeatsMax, series },
+        )
+    series.estimatedSeats.observe(Math.max(work.initialSeats, work.finalSeats))
+    return work
+  }
+
+  #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
+    const known = hands.get(distinguisher)
+    if (known !== undefined) return known
+    const { queuing } = level.spec
+    const hand = queuing === undefined ? onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
+    if (distinguisher.length > REMEMBERED_NAME_MAX) return hand
+    if (hands.size >= HANDS_MAX) hands.clear()
+    hands.set(distinguisher, hand)
+    return hand
+  }
+
+  /** At once if this turn of the loop has room. */
+  #begin(seat: Seat, { info, connection }: Entering): Seat | Promise<Seat> {
+    const isWrite = !isReadOnly(info)
+    if (this.#turns.takes(isWrite)) return seat.begin()
+    const { request, level } = seat
+    return new Promise((resolve) =>
+      this.#turns.add({
+        level,
+        // Not by queue: flows share queues, and none is to stand behind another.
+        flow: request.distinguisher === '' ? connection : `${request.series.schema}/${request.distinguisher}`,
+        isWrite,
+        begin: () => {
+          resolve(seat.begin())
+          return true
+        },
+      }),
+    )
+  }
+
+  #wait(seat: Seat, entering: Entering): Promise<Seat> {
+    const { time, requestTimeoutMs } = this.#parts
+    const { request, level, kind } = seat
+    const { series } = request
+    const timeoutMs = entering.timeoutMs === Infinity ? requestTimeoutMs : entering.timeoutMs
+    const signal = entering.signal()
+    noteWaiting(kind, 1, request.arrivedMs)
+    return new Promise((resolve, reject) => {
+      const giveUp = (why: 'timedOut' | 'cancelled'): void => {
+        if (!level.queues.giveUp(request, why)) return
+        end(false)
+        reject(this.#refusal(level))
+      }
+      const onGone = (): void => giveUp('cancelled')
+      const timer = time.after(Math.min(timeoutMs * WAIT_SHARE, WAIT_MS_MAX), () => giveUp('timedOut'))
+      const end = (isExecuted: boolean): void => {
+        timer.close()
+        signal.removeEventListener('abort', onGone)
+        const nowMs = time.monotonicMs()
+        noteWaiting(kind, -1, nowMs)
+        series.waitSeconds(isExecuted).observe((nowMs - request.arrivedMs) / 1000)
+      }
+      request.onSeated = () => {
+        end(true)
+        resolve(this.#begin(seat, entering))
+      }
+      signal.addEventListener('abort', onGone, { once: true })
+      if (signal.aborted) onGone()
+    })
+  }
+
+  #refuse({ schema, level }: Flow, distinguisher: string): Promise<Seat> {
+    const { time } = this.#parts
+    const refusal = this.#refusal(level)
+    const holdMs = this.#heldRefusals.holdMs(`${schema.name}/${distinguisher}`, time.monotonicMs())
+    if (holdMs === 0) throw refusal
+    return new Promise((_, reject) => {
+      time.after(holdMs, () => {
+        this.#heldRefusals.end()
+        reject(refusal)
+      })
+    })
+  }
+
+  #refusal({ retryAfter }: Level): Error {
+    return overloaded(retryAfter.refuse(this.#parts.time.wallMs()))
+  }
+}
+
+type SeatParts = { readonly request: FlowRequest; readonly level: Level; readonly kind: KindSeries }
+
+/** What a request holds while it is served. */
+export class Seat {
+  readonly request: FlowRequest
+  readonly level: Level
+  readonly kind: KindSeries
+
+  constructor({ request, level, kind }: SeatParts) {
+    this.request = request
+    this.level = level
+    this.kind = kind
+  }
+
+  begin(): this {
+    const { request, level, kind } = this
+    if (level.spec.isExempt) level.queues.enter(request, onlyQueue)
+    request.series.dispatched.value++
+    kind.executing++
+    kind.executingTime.set(kind.executing, request.startedMs)
+    return this
+  }
+
+  /** More than once is the same. */
+  leave(): void {
+    const { request, level, kind } = this
+    if (request.state !== 'executing') return
+    level.queues.finish(request)
+    const nowMs = request.endedMs
+    kind.executing--
+    kind.executingTime.set(kind.executing, nowMs)
+    const isWatch = request.asked.info.verb === 'watch'
+    request.series.executionSeconds(isWatch).observe((nowMs - request.startedMs) / 1000)
+  }
+
+  /** The seats of a long answer are held until its client has taken it, … */
+  keep(): this {
+    return this
+  }
+
+  /** … or takes it so slowly that there is nothing to do meanwhile. */
+  stall(): void {
+    this.leave()
+  }
+}
+
+const onlyQueue: Hand = [0]
+
+function noteWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
+  kind.waiting += by
+  kind.waitingTime.set(kind.waiting, nowMs)
+}
+
+const isReadOnly = ({ kind, verb }: RequestInfo): boolean =>
+  kind === 'resource' ? readOnlyVerbs.has(verb) : readMethods.has(verb)
+
+const headersOf = (schema: string, level: string): Headers => ({
+  'x-kubernetes-pf-flowschema-uid': schema,
+  'x-kubernetes-pf-prioritylevel-uid': level,
+})

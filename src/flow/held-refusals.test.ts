@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { HeldRefusals } from './held-refusals.ts'
+
+const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>
+  Array.from({ length: times }, () => held.holdMs(flow, atMs))
+
+test('a flow is refused at once a few times in a second, then late', () => {
+  const held = new HeldRefusals()
+  assert.deepEqual(refuse(held, 'a', 22).slice(-3), [0, 1000, 1000])
+  assert.deepEqual(refuse(held, 'b', 1), [0], 'another flow')
+  assert.deepEqual(refuse(held, 'a', 1, 6_000), [0], 'another second')
+  assert.equal(held.held, 2)
+  held.end()
+  held.end()
+  assert.equal(held.held, 0)
+})
+
+test('no more are held than there is room for', () => {
+  const held = new HeldRefusals()
+  const all = refuse(held, 'a', 20_000)
+  assert.equal(held.held, 4_000)
+  assert.equal(all.at(-1), 0)
+})

@@ -1,0 +1,40 @@
+/**
+ * How long a refusal is held back. A client that asks again at once, whatever `Retry-After` says, costs a single thread more by being refused than others
+ * cost by being served: on a thousand connections it would keep the loop busy with nothing else. So a flow that is refused again and again is answered
+ * late, and asks no more often than once a second on each of its connections.
+ */
+
+/** Refusals of one flow that are answered at once in a second: a client that obeys never sees more. */
+const AT_ONCE_MAX = 20
+/** What `Retry-After` says at least. */
+const HELD_MS = 1000
+/** Each keeps its request in memory, some kilobytes; beyond this many they are answered at once. */
+const HELD_MAX = 4_000
+/** Flows that are told apart within a second. */
+const FLOWS_MAX = 10_000
+
+export class HeldRefusals {
+  #second = 0
+  readonly #refused = new Map<string, number>()
+  #held = 0
+
+  get held(): number {
+    return this.#held
+  }
+
+  /** For a refusal now; 0: it is answered at once. Whoever holds it calls `end` afterwards. */
+  holdMs(flow: string, nowMs: number): number {
+    const second = Math.floor(nowMs / 1000)
+    if (second !== this.#second || this.#refused.size >= FLOWS_MAX) this.#refused.clear()
+    this.#second = second
+    const count = (this.#refused.get(flow) ?? 0) + 1
+    this.#refused.set(flow, count)
+    if (count <= AT_ONCE_MAX || this.#held >= HELD_MAX) return 0
+    this.#held++
+    return HELD_MS
+  }
+
+  end(): void {
+    this.#held--
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * All priority levels, and how the server's seats are divided among them: by their shares, and every ten seconds by what each could use. A level that
+ * needs less than its own lends the rest, as far as its object says.
+ */
+import { allocateSeats } from './allocate-seats.ts'
+import { Level, type LevelParts } from './level.ts'
+import { type LevelSpec, mandatoryLevels } from './priority-level.ts'
+
+export type LevelsParts = Omit<LevelParts, 'onIdle'> & {
+  /** Of all levels together. */
+  readonly seats: number
+}
+
+export class Levels {
+  readonly #parts: LevelsParts
+  readonly #specs = new Map<string, LevelSpec>()
+  readonly #levels = new Map<string, Level>()
+
+  constructor(parts: LevelsParts) {
+    this.#parts = parts
+    this.apply()
+  }
+
+  /** Undefined: there is no such object. To be followed by `apply`. */
+  set(name: string, spec: LevelSpec | undefined): void {
+    if (spec === undefined) this.#specs.delete(name)
+    else this.#specs.set(name, spec)
+  }
+
+  names(): Iterable<string> {
+    return this.#specs.keys()
+  }
+
+  get(name: string): Level | undefined {
+    const level = this.#levels.get(name)
+    return level?.isQuiescing === true ? undefined : level
+  }
+
+  /** With those that end. */
+  all(): readonly Level[] {
+    return [...this.#levels.values()]
+  }
+
+  /** Divides the seats by the objects as they are now. */
+  apply(): void {
+    const wanted = new Map(mandatoryLevels.map((spec) => [spec.name, spec]))
+    for (const [name, spec] of this.#specs) wanted.set(name, spec)
+    for (const level of this.#levels.values()) this.#retire(level, wanted)
+    for (const spec of wanted.values()) {
+      const level = this.#levels.get(spec.name) ?? this.#create(spec)
+      level.spec = spec
+      level.isQuiescing = false
+    }
+    const shareSum = this.all().reduce((sum, { spec }) => sum + spec.shares, 0)
+    for (const level of this.#levels.values()) level.setLimits(this.#parts.seats, shareSum)
+    this.divide()
+  }
+
+  /** Ends a period: the seats are divided by what was used in it. */
+  divide(): void {
+    const { seats: serverSeats, time, metrics } = this.#parts
+    const nowMs = time.monotonicMs()
+    const levels = this.all()
+    for (const { demand } of levels) demand.endPeriod(nowMs)
+    const exempt = levels.filter(({ spec }) => spec.isExempt)
+    const limited = levels.filter(({ spec }) => !spec.isExempt)
+    const total = sum(levels.map(({ nominal }) => nominal))
+    const left = total - sum(exempt.map(({ needed }) => needed))
+    const kept = sum(limited.map(({ lower }) => lower))
+    const needed = sum(limited.map((level) => level.needed))
+    for (const level of exempt) level.setCurrent(level.needed, serverSeats)
+    if (left > needed) {
+      // As upstream, what exempt requests use is not taken from the others as long as their needs are met.
+      const wants = limited.map((level) => ({ target: level.target, min: level.needed, max: level.upper }))
+      const allocation = allocateSeats(total, wants)
+      metrics.fairFraction.value = allocation?.fairFraction ?? 0
+      limited.forEach((level, at) =>
+        level.setCurrent(Math.round(allocation?.seats[at] ?? level.current ?? level.lower), serverSeats),
+      )
+      return
+    }
+    metrics.fairFraction.value = 0
+    const share = left <= kept ? 0 : (left - kept) / (needed - kept)
+    for (const level of limited) {
+      level.setCurrent(level.lower + Math.round((level.needed - level.lower) * share), serverSeats)
+    }
+  }
+
+  /** A level that nothing wants any more takes part in the division until its last request has ended. */
+  #retire(level: Level, wanted: ReadonlyMap<string, LevelSpec>): void {
+    if (wanted.has(level.spec.name)) return
+    if (level.queues.isIdle) this.#remove(level)
+    else level.isQuiescing = true
+  }
+
+  #remove({ spec }: Level): void {
+    this.#levels.delete(spec.name)
+    this.#parts.metrics.forgetLevel(spec.name)
+  }
+
+  #create(spec: LevelSpec): Level {
+    const onIdle = (level: Level): void => {
+      if (!level.isQuiescing || this.#levels.get(level.spec.name) !== level) return
+      this.#remove(level)
+      this.apply()
+    }
+    const level = new Level(spec, { ...this.#parts, onIdle })
+    this.#levels.set(spec.name, level)
+    return level
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

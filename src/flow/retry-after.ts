@@ -1,0 +1,44 @@
+/**
+ * When the clients of a level that refuses them should come back. The wait doubles while they keep being refused and shrinks again by a second
+ * at a time: as kube-apiserver, so that clients of both kinds of replicas back off alike.
+ */
+
+const SECONDS_MAX = 32
+/** This many refusals in each second of the wait are more than a spike. */
+const OVERLOAD_PER_SECOND = 3
+
+type Second = { readonly at: number; readonly refused: number }
+
+export class RetryAfter {
+  #seconds = 1
+  #raisedAt = 0
+  #current = 0
+  #refused = 0
+  /** Of the seconds before, in which there were refusals. */
+  #past: Second[] = []
+
+  /** Counts a refusal, and returns the seconds to wait. */
+  refuse(wallMs: number): number {
+    const now = Math.floor(wallMs / 1000)
+    if (now === this.#current) this.#refused++
+    else {
+      this.#past.push({ at: this.#current, refused: this.#refused })
+      const keptMax = Math.min(2 * this.#seconds, SECONDS_MAX)
+      this.#past = this.#past.filter(({ at }) => this.#current - at <= keptMax)
+      this.#current = now
+      this.#refused = 1
+      this.#adjust(now)
+    }
+    return this.#seconds
+  }
+
+  #adjust(now: number): void {
+    const seconds = this.#seconds
+    let refused = 0
+    for (const one of this.#past) if (one.at < now && now - one.at <= seconds) refused += one.refused
+    if (now - this.#raisedAt >= seconds && refused >= OVERLOAD_PER_SECOND * seconds) {
+      this.#seconds = Math.min(2 * seconds, SECONDS_MAX)
+      this.#raisedAt = now
+    } else if (refused < seconds && seconds > 1) this.#seconds--
+  }
+}

@@ -1,0 +1,53 @@
+/** How many seats a level could use, over time: what decides how much it lends and borrows. */
+
+export class SeatDemand {
+  #seats = 0
+  #sinceMs: number
+  #elapsedMs = 0
+  /** Integrals over the period. */
+  #sum = 0
+  #squares = 0
+  #max = 0
+  /** Of the last period; `smoothed` follows rises at once and falls slowly. */
+  average = 0
+  deviation = 0
+  highWatermark = 0
+  smoothed = 0
+
+  constructor(nowMs: number) {
+    this.#sinceMs = nowMs
+  }
+
+  set(seats: number, nowMs: number): void {
+    this.#integrate(nowMs)
+    this.#seats = seats
+    if (seats > this.#max) this.#max = seats
+  }
+
+  /** Ends a period: its figures are those of the level until the next one ends. */
+  endPeriod(nowMs: number): void {
+    this.#integrate(nowMs)
+    this.highWatermark = Math.round(this.#max)
+    if (this.#elapsedMs > 0) {
+      this.average = this.#sum / this.#elapsedMs
+      this.deviation = Math.sqrt(Math.max(0, this.#squares / this.#elapsedMs - this.average ** 2))
+      const envelope = this.average + this.deviation
+      this.smoothed = Math.max(envelope, SMOOTHING * this.smoothed + (1 - SMOOTHING) * envelope)
+    }
+    this.#elapsedMs = 0
+    this.#sum = 0
+    this.#squares = 0
+    this.#max = this.#seats
+  }
+
+  #integrate(nowMs: number): void {
+    const ms = nowMs - this.#sinceMs
+    this.#sinceMs = nowMs
+    this.#elapsedMs += ms
+    this.#sum += this.#seats * ms
+    this.#squares += this.#seats ** 2 * ms
+  }
+}
+
+/** Upstream's: with periods of ten seconds, half of a peak is forgotten after five minutes. */
+const SMOOTHING = 0.977

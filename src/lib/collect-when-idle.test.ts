@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+const module = join(import.meta.dirname, 'collect-when-idle.ts')
+
+/** In a process of its own, which does nothing else. Prints when garbage is collected, or fails after a while. */
+const program = `
+import { collectWhenIdle } from ${JSON.stringify(module)}
+const gone = Promise.withResolvers()
+// It must not be garbage itself.
+const registry = new FinalizationRegistry(gone.resolve)
+registry.register({}, '')
+collectWhenIdle()
+const tooLate = setTimeout(() => process.exit(1), 180_000)
+await gone.promise
+clearTimeout(tooLate)
+console.log(typeof registry, typeof globalThis.gc)
+`
+
+test('garbage of a process that is idle is collected, and nothing stays of how', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    timeout: 240_000,
+  })
+  assert.equal(stdout, 'object undefined\n')
+})

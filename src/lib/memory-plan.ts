@@ -1,0 +1,61 @@
+/** How the memory of the process is divided between what clients hold, and what is cached. */
+export type MemoryPlan = {
+  readonly requestBytes: number
+  /** Infinity: no ceiling. */
+  readonly cacheBytes: number
+  readonly connections: number
+}
+
+export type MemoryGiven = {
+  /** As configured; null: by what the process has. */
+  readonly requestBytesMax: number | null
+  readonly cacheBytesMax: number | null
+  /** Of the machine, and what a container allows; 0: it allows any. */
+  readonly totalBytes: number
+  readonly constrainedBytes: number
+}
+
+const REQUEST_SHARE = 1 / 4
+const REQUEST_BYTES_MIN = 64 << 20
+const REQUEST_BYTES_MAX = 1 << 30
+const CACHE_SHARE = 2 / 5
+/** An idle TLS connection, with its buffers. */
+const CONNECTION_BYTES = 100 << 10
+const CONNECTION_SHARE = 1 / 4
+const CONNECTIONS_MIN = 200
+const CONNECTIONS_MAX = 10_000
+
+export function planMemory({ requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes }: MemoryGiven): MemoryPlan {
+  const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
+  const usable = isConstrained ? constrainedBytes : totalBytes
+  const within = (value: number, min: number, max: number): number => Math.floor(Math.max(min, Math.min(max, value)))
+  return {
+    requestBytes: requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
+    cacheBytes: cacheBytesMax ?? (isConstrained ? Math.floor(usable * CACHE_SHARE) : Infinity),
+    connections: within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),
+  }
+}
+
+/** The parts of a cache: each of those that can be made again gets an eighth at most, the objects the rest. */
+export type CacheParts = {
+  readonly pastBytes: number
+  readonly historiesBytes: number
+  readonly decodedBytes: number
+  readonly memoBytes: number
+  readonly objectBytes: number
+}
+
+const PART_SHARE = 1 / 8
+
+/** `usual`: what each has where there is no ceiling. */
+export function planCache(cacheBytes: number, usual: Omit<CacheParts, 'objectBytes'>): CacheParts {
+  const part = (bytes: number): number => Math.floor(Math.min(bytes, cacheBytes * PART_SHARE))
+  const parts = {
+    pastBytes: part(usual.pastBytes),
+    historiesBytes: part(usual.historiesBytes),
+    decodedBytes: part(usual.decodedBytes),
+    memoBytes: part(usual.memoBytes),
+  }
+  const others = parts.pastBytes + parts.historiesBytes + parts.decodedBytes + parts.memoBytes
+  return { ...parts, objectBytes: cacheBytes - others }
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Slices } from './slices.ts'
+
+/** A loop whose turns the test takes; the time of each work is what it says it took. */
+function loop() {
+  const due: (() => void)[] = []
+  let nowMs = 0
+  const time = { monotonicMs: () => nowMs, soon: (run: () => void) => void due.push(run) }
+  const nextTurn = async (): Promise<void> => {
+    for (const run of due.splice(0)) run()
+    await new Promise((resolve) => process.nextTick(resolve))
+  }
+  return { time, nextTurn, work: (ms: number) => (nowMs += ms), due }
+}
+
+test('a turn has a few slices, however much work there is, and all of it gets on', async () => {
+  const { time, nextTurn, work, due } = loop()
+  const done = new Array<number>(20).fill(0)
+  const all = done.map(async (_, at) => {
+    const slices = new Slices(time)
+    for (let step = 0; step < 3; step++) {
+      work(2)
+      assert.ok(slices.isOver)
+      await slices.turn()
+      done[at] = step + 1
+    }
+  })
+  const steps = (): number => done.reduce((sum, one) => sum + one, 0)
+  for (let turn = 1; steps() < 60; turn++) {
+    const before = steps()
+    await nextTurn()
+    assert.ok(steps() - before <= 4, `${steps() - before} slices in a turn`)
+    assert.ok(Math.max(...done) - Math.min(...done) <= 1, 'nobody is overtaken')
+    assert.ok(turn < 100)
+  }
+  await Promise.all(all)
+  assert.equal(due.length, 0)
+})
+
+test('a slice is over after a millisecond of its own work', async () => {
+  const { time, nextTurn, work } = loop()
+  const slices = new Slices(time)
+  work(1)
+  assert.ok(!slices.isOver)
+  work(0.5)
+  assert.ok(slices.isOver)
+  const turned = slices.turn()
+  work(100)
+  await nextTurn()
+  await turned
+  assert.ok(!slices.isOver, 'the time of others does not count')
+})

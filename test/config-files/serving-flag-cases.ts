@@ -1,0 +1,123 @@
+/** Flags of serving, of the end, of sizes and periods, and of arguments in general, judged with all others. */
+import { casesOf, type ConfigCase, type FileTable } from './case.ts'
+import type { RawFlags } from './judge.ts'
+
+const alone = (flags: RawFlags): readonly [null, RawFlags] => [null, flags]
+const each = (flag: string, values: { readonly [name: string]: string }): FileTable =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`${flag}/${name}`, alone({ [flag]: value })]))
+
+const serving: FileTable = {
+  ...each('cors-allowed-origins', {
+    host: '//example\\.org(:|$)',
+    scheme: '^https://example\\.org$',
+    two: '//a\\.test$,//b\\.test$',
+    'no-start': 'example\\.org$',
+    'no-end': '//example\\.org',
+    empty: '',
+    'second-empty': '//a\\.test$,',
+    brackets: '//[a-\\.test$',
+    repeat: '//*+a$',
+    'look-ahead': '//(?=a)$',
+    star: '^.*$',
+  }),
+  ...each('goaway-chance', {
+    zero: '0',
+    highest: '0.02',
+    small: '1e-3',
+    'too-large': '0.021',
+    negative: '-0.1',
+    text: 'often',
+    blank: '',
+  }),
+  ...each('livez-grace-period', { minute: '1m', zero: '0s', negative: '-1ms', 'no-unit': '10', text: 'soon' }),
+  ...each('shutdown-delay-duration', { seconds: '70s', negative: '-70s', 'no-unit': '70' }),
+  ...each('shutdown-send-retry-after', { true: 'true', false: 'false', text: 'yes' }),
+  ...each('shutdown-watch-termination-grace-period', { seconds: '9s', negative: '-9s', text: 'x' }),
+  ...each('storage-initialization-timeout', { seconds: '9s', zero: '0s', negative: '-9s' }),
+  ...each('strict-transport-security-directives', {
+    all: 'max-age=31536000,includeSubDomains,preload',
+    'no-value': 'max-age',
+    'two-values': 'max-age=1=2',
+    unknown: 'max-age=1,other',
+    'blank-between': 'max-age=1, ,preload',
+    case: 'Preload',
+  }),
+  ...each('tls-sni-cert-key', {
+    pair: '$DIR/client.pem,$DIR/client.key',
+    names: '$DIR/client.pem,$DIR/client.key:a.example.org,*.b.example.org',
+    'no-key': '$DIR/client.pem',
+    'three-files': 'a,b,c',
+    'no-names': '$DIR/client.pem,$DIR/client.key:',
+    absent: '/none.pem,/none.key',
+  }),
+  ...each('tls-min-version', { twelve: 'VersionTLS12', thirteen: 'VersionTLS13', number: '1.2' }),
+  ...each('tls-cipher-suites', {
+    one: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+    'of-tls-1.3': 'TLS_AES_128_GCM_SHA256',
+    'of-openssl': 'ECDHE-RSA-AES128-GCM-SHA256',
+    blank: 'TLS_AES_128_GCM_SHA256,',
+  }),
+  ...each('permit-port-sharing', { true: 'true', text: 'x' }),
+  ...each('permit-address-sharing', { true: 'true', text: 'x' }),
+  ...each('http2-max-streams-per-connection', { some: '100', negative: '-5', text: 'x' }),
+  ...each('max-connection-bytes-per-sec', { some: '1000000', negative: '-5', text: 'x' }),
+  ...each('request-timeout', { seconds: '90s', zero: '0s', negative: '-1ns' }),
+  ...each('min-request-timeout', { zero: '0', negative: '-5', text: '1m' }),
+  ...each('secure-port', { zero: '0', large: '70000', negative: '-6443', text: 'https' }),
+  'tls-files/certificate-alone': alone({ 'tls-cert-file': '$DIR/client.pem' }),
+  'tls-files/key-alone': alone({ 'tls-private-key-file': '$DIR/client.key' }),
+  'tls-files/absent': alone({ 'tls-cert-file': '/none.pem', 'tls-private-key-file': '/none.key' }),
+  'tls-files/key-absent': alone({ 'tls-cert-file': '$DIR/client.pem', 'tls-private-key-file': '/none.key' }),
+}
+
+const tuning: FileTable = {
+  ...each('watch-cache-sizes', {
+    off: 'pods#0',
+    two: 'pods#10,leases.coordination.k8s.io#20',
+    'no-size': 'pods',
+    'two-sizes': 'pods#1#2',
+    text: 'pods#many',
+    negative: 'pods#-5',
+    blank: 'pods#',
+  }),
+  ...each('default-watch-cache-size', { some: '50', text: 'x' }),
+  ...each('delete-collection-workers', { some: '8', negative: '-8', text: 'x' }),
+  ...each('enable-garbage-collector', { false: 'false', text: 'x' }),
+  ...each('etcd-count-metric-poll-period', { zero: '0s', negative: '-1s', text: 'x' }),
+  ...each('etcd-db-metric-poll-interval', { zero: '0s', negative: '-1s', text: 'x' }),
+  ...each('etcd-healthcheck-timeout', { some: '9s', negative: '-1s', text: 'x' }),
+  ...each('etcd-readycheck-timeout', { some: '9s', text: 'x' }),
+  ...each('lease-reuse-duration-seconds', { some: '9', negative: '-9', text: '9s' }),
+  ...each('kubelet-timeout', { some: '9s', text: 'x' }),
+  ...each('kubernetes-service-node-port', {
+    some: '31443',
+    outside: '8443',
+    large: '70000',
+    negative: '-5',
+    text: 'x',
+  }),
+  ...each('apiserver-count', { three: '3', zero: '0', negative: '-3', text: 'x' }),
+  ...each('endpoint-reconciler-type', { 'master-count': 'master-count', none: 'none' }),
+  ...each('service-node-port-range', { base: '31000+50', reversed: '9-8', large: '1-70000', text: 'x' }),
+  ...each('emulated-version', { same: '1.33', new: '1.40', patch: '1.33.5', text: 'x', other: 'kubelet=1.33' }),
+  ...each('peer-ca-file', { file: '$DIR/ca.pem' }),
+  ...each('peer-advertise-ip', { ip: '192.0.2.7' }),
+  ...each('peer-advertise-port', { port: '6444' }),
+  ...each('egress-selector-config-file', { absent: '/none.yaml' }),
+  ...each('enable-logs-handler', { false: 'false' }),
+  ...each('emulation-forward-compatible', { true: 'true' }),
+  ...each('runtime-config-emulation-forward-compatible', { true: 'true' }),
+  ...each('storage-media-type', { yaml: 'application/yaml', text: 'text/plain' }),
+  ...each('kubelet-preferred-address-types', { known: 'InternalIP,Hostname' }),
+  'family/other': alone({ 'service-cluster-ip-range': 'fd00:1::/112', 'advertise-address': '192.0.2.10' }),
+  'family/other-none': alone({
+    'service-cluster-ip-range': 'fd00:1::/112',
+    'advertise-address': '192.0.2.10',
+    'endpoint-reconciler-type': 'none',
+  }),
+  'proxy-client/absent': alone({ 'proxy-client-cert-file': '/none.pem', 'proxy-client-key-file': '/none.key' }),
+  'etcd-servers/none': alone({ 'etcd-servers': null }),
+  'etcd-servers/address': alone({ 'etcd-servers': '127.0.0.1:2379' }),
+}
+
+export const servingFlagCases: readonly ConfigCase[] = casesOf('serving', {}, { ...serving, ...tuning })

@@ -1,0 +1,42 @@
+/**
+ * Allows everything, after a fixed time. Requests hold their seats meanwhile: so they last the same on both servers, however fast each of them is, and what differs is what
+ * flow control decides.
+ */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+/** So long that what a busy machine adds to it does not matter. */
+export const SERVICE_MS = 250
+
+export type DelayingAuthorizer = AsyncDisposable & { readonly kubeconfig: string }
+
+export async function startDelayingAuthorizer(): Promise<DelayingAuthorizer> {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const review = JSON.parse(body) as { readonly apiVersion: string }
+      setTimeout(() => {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ ...review, status: { allowed: true } }))
+      }, SERVICE_MS)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    kubeconfig: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}/` } }],
+      users: [{ name: 'u', user: {} }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/** Compares what two servers made of the same trace: the share of each level in what was served, and who was refused. */
+import type { Outcome } from './send.ts'
+
+/** Of a level's share, and of the part of a flow's requests that is refused: what issue 20 allows. */
+export const DIFFERENCE_MAX = 0.1
+/** Flows with fewer requests than this say nothing on their own. */
+const REQUESTS_MIN = 30
+
+export type Verdict = { readonly lines: readonly string[]; readonly faults: readonly string[] }
+
+type Counted = { served: number; refused: number }
+
+const keelson = 'Keelson'
+const reference = 'reference'
+
+/** `levels`: the names of levels by uid, of each server. */
+export function judge(
+  ours: readonly Outcome[],
+  theirs: readonly Outcome[],
+  levels: { readonly [keelson]: ReadonlyMap<string, string>; readonly [reference]: ReadonlyMap<string, string> },
+): Verdict {
+  const lines: string[] = []
+  const faults: string[] = []
+  const note = (what: string, one: number, other: number): void => {
+    const line = `${what}: ${percent(one)} ${keelson}, ${percent(other)} ${reference}`
+    lines.push(line)
+    if (Math.abs(one - other) > DIFFERENCE_MAX) faults.push(line)
+  }
+  const wrong = [...ours, ...theirs].filter(({ status }) => ![200, 201, 404, 429].includes(status))
+  if (wrong.length > 0) lines.push(`${wrong.length} answers like ${wrong[0]?.status}, which do not count`)
+  if (wrong.length > (ours.length + theirs.length) / 20)
+    faults.push('too many failed for a comparison: is the machine busy?')
+  const byLevel = countBy(ours, ({ level }) => levels[keelson].get(level) ?? level)
+  const byTheirs = countBy(theirs, ({ level }) => levels[reference].get(level) ?? level)
+  const [served, theirServed] = [totalOf(byLevel), totalOf(byTheirs)]
+  for (const level of new Set([...byLevel.keys(), ...byTheirs.keys()])) {
+    note(
+      `share of ${level}`,
+      (byLevel.get(level)?.served ?? 0) / served,
+      (byTheirs.get(level)?.served ?? 0) / theirServed,
+    )
+  }
+  const byUser = countBy(ours, groupOf)
+  const byTheirUser = countBy(theirs, groupOf)
+  const ratios: { readonly user: string; readonly one: number; readonly other: number }[] = []
+  for (const [user, counted] of byUser) {
+    const other = byTheirUser.get(user)
+    if (other === undefined || counted.served + counted.refused < REQUESTS_MIN) continue
+    const [one, their] = [refusedPart(counted), refusedPart(other)]
+    ratios.push({ user, one, other: their })
+    note(`refused of ${user}`, one, their)
+  }
+  for (const first of ratios) {
+    for (const second of ratios) {
+      // Who is clearly refused more by the reference is not refused less by Keelson.
+      if (first.other - second.other > DIFFERENCE_MAX && first.one < second.one) {
+        faults.push(`${first.user} is refused more than ${second.user} by the ${reference}, less by ${keelson}`)
+      }
+    }
+  }
+  return { lines, faults }
+}
+
+/** Users who do the same count as one flow; a single one has too few requests. */
+const groupOf = ({ arrival }: Outcome): string => arrival.user.replace(/-\d+$/, '-*')
+
+const isRefused = ({ status }: Outcome): boolean => status === 429
+
+function countBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Counted> {
+  const counts = new Map<string, Counted>()
+  for (const outcome of outcomes) {
+    // What failed otherwise, mostly since the machine stood still, says nothing of flow control.
+    if (![200, 201, 404, 429].includes(outcome.status)) continue
+    const key = keyOf(outcome)
+    const counted = counts.get(key) ?? { served: 0, refused: 0 }
+    counted[isRefused(outcome) ? 'refused' : 'served']++
+    counts.set(key, counted)
+  }
+  return counts
+}
+
+const totalOf = (counts: ReadonlyMap<string, Counted>): number =>
+  Math.max(
+    1,
+    [...counts.values()].reduce((sum, { served }) => sum + served, 0),
+  )
+
+const refusedPart = ({ served, refused }: Counted): number => refused / Math.max(1, served + refused)
+
+const percent = (part: number): string => `${(part * 100).toFixed(1)} %`

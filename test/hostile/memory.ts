@@ -1,0 +1,208 @@
+/**
+ * `node test/hostile/memory.ts`: loads that make a server hold much, on one that may use 512 MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container of this size, and its
+ * resident memory is looked at all the time. It must never have more, answer somebody in good faith all along, and be alive at the end.
+ */
+import { connect as connectHttp2 } from 'node:http2'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:tls'
+import { residentMiB } from '../../bench/server/process-usage.ts'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+
+const LIMIT_MIB = 512
+/** What Node would choose in such a container. */
+const HEAP_MIB = 256
+/** What Keelson would choose in such a container; a test cannot make one. */
+const flags = ['--request-memory-max=128Mi', '--cache-memory-max=160Mi']
+const LOAD_MS = 15_000
+const REST_MS = 3_000
+const LARGE_OBJECTS = 150
+const LARGE_BYTES = 1_000_000
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const large = '/api/v1/namespaces/large/configmaps'
+
+process.env['NODE_OPTIONS'] = `--max-old-space-size=${HEAP_MIB}`
+await using etcd = await startEtcd()
+await using server = await startKeelson({ etcdUrl: etcd.clientUrl, args: flags })
+process.env['NODE_OPTIONS'] = ''
+
+type Load = { readonly name: string; readonly run: (untilMs: number) => Promise<void> }
+
+const authorization = `Bearer ${server.token}`
+const port = Number(new URL(server.url).port)
+const session = () => {
+  const made = connectHttp2(server.url, { rejectUnauthorized: false })
+  made.on('error', () => undefined)
+  made.setMaxListeners(0)
+  return made
+}
+
+async function call(
+  made: ReturnType<typeof session>,
+  headers: Record<string, string>,
+  body?: string | Buffer,
+): Promise<number> {
+  if (made.destroyed) return 0
+  return new Promise((resolve) => {
+    const stream = made.request({ authorization, 'content-type': 'application/json', ...headers })
+    stream.on('error', () => resolve(0))
+    stream.on('response', (answer) => resolve(answer[':status'] ?? 0))
+    stream.on('close', () => resolve(0))
+    stream.resume()
+    stream.end(body)
+  })
+}
+
+const repeat = (count: number, untilMs: number, once: () => Promise<unknown>): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      while (performance.now() < untilMs) await once()
+    }),
+  )
+
+/** Three megabytes that become many times as much: small values, deep lists. */
+const manyValues = `{"metadata":{"generateName":"x-"},"data":{${Array.from({ length: 150_000 }, (_, at) => `"k${at}":"v${at}"`).join(',')}}}`
+const deep = `{"metadata":{"generateName":"x-"},"unknown":${'['.repeat(9_000)}${']'.repeat(9_000)}}`
+const long = JSON.stringify({ metadata: { generateName: 'x-' }, data: { text: 'x'.repeat(2_500_000) } })
+
+/** Holds answers open and reads nothing, on connections of its own. */
+async function hold(path: string, count: number, untilMs: number, more: Record<string, string> = {}): Promise<void> {
+  const held = Array.from({ length: count }, () => {
+    const made = session()
+    const stream = made.request({ ':path': path, authorization, ...more })
+    stream.on('error', () => undefined)
+    stream.pause()
+    return made
+  })
+  await sleep(Math.max(0, untilMs - performance.now()))
+  for (const made of held) made.destroy()
+}
+
+const loads: readonly Load[] = [
+  {
+    name: 'large bodies of many values, at once on 100 connections',
+    run: async (untilMs) => {
+      const all = Array.from({ length: 100 }, session)
+      await Promise.all(
+        all.map((one) => repeat(1, untilMs, () => call(one, { ':method': 'POST', ':path': maps }, manyValues))),
+      )
+      for (const one of all) one.destroy()
+    },
+  },
+  {
+    name: 'large bodies of one value, and deep ones',
+    run: async (untilMs) => {
+      const all = Array.from({ length: 50 }, session)
+      const send = (body: string) => (one: ReturnType<typeof session>) =>
+        repeat(1, untilMs, () => call(one, { ':method': 'POST', ':path': maps }, body))
+      await Promise.all([...all.slice(0, 25).map(send(long)), ...all.slice(25).map(send(deep))])
+      for (const one of all) one.destroy()
+    },
+  },
+  { name: 'readers of 150 MB who do not read', run: (untilMs) => hold(large, 200, untilMs) },
+  { name: 'the same, compressed', run: (untilMs) => hold(large, 100, untilMs, { 'accept-encoding': 'gzip' }) },
+  {
+    name: 'the same as tables',
+    run: (untilMs) => hold(large, 100, untilMs, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }),
+  },
+  {
+    name: 'watches that are sent everything and read nothing',
+    run: (untilMs) =>
+      hold(
+        `${large}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+        300,
+        untilMs,
+      ),
+  },
+  {
+    name: 'watches of what is written all the time',
+    run: async (untilMs) => {
+      const writer = session()
+      await Promise.all([
+        hold(`${maps}?watch=1`, 500, untilMs),
+        repeat(4, untilMs, () =>
+          call(
+            writer,
+            { ':method': 'POST', ':path': maps },
+            JSON.stringify({ metadata: { generateName: 'w-' }, data: { text: 'x'.repeat(200_000) } }),
+          ),
+        ),
+      ])
+      writer.destroy()
+    },
+  },
+  {
+    name: 'lists without pause on 300 connections',
+    run: async (untilMs) => {
+      const all = Array.from({ length: 300 }, session)
+      await Promise.all(all.map((one) => repeat(1, untilMs, () => call(one, { ':path': large }))))
+      for (const one of all) one.destroy()
+    },
+  },
+  {
+    name: 'two thousand connections',
+    run: async (untilMs) => {
+      const sockets = Array.from({ length: 2_000 }, () => {
+        const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+        socket.on('error', () => undefined)
+        return socket
+      })
+      await sleep(Math.max(0, untilMs - performance.now()))
+      for (const socket of sockets) socket.destroy()
+    },
+  },
+]
+
+async function prepare({ token }: ApiServerProcess): Promise<void> {
+  const made = session()
+  const post = (path: string, object: object): Promise<number> =>
+    call(made, { ':method': 'POST', ':path': path, authorization: `Bearer ${token}` }, JSON.stringify(object))
+  await post('/api/v1/namespaces', { metadata: { name: 'large' } })
+  for (let at = 0; at < LARGE_OBJECTS; at++) {
+    const status = await post(large, { metadata: { name: `large-${at}` }, data: { text: 'x'.repeat(LARGE_BYTES) } })
+    if (status !== 201) throw new Error(`large-${at}: ${status}`)
+  }
+  made.destroy()
+}
+
+let mostMiB = 0
+let isOver = false
+const faults: string[] = []
+const watching = (async () => {
+  while (!isOver) {
+    mostMiB = Math.max(mostMiB, residentMiB(server.pid))
+    await sleep(50)
+  }
+})()
+
+await prepare(server)
+console.log(`prepared: ${residentMiB(server.pid).toFixed(0)} MiB`)
+for (const { name, run } of loads) {
+  mostMiB = 0
+  const good = session()
+  let answered = 0
+  const untilMs = performance.now() + LOAD_MS
+  const asking = (async () => {
+    while (performance.now() < untilMs) {
+      if ((await call(good, { ':path': '/readyz' })) === 200) answered++
+      await sleep(200)
+    }
+  })()
+  await Promise.all([run(untilMs), asking])
+  good.destroy()
+  await sleep(REST_MS)
+  console.log(
+    `${name}: ${mostMiB.toFixed(0)} MiB at the most, ${residentMiB(server.pid).toFixed(0)} afterwards, ${answered} answers meanwhile`,
+  )
+  if (mostMiB > LIMIT_MIB) faults.push(`${name}: ${mostMiB.toFixed(0)} MiB`)
+  if (answered === 0) faults.push(`${name}: nobody else was answered`)
+}
+isOver = true
+await watching.catch(() => faults.push('the process has ended'))
+const last = session()
+if ((await call(last, { ':path': '/readyz' })) !== 200) faults.push('it does not answer at the end')
+last.destroy()
+console.log(faults.length === 0 ? 'passed' : `failed:\n${faults.join('\n')}`)
+process.exitCode = faults.length === 0 ? 0 : 1

@@ -1,0 +1,291 @@
+/** The single executable, built by scripts/binary.ts: alone with an empty PATH, in an image's file system that is read-only, and in an image if this machine can build one. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { get } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { buildBinary } from '../../scripts/binary.ts'
+import { fillImage } from '../../scripts/image.ts'
+import { freePorts } from '../harness/etcd.ts'
+import { findOnPath } from '../harness/packed.ts'
+import { until } from '../harness/until.ts'
+
+const run = promisify(execFile)
+const COMMAND_MS_MAX = 300_000
+/** It takes a second; minutes on a machine that is busy with other tests. */
+const READY_MS_MAX = 300_000
+/** Compiled code would have been saved by then: after 2 s. */
+const SAVED_MS = 5_000
+/** Of deploy/Containerfile. */
+const USER_ID = 65_532
+
+const parts = new AsyncDisposableStack()
+let dir = ''
+let binary = ''
+let env: NodeJS.ProcessEnv
+
+before(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'keelson-binary-test-'))
+  parts.defer(() => rmSync(dir, { recursive: true, force: true }))
+  binary = join(dir, 'bin', 'keelson')
+  const began = performance.now()
+  await buildBinary(binary)
+  const megabytes = (statSync(binary).size / 1e6).toFixed(1)
+  console.log(`built in ${((performance.now() - began) / 1000).toFixed(1)} s: ${megabytes} MB`)
+  env = { HOME: dir, PATH: '', XDG_CACHE_HOME: join(dir, 'cache') }
+})
+after(() => parts.disposeAsync())
+
+class Running implements AsyncDisposable {
+  readonly process: ChildProcess
+  told = ''
+
+  constructor(program: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+    this.process = spawn(program, args, { env, ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.process.stdout, this.process.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.told += text))
+  }
+
+  async has(what: () => boolean | Promise<boolean>, name: string): Promise<void> {
+    await until(
+      async () => {
+        assert.equal(this.process.exitCode, null, this.told)
+        return what()
+      },
+      name,
+      READY_MS_MAX,
+    )
+  }
+
+  /** The status with which it ended. */
+  async stop(): Promise<number | null> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode
+    const gone = once(this.process, 'exit')
+    this.process.kill('SIGTERM')
+    await gone
+    return this.process.exitCode
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
+
+type Told = { readonly status: number; readonly text: string }
+
+/** Status 0: no answer. */
+function ask(options: RequestOptions, body?: string): Promise<Told> {
+  return new Promise((resolve) => {
+    const headers =
+      body === undefined ? {} : { 'content-type': body.startsWith('{') ? 'application/json' : 'application/yaml' }
+    request({ host: '127.0.0.1', agent: false, headers, ...options }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (more: string) => (text += more))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+      .on('error', () => resolve({ status: 0, text: '' }))
+      .end(body)
+  })
+}
+
+const adminOf = (folder: string): RequestOptions => ({
+  ca: readFileSync(join(folder, 'ca.crt')),
+  cert: readFileSync(join(folder, 'admin.crt')),
+  key: readFileSync(join(folder, 'admin.key')),
+})
+
+const isReady = async (port: number): Promise<boolean> =>
+  (await ask({ port, path: '/readyz', rejectUnauthorized: false })).status === 200
+
+test('it says its version', async () => {
+  const { stdout } = await run(binary, ['--version'], { env, timeout: COMMAND_MS_MAX })
+  assert.equal(stdout, `${JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version}\n`)
+})
+
+test('keelson dev serves with an empty PATH, and its threads work', async () => {
+  const [port = 0] = await freePorts(1)
+  const data = join(dir, 'data')
+  const args = ['dev', `--data-dir=${data}`, `--secure-port=${port}`]
+  {
+    const began = performance.now()
+    await using server = new Running(binary, args)
+    await server.has(() => isReady(port), 'the server is ready')
+    console.log(`ready after ${Math.round(performance.now() - began)} ms`)
+    const readyMs = performance.now()
+    const call = (method: string, path: string, body?: string): Promise<Told> =>
+      ask({ port, method, path, ...adminOf(data) }, body)
+
+    // The thread of the store has it, and that of large YAML bodies read it.
+    const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
+    const made = await call('POST', '/api/v1/namespaces/default/configmaps', yaml)
+    assert.equal(made.status, 201, made.text.slice(0, 200))
+
+    // The thread that matches long texts.
+    const definition = await call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definitionOfTexts)
+    assert.equal(definition.status, 201, definition.text)
+    const path = '/apis/example.com/v1/texts'
+    await server.has(async () => (await call('GET', path)).status === 200, 'the kind is served')
+    const long = 'ab'.repeat(50_000)
+    assert.equal((await call('POST', path, textObject('good', `${long}c`))).status, 201)
+    assert.equal((await call('POST', path, textObject('bad', long))).status, 422)
+
+    // What V8 compiled is in the executable, and need not be saved. A sleep: it must not come.
+    await sleep(Math.max(0, SAVED_MS - (performance.now() - readyMs)))
+    assert.deepEqual(
+      readdirSync(join(dir, 'cache', 'keelson')).filter((name) => name.startsWith('code-')),
+      [],
+    )
+    assert.equal(await server.stop(), 0, server.told)
+  }
+  await using again = new Running(binary, args)
+  await again.has(() => isReady(port), 'the server is ready again')
+  const path = '/api/v1/namespaces/default/configmaps/large'
+  assert.equal((await ask({ port, path, ...adminOf(data) })).status, 200)
+})
+
+const definitionOfTexts = JSON.stringify({
+  metadata: { name: 'texts.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Cluster',
+    names: { plural: 'texts', kind: 'Text' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: { text: { type: 'string' } },
+                'x-kubernetes-validations': [{ rule: 'self.text.matches("^(a|b)*c$")' }],
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+})
+
+const textObject = (name: string, text: string): string =>
+  JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Text', metadata: { name }, spec: { text } })
+
+test('keelson serve keeps its process and gets what a server wants of the C library', async () => {
+  const [port = 0] = await freePorts(1)
+  const folder = join(dir, 'served')
+  const args = ['serve', `--data-dir=${folder}`, `--cert-dir=${folder}`, `--secure-port=${port}`]
+  await using server = new Running(binary, [...args, '--bind-address=127.0.0.1'])
+  await server.has(() => isReady(port), 'the server is ready')
+  assert.match(readFileSync(`/proc/${server.process.pid}/environ`, 'utf8'), /\0?MALLOC_ARENA_MAX=2\0/)
+  assert.equal(await server.stop(), 0, server.told)
+})
+
+test('keelson assets has programs for envtest', async () => {
+  const { stdout } = await run(binary, ['assets', `--dir=${join(dir, 'assets')}`], { env, timeout: COMMAND_MS_MAX })
+  const folder = stdout.trimEnd()
+  const [etcdPort = 0, port = 0] = await freePorts(2)
+  const url = `http://127.0.0.1:${etcdPort}`
+  await using etcd = new Running(join(folder, 'etcd'), [`--listen-client-urls=${url}`])
+  await etcd.has(() => answers(`${url}/health`), 'what stands in for etcd answers')
+  const args = [`--etcd-servers=${url}`, `--secure-port=${port}`, `--cert-dir=${dir}`, '--bind-address=127.0.0.1']
+  await using server = new Running(join(folder, 'kube-apiserver'), args)
+  await server.has(() => isReady(port), 'kube-apiserver is ready')
+})
+
+const answers = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    get(url, { agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    }).on('error', () => resolve(false))
+  })
+
+/** As an engine of containers does it: a root of its own that cannot be written, a volume, a user without rights. Arguments: the root, the volume, then those of the program. */
+const inImage = `
+set -eu
+root=$1 data=$2
+shift 2
+mkdir -p "$root/proc"
+mount --bind "$root" "$root"
+# As ProcSubset=pid of systemd does it, where the kernel can: processes and nothing else of the machine.
+mount -t proc -o subset=pid proc "$root/proc" || mount -t proc proc "$root/proc"
+mount --bind "$data" "$root/var/lib/keelson"
+mount -o remount,bind,ro "$root"
+exec setpriv --no-new-privs chroot --userspec=${USER_ID}:${USER_ID} "$root" /usr/local/bin/keelson "$@"
+`
+
+test('in the file system of an image, read-only, as nobody', async (t) => {
+  if (!(await canMount())) return t.skip('needs root, and unshare, setpriv and chroot')
+  await serveFrom(join(imageFolder(), 'root'))
+})
+
+test('as an image, if this machine can build one', async (t) => {
+  const buildah = findOnPath('buildah')
+  if (buildah === undefined || !(await canMount())) return t.skip('needs buildah, and root')
+  // All of it in the folder of this test, as files: what else is on the machine is not touched.
+  const storage = ['--storage-driver=vfs', `--root=${join(dir, 'storage')}`, `--runroot=${join(dir, 'storage-run')}`]
+  const command = async (...args: string[]): Promise<string> =>
+    (await run(buildah, [...storage, ...args], { timeout: COMMAND_MS_MAX, maxBuffer: 1 << 24 })).stdout.trim()
+  await command('build', '--isolation=chroot', '--tag=keelson-test', imageFolder())
+  const { OCIv1: image } = JSON.parse(await command('inspect', '--type=image', 'keelson-test'))
+  assert.equal(image.config.User, `${USER_ID}:${USER_ID}`)
+  assert.deepEqual(image.config.Entrypoint, ['/usr/local/bin/keelson'])
+  assert.deepEqual(Object.keys(image.config.Volumes), ['/var/lib/keelson'])
+  await serveFrom(await command('mount', await command('from', '--pull-never', 'keelson-test')))
+})
+
+/** From the root of an image. */
+async function serveFrom(root: string): Promise<void> {
+  const volume = mkdtempSync(join(dir, 'volume-'))
+  chownSync(volume, USER_ID, USER_ID)
+  const [port = 0] = await freePorts(1)
+  const args = ['dev', '--data-dir=/var/lib/keelson/dev', `--secure-port=${port}`]
+  const script = ['--mount', 'sh', '-c', inImage, 'sh', root, volume, ...args]
+  await using server = new Running('unshare', script, { env: { PATH: process.env['PATH'] } })
+  await server.has(() => isReady(port), 'the server is ready')
+  const folder = `/proc/${server.process.pid}`
+  assert.match(readFileSync(`${folder}/status`, 'utf8'), new RegExp(`^Uid:\\s+${USER_ID}\\s+${USER_ID}\\s`, 'm'))
+  assert.match(readFileSync(`${folder}/mountinfo`, 'utf8'), /^\d+ \d+ \S+ \S+ \/ ro,/m)
+  await createFirst(port, join(volume, 'dev'))
+  assert.equal(await server.stop(), 0, server.told)
+}
+
+async function createFirst(port: number, folder: string): Promise<void> {
+  const options = { port, method: 'POST', path: '/api/v1/namespaces/default/configmaps', ...adminOf(folder) }
+  const made = await ask(options, JSON.stringify({ metadata: { name: 'first' } }))
+  assert.equal(made.status, 201, made.text)
+}
+
+test('its link kube-apiserver is keelson serve', async () => {
+  const link = join(imageFolder(), 'root', 'usr', 'local', 'bin', 'kube-apiserver')
+  const { stdout } = await run(link, ['--help'], { env, timeout: COMMAND_MS_MAX })
+  assert.match(stdout, /--etcd-servers/)
+})
+
+function imageFolder(): string {
+  const folder = join(dir, 'image')
+  if (!existsSync(folder)) fillImage(folder, binary)
+  assert.ok(existsSync(join(folder, 'Containerfile')))
+  return folder
+}
+
+async function canMount(): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false
+  const tried = run('unshare', ['--mount', 'sh', '-c', 'setpriv --version && chroot / true'], {
+    timeout: COMMAND_MS_MAX,
+  })
+  return tried.then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,178 @@
+/** What clients can make the server hold is bounded, and what does not fit is refused or read from the database. */
+import assert from 'node:assert/strict'
+import { request as httpsRequest } from 'node:https'
+import { connect } from 'node:tls'
+import { test } from 'node:test'
+import { Listener } from '../../src/http/listener.ts'
+import { silent } from '../../src/lib/log.ts'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import {
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  field,
+  frame,
+  headersFrame,
+  RawHttp2,
+  requestFields,
+} from '../harness/raw-http2.ts'
+import { until } from '../harness/until.ts'
+import { adminToken, type Client, clients, startTestServer } from './support.ts'
+
+const maps = '/api/v1/namespaces/default/configmaps'
+
+async function metric(client: Client, name: string): Promise<number> {
+  const { text } = await client.call({ path: '/metrics' })
+  const line = text.split('\n').find((one) => one.startsWith(name))
+  return Number(line?.slice(line.lastIndexOf(' ')) ?? Number.NaN)
+}
+
+/** A request of which so much comes, and no more, over HTTP/1.1. Returns what ends it. */
+function hang(
+  url: string,
+  token: string,
+  { said, sent }: { readonly said: number; readonly sent: number },
+): () => void {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': `${said}` }
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const request = httpsRequest(new URL(path, url), { method: 'POST', headers, rejectUnauthorized: false })
+  request.on('error', () => undefined)
+  request.on('response', (response) => response.resume())
+  if (sent > 0) request.write(Buffer.alloc(sent, ' '))
+  else request.flushHeaders()
+  return () => request.destroy()
+}
+
+const used = (client: Client): Promise<number> => metric(client, 'keelson_request_memory_bytes{state="used"}')
+const largeBody = (name: string) => ({ metadata: { name }, data: { x: 'x'.repeat(900_000) } })
+
+test('bodies beyond the budget are refused before they are read', async () => {
+  await using server = await startTestServer(['--request-memory-max=16Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
+  await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
+  const small = await client.call({ method: 'POST', path: maps, body: { metadata: { name: 'small' } } })
+  assert.equal(small.status, 201, 'what fits is served')
+  const refused = await client.call({ method: 'POST', path: maps, body: largeBody('large') })
+  assert.equal(refused.status, 429, refused.text)
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal(JSON.parse(refused.text).reason, 'TooManyRequests')
+  end()
+  await until(async () => (await used(client)) < 1 << 20, 'it is given back')
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+})
+
+test('who only says that much will come takes nothing from others', async () => {
+  await using server = await startTestServer(['--request-memory-max=64Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }))
+  const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
+  await until(async () => (await metric(client, executing)) >= 30, 'all have begun')
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  assert.equal((await client.call({ path: '/openapi/v2' })).status, 200)
+  for (const end of ends) end()
+})
+
+test('who sends much has his part of it, and no more', async () => {
+  await using server = await startTestServer(['--request-memory-max=64Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 1_500_000, sent: 1_000_000 }))
+  await until(
+    async () => (await metric(client, 'keelson_request_memory_refused_total')) > 0,
+    'he has all that he may have',
+  )
+  assert.ok((await used(client)) <= (64 << 20) / 4 + (10 << 20), `${await used(client)}`)
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  for (const end of ends) end()
+})
+
+test('a write that was done is never answered with a refusal', async () => {
+  await using server = await startTestServer(['--request-memory-max=16Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  await client.call({
+    method: 'POST',
+    path: maps,
+    body: { metadata: { name: 'large' }, data: { x: 'x'.repeat(800_000) } },
+  })
+  const ends = [hang(server.url, adminToken, { said: 1_450_000, sent: 1_440_000 })]
+  await until(async () => (await used(client)) >= 14_400_000, 'the first is held')
+  ends.push(hang(server.url, adminToken, { said: 140_000, sent: 130_000 }))
+  await until(async () => (await used(client)) >= 15_700_000, 'it is nearly full')
+  const patched = await client.call({
+    method: 'PATCH',
+    path: `${maps}/large`,
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { metadata: { labels: { a: 'b' } } },
+  })
+  assert.equal(patched.status, 200, patched.text)
+  assert.equal(JSON.parse(patched.text).metadata.labels.a, 'b')
+  for (const end of ends) end()
+})
+
+test('bodies that do not say how long they are, too', async () => {
+  await using server = await startTestServer(['--request-memory-max=16Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  using raw = await RawHttp2.open(Number(new URL(server.url).port))
+  const fields = [field('authorization', `Bearer ${adminToken}`), field('content-type', 'application/json')]
+  await raw.send(headersFrame(1, requestFields('POST', maps, ...fields), END_HEADERS))
+  // Ten times as much, within the first window of the stream.
+  await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
+  await until(
+    async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) >= 160_000,
+    'what came is held',
+  )
+  await raw.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{"metadata":{"name":"unsaid"}}')))
+  assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
+  await until(
+    async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) < 160_000,
+    'it is given back',
+  )
+})
+
+test('a resource that does not fit is read from the database', async () => {
+  await using server = await startTestServer(['--cache-memory-max=16Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const data = { text: 'x'.repeat(700_000) }
+  for (let at = 0; at < 20; at++) {
+    const { status, text } = await client.call({
+      method: 'POST',
+      path: maps,
+      body: { metadata: { name: `large-${at}` }, data },
+    })
+    assert.equal(status, 201, text)
+  }
+  const { status, text } = await client.call({ path: maps })
+  assert.equal(status, 200)
+  assert.equal(JSON.parse(text).items.length, 20)
+  assert.ok((await metric(client, 'keelson_cache_resources_left_out')) >= 1)
+  assert.ok((await metric(client, 'keelson_cache_store_reads_total')) >= 1)
+  assert.ok((await metric(client, 'keelson_cache_bytes{state="used"}')) < 16 << 20)
+  const one = await client.call({ path: `${maps}/large-7` })
+  assert.equal(JSON.parse(one.text).metadata.name, 'large-7')
+  const watched = await client.call({ path: `${maps}?watch=1&resourceVersion=0&timeoutSeconds=1` })
+  assert.match(watched.text, /--cache-memory-max.*"code":429/)
+  assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200, 'others are in memory')
+})
+
+test('one client has a limited number of connections', async () => {
+  await using listener = new Listener({
+    handler: async () => ({ status: 200, headers: {}, body: Buffer.from('ok') }),
+    ...createSelfSigned('ceilings', ['127.0.0.1'], Date.now()),
+    limits: { connectionsPerClientMax: 3 },
+    log: silent,
+  })
+  await listener.listen(0, '127.0.0.1')
+  const open = async (): Promise<boolean> => {
+    const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    const ended = new Promise((resolve) => socket.once('close', resolve))
+    await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), ended])
+    return !socket.destroyed
+  }
+  const sockets: ReturnType<typeof connect>[] = []
+  assert.deepEqual([await open(), await open(), await open(), await open()], [true, true, true, false])
+  sockets[0]?.destroy()
+  await until(async () => open(), 'another one may come when one has gone')
+  for (const socket of sockets) socket.destroy()
+})

@@ -1,0 +1,178 @@
+/** deploy/kube-apiserver.yaml: the server starts with exactly the flags that kubeadm writes, on an etcd and with files as kubeadm makes them, and takes the manifest as a Pod. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { EtcdProcess, freePorts } from '../harness/etcd.ts'
+import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
+import { until } from '../harness/until.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+/** Each takes a second; minutes on a machine that is busy with other tests. */
+const READY_MS_MAX = 300_000
+const manifest = readFileSync(join(root, 'deploy', 'kube-apiserver.yaml'), 'utf8')
+const flags = [...manifest.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
+
+/** Of kubeadm v1.33 for a cluster with an etcd of its own and no further settings. */
+const flagsOfKubeadm =
+  `advertise-address allow-privileged authorization-mode client-ca-file enable-admission-plugins enable-bootstrap-token-auth
+  etcd-cafile etcd-certfile etcd-keyfile etcd-servers kubelet-client-certificate kubelet-client-key kubelet-preferred-address-types proxy-client-cert-file
+  proxy-client-key-file requestheader-allowed-names requestheader-client-ca-file requestheader-extra-headers-prefix requestheader-group-headers
+  requestheader-username-headers secure-port service-account-issuer service-account-key-file service-account-signing-key-file service-cluster-ip-range
+  tls-cert-file tls-private-key-file`.split(/\s+/)
+
+const parts = new AsyncDisposableStack()
+const dir = mkdtempSync(join(tmpdir(), 'keelson-kubeadm-'))
+parts.defer(() => rmSync(dir, { recursive: true, force: true }))
+const pki = join(dir, 'pki')
+const authority = new Authority('kubernetes')
+const frontProxyAuthority = new Authority('front-proxy-ca')
+const admin = authority.issue({ cn: 'kubernetes-super-admin', o: ['system:masters'] })
+let port = 0
+let server: ChildProcess
+let told = ''
+
+before(async () => {
+  const etcdAuthority = new Authority('etcd-ca')
+  fill(etcdAuthority)
+  const [serverPort = 0, client = 0, peer = 0, metrics = 0] = await freePorts(4)
+  port = serverPort
+  await startEtcd(client, peer, metrics)
+  const args = flags.map((flag) =>
+    flag
+      .replaceAll('/etc/kubernetes/pki', pki)
+      .replace('192.0.2.10', '127.0.0.1')
+      .replace(/^--secure-port=.*/, `--secure-port=${port}`)
+      .replace('127.0.0.1:2379', `127.0.0.1:${client}`),
+  )
+  server = spawn(join(root, 'bin', 'keelson'), ['serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  server.stderr?.setEncoding('utf8').on('data', (text: string) => (told += text))
+  parts.defer(async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const gone = once(server, 'exit')
+    server.kill('SIGTERM')
+    await gone
+  })
+  await until(
+    async () => {
+      assert.equal(server.exitCode, null, told)
+      return (await ask({ path: '/readyz' })).status === 200
+    },
+    'the server is ready',
+    READY_MS_MAX,
+  )
+})
+after(() => parts.disposeAsync())
+
+/** The files below /etc/kubernetes/pki, with the names and subjects that kubeadm gives. */
+function fill(etcdAuthority: Authority): void {
+  mkdirSync(join(pki, 'etcd'), { recursive: true })
+  const put = (name: string, { certificatePem, keyPem }: IssuedCertificate): void => {
+    writeFileSync(join(pki, `${name}.crt`), certificatePem)
+    writeFileSync(join(pki, `${name}.key`), keyPem, { mode: 0o600 })
+  }
+  writeFileSync(join(pki, 'ca.crt'), authority.certificatePem)
+  writeFileSync(join(pki, 'front-proxy-ca.crt'), frontProxyAuthority.certificatePem)
+  writeFileSync(join(pki, 'etcd', 'ca.crt'), etcdAuthority.certificatePem)
+  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+  put(
+    'apiserver',
+    authority.issue({ cn: 'kube-apiserver', usage: ['server'], hosts: [...names, '10.96.0.1', '127.0.0.1'] }),
+  )
+  put(
+    'apiserver-kubelet-client',
+    authority.issue({ cn: 'kube-apiserver-kubelet-client', o: ['kubeadm:cluster-admins'] }),
+  )
+  put('front-proxy-client', frontProxyAuthority.issue({ cn: 'front-proxy-client' }))
+  put('apiserver-etcd-client', etcdAuthority.issue({ cn: 'kube-apiserver-etcd-client' }))
+  put(
+    'etcd/server',
+    etcdAuthority.issue({ cn: 'node', usage: ['server', 'client'], hosts: ['localhost', '127.0.0.1'] }),
+  )
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(join(pki, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
+  writeFileSync(join(pki, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
+}
+
+/** With the flags of kubeadm's etcd, as far as they matter to a client. */
+async function startEtcd(client: number, peer: number, metrics: number): Promise<void> {
+  const url = `https://127.0.0.1:${client}`
+  const etcd = parts.use(
+    new EtcdProcess(join(dir, 'etcd'), `http://127.0.0.1:${metrics}`, [
+      `--data-dir=${join(dir, 'etcd', 'data')}`,
+      `--advertise-client-urls=${url}`,
+      `--listen-client-urls=${url}`,
+      `--listen-metrics-urls=http://127.0.0.1:${metrics}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      '--client-cert-auth=true',
+      `--cert-file=${join(pki, 'etcd', 'server.crt')}`,
+      `--key-file=${join(pki, 'etcd', 'server.key')}`,
+      `--trusted-ca-file=${join(pki, 'etcd', 'ca.crt')}`,
+    ]),
+  )
+  await etcd.start({ wait: false })
+  await etcd.ready(READY_MS_MAX)
+}
+
+type Asked = {
+  readonly path: string
+  readonly method?: string
+  readonly body?: string
+  readonly type?: string
+  /** Null: as nobody. */
+  readonly as?: IssuedCertificate | null
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** Status 0: no answer. The server's certificate must be right for its address. */
+function ask({ path, method = 'GET', body, type = 'application/json', as = admin, headers = {} }: Asked) {
+  const identity = as === null ? {} : { cert: as.certificatePem, key: as.keyPem }
+  return new Promise<{ status: number; text: string }>((resolve) => {
+    const options = { host: '127.0.0.1', port, path, method, ca: authority.certificatePem, agent: false, ...identity }
+    request(
+      { ...options, headers: { ...headers, ...(body === undefined ? {} : { 'content-type': type }) } },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (more: string) => (text += more))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+      },
+    )
+      .on('error', () => resolve({ status: 0, text: '' }))
+      .end(body)
+  })
+}
+
+test('the manifest has the flags of kubeadm, all of them and no others', () => {
+  assert.deepEqual(flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(), flagsOfKubeadm.toSorted())
+})
+
+test('the manifest names the image of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.match(manifest, new RegExp(`image: localhost/keelson:${version}$`, 'm'))
+})
+
+test('kubeadm itself, its kubelets and front proxies are known', async () => {
+  const asReview = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: '{}' }
+  assert.match((await ask(asReview)).text, /"username":"kubernetes-super-admin"/)
+  const node = authority.issue({ cn: 'system:node:node1', o: ['system:nodes'] })
+  assert.match((await ask({ ...asReview, as: node })).text, /"username":"system:node:node1"/)
+  const proxy = frontProxyAuthority.issue({ cn: 'front-proxy-client' })
+  const review = await ask({ ...asReview, as: proxy, headers: { 'x-remote-user': 'jane', 'x-remote-group': 'dev' } })
+  assert.match(review.text, /"username":"jane"/)
+  assert.equal((await ask({ path: '/api/v1/secrets', as: null })).status, 403)
+})
+
+test('the manifest is a valid Pod', async () => {
+  const account = JSON.stringify({ metadata: { name: 'default' } })
+  const accounts = '/api/v1/namespaces/kube-system/serviceaccounts'
+  const made = await ask({ path: accounts, method: 'POST', body: account })
+  assert.equal(made.status, 201, made.text)
+  const path = '/api/v1/namespaces/kube-system/pods?dryRun=All&fieldValidation=Strict'
+  const pod = await ask({ path, method: 'POST', body: manifest, type: 'application/yaml' })
+  assert.equal(pod.status, 201, pod.text)
+})

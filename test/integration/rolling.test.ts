@@ -1,0 +1,21 @@
+/** A small rolling restart; test/soak/rolling.ts is the whole one. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { restartInTurn } from '../soak/rolling-restart.ts'
+
+/** Three starts of a server on a busy machine; a request that is never answered ends it. */
+const TEST_MS_MAX = 600_000
+
+test('replicas are restarted in turn, and neither a request nor an event is lost', {
+  timeout: TEST_MS_MAX,
+}, async () => {
+  const { faults, requests, events, resumes } = await restartInTurn({
+    requestsPerSecond: 50,
+    watchers: 40,
+    watchGraceSeconds: 1,
+    delaySeconds: 2,
+  })
+  assert.deepEqual(faults, [])
+  assert.ok(requests > 100 && events > 0, `${requests} requests, ${events} events`)
+  assert.ok(resumes >= 40, `every watcher was on a replica that was restarted: ${resumes} resumes`)
+})

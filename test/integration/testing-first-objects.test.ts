@@ -1,0 +1,47 @@
+/** keelson/testing: a cluster that begins with the objects of a file is the same as one that creates them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFirstObjects, settled } from '../../scripts/first-objects.ts'
+import { type EngineState, MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
+import { parseFirstObjects } from '../../src/testing/first-objects.ts'
+import { startCluster } from '../../src/testing/index.ts'
+
+async function objectsIn(state: EngineState): Promise<Map<string, string>> {
+  await using engine = MemoryEngine.from(state)
+  const { values } = await engine.range({ from: '/', to: '0' })
+  const shown = values.filter(({ key }) => !key.includes('/leases/'))
+  return new Map(shown.map(({ key, value }) => [key, value.toString()]))
+}
+
+test('what a cluster begins with is the same from a file', async () => {
+  const text = await createFirstObjects()
+  assert.doesNotMatch(text, /BEGIN CERTIFICATE/)
+  const nowMs = Date.now()
+  await using cluster = await startCluster()
+  await settled(cluster)
+  const authorityPem = 'another\nauthority'
+  const made = await objectsIn(await parseFirstObjects(text, { nowMs, authorityPem }))
+  const expected = await objectsIn(cluster.snapshot().state)
+  assert.deepEqual([...made.keys()], [...expected.keys()])
+  const day = new Date(nowMs).toISOString().slice(0, 10)
+  const plain = (object: string): unknown =>
+    JSON.parse(
+      object
+        .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')
+        .replaceAll(/"uid":"[0-9a-f-]{36}"/g, '"uid":"UID"')
+        .replaceAll(JSON.stringify(authorityPem), '"AUTHORITY"')
+        .replaceAll(JSON.stringify(cluster.certificateAuthority), '"AUTHORITY"'),
+    )
+  for (const [key, object] of made) {
+    assert.doesNotMatch(object, /2000-01-01/, key)
+    assert.deepEqual(plain(object), plain(expected.get(key) ?? ''), key)
+  }
+  const uids = [...made.values()].flatMap((object) => [...object.matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid))
+  assert.equal(new Set(uids).size, uids.length)
+  assert.ok([...made.values()].some((object) => object.includes(`"since":"${day}"`)))
+})
+
+test('a file that is damaged is told', async () => {
+  for (const text of ['{}', '[["a"]]', '[["a", 1]]'])
+    await assert.rejects(parseFirstObjects(text, { nowMs: 0, authorityPem: '' }), /first-objects\.json is damaged/)
+})

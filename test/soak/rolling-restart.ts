@@ -1,0 +1,225 @@
+/**
+ * Replicas behind a load balancer that are restarted one after the other under load: no request of a well-behaved client fails, no watcher
+ * loses an event, and the ends of watches are spread over the grace period.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ADMIN_TOKEN, type ApiServerProcess } from '../harness/api-server.ts'
+import { freePorts, startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { until } from '../harness/until.ts'
+import { Balancer } from './balancer.ts'
+import { readList, SoakClient } from './client.ts'
+import { SteadyClient } from './steady-client.ts'
+import { Watcher } from './watcher.ts'
+
+export type RollingOptions = {
+  readonly requestsPerSecond: number
+  readonly watchers: number
+  readonly replicas?: number
+  /** Further flags, as --shutdown-send-retry-after. */
+  readonly args?: readonly string[]
+  readonly watchGraceSeconds: number
+  /** How long replicas go on serving after they were told to stop: the balancer must have seen it by then. */
+  readonly delaySeconds: number
+  /** Called now and then with what is going on. */
+  readonly tell?: (line: string) => void
+}
+
+export type RollingResult = {
+  readonly faults: readonly string[]
+  readonly requests: number
+  /** Repeated, since nobody had begun with them; told to come again. */
+  readonly refused: number
+  readonly toldToWait: number
+  readonly connections: number
+  readonly events: number
+  readonly resumes: number
+  /** Of the watches of each replica, from the first end to the last: how many, and over how long. */
+  readonly ends: readonly { readonly count: number; readonly ms: number }[]
+  /** Milliseconds: what half, 99 and all of a hundred requests took at most. */
+  readonly latency: readonly [number, number, number]
+}
+
+const CLIENTS = 20
+const WATCHERS_PER_CLIENT = 25
+/** In the namespace that is watched: with a thousand watchers that is 10,000 events a second. */
+const WATCHED_WRITES_PER_SECOND = 10
+const WATCHED_OBJECTS = 20
+const TICK_MS = 10
+/** After each restart clients find the new server. */
+const PAUSE_MS = 3_000
+
+const objectsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
+
+export async function restartInTurn(options: RollingOptions): Promise<RollingResult> {
+  const { replicas = 3, watchGraceSeconds, delaySeconds, args = [], tell = () => undefined } = options
+  await using etcd = await startEtcd()
+  const ports = await freePorts(replicas)
+  const flags = [
+    `--shutdown-delay-duration=${delaySeconds}s`,
+    `--shutdown-watch-termination-grace-period=${watchGraceSeconds}s`,
+    '--max-requests-inflight=0',
+    ...args,
+  ]
+  await using stack = new AsyncDisposableStack()
+  const servers: ApiServerProcess[] = []
+  // The first makes what every cluster begins with.
+  for (const port of ports) servers.push(stack.use(await startKeelson({ etcdUrl: etcd.clientUrl, port, args: flags })))
+  const balancer = stack.use(new Balancer(ports))
+  await balancer.listen()
+  await until(() => ports.every((port) => balancer.isReady(port)), 'all replicas are ready')
+  const load = stack.use(await Load.start(balancer.url, options))
+  tell('under load')
+  await sleep(PAUSE_MS)
+  const ends: RollingResult['ends'][number][] = []
+  for (const [at, server] of servers.entries()) {
+    load.endedAtMs.length = 0
+    tell(`restarts ${at + 1} of ${servers.length}`)
+    await server.restart('SIGTERM')
+    const ended = load.endedAtMs.toSorted((one, other) => one - other)
+    ends.push({ count: ended.length, ms: (ended.at(-1) ?? 0) - (ended[0] ?? 0) })
+    await until(() => balancer.isReady(ports[at] ?? 0), 'the replica is ready again')
+    await sleep(PAUSE_MS)
+  }
+  tell('ends')
+  return { ...(await load.end()), ends }
+}
+
+class Load implements AsyncDisposable {
+  /** When watches ended, by performance.now(). */
+  readonly endedAtMs: number[] = []
+  readonly #clients: readonly SteadyClient[]
+  readonly #watchers: readonly Watcher[]
+  readonly #admin: SteadyClient
+  readonly #resources = new DisposableStack()
+  readonly #stopped = new AbortController()
+  readonly #under = new Set<Promise<void>>()
+  readonly #faults: string[] = []
+  readonly #latencies: number[] = []
+  #requests = 0
+  #watching: Promise<void>[] = []
+  #writing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(url: string, { watchers }: RollingOptions) {
+    const steady = (): SteadyClient => this.#resources.use(new SteadyClient(url, ADMIN_TOKEN))
+    this.#admin = steady()
+    this.#clients = Array.from({ length: CLIENTS }, steady)
+    const soaking = Array.from({ length: Math.ceil(watchers / WATCHERS_PER_CLIENT) }, () =>
+      this.#resources.use(new SoakClient(url)),
+    )
+    const [first] = soaking
+    this.#watchers =
+      first === undefined
+        ? []
+        : Array.from({ length: watchers }, (_, at) => {
+            const client = soaking[Math.floor(at / WATCHERS_PER_CLIENT)] ?? first
+            return new Watcher(client, objectsIn('watched'), () => this.endedAtMs.push(performance.now()))
+          })
+  }
+
+  static async start(url: string, options: RollingOptions): Promise<Load> {
+    const load = new Load(url, options)
+    await load.#begin(options)
+    return load
+  }
+
+  async #begin({ requestsPerSecond }: RollingOptions): Promise<void> {
+    for (const name of ['watched', 'busy']) {
+      await this.#admin.call('POST', '/api/v1/namespaces', { metadata: { name } })
+    }
+    for (const [at, client] of this.#clients.entries()) {
+      await client.call('POST', objectsIn('busy'), { metadata: { name: `own-${at}` }, data: { value: '' } })
+    }
+    for (const watcher of this.#watchers) await watcher.list()
+    this.#watching = this.#watchers.map((watcher) => watcher.run(this.#stopped.signal))
+    this.#writing = this.#writeWatched()
+    const startMs = performance.now()
+    let begun = 0
+    this.#timer = setInterval(() => {
+      const due = Math.floor(((performance.now() - startMs) * requestsPerSecond) / 1000)
+      // After a pause of the machine the load does not come all at once.
+      begun = Math.max(begun, due - requestsPerSecond)
+      for (; begun < due; begun++) this.#request(begun)
+    }, TICK_MS)
+  }
+
+  /** Of ten requests seven read, two write and one lists. */
+  #request(count: number): void {
+    const at = count % CLIENTS
+    const client = this.#clients[at] ?? this.#admin
+    const path = `${objectsIn('busy')}/own-${at}`
+    const kind = Math.floor(count / CLIENTS) % 10
+    const object = { metadata: { name: `own-${at}` }, data: { value: `${count}` } }
+    const [method, where, body] =
+      kind < 7 ? ['GET', path] : kind < 9 ? ['PUT', path, object] : ['GET', `${objectsIn('busy')}?limit=5`]
+    const startMs = performance.now()
+    const asked = client.call(method ?? '', where ?? '', body).then(
+      ({ status, text }) => {
+        this.#latencies.push(performance.now() - startMs)
+        this.#requests++
+        if (status !== 200) this.#faults.push(`${method} ${where}: ${status} ${text.slice(0, 200)}`)
+      },
+      (error: unknown) => void this.#faults.push(String(error)),
+    )
+    this.#under.add(asked)
+    void asked.finally(() => this.#under.delete(asked))
+  }
+
+  async #writeWatched(): Promise<void> {
+    const there = new Set<string>()
+    for (let count = 0; !this.#stopped.signal.aborted; count++) {
+      const name = `seen-${count % WATCHED_OBJECTS}`
+      const path = objectsIn('watched')
+      // Of each object: created, changed twice, deleted.
+      const round = Math.floor(count / WATCHED_OBJECTS) % 4
+      const object = { metadata: { name }, data: { value: `${count}` } }
+      const answer = !there.has(name)
+        ? await this.#admin.call('POST', path, object)
+        : round === 3
+          ? await this.#admin.call('DELETE', `${path}/${name}`)
+          : await this.#admin.call('PUT', `${path}/${name}`, object)
+      if (answer.status > 201) this.#faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
+      if (round === 3) there.delete(name)
+      else there.add(name)
+      await sleep(1000 / WATCHED_WRITES_PER_SECOND)
+    }
+  }
+
+  /** Lets what is under way end, and judges. */
+  async end(): Promise<Omit<RollingResult, 'ends'>> {
+    clearInterval(this.#timer)
+    await Promise.all(this.#under)
+    this.#stopped.abort()
+    await this.#writing.catch((error: unknown) => this.#faults.push(String(error)))
+    const { items } = readList(JSON.parse((await this.#admin.call('GET', objectsIn('watched'))).text))
+    const isThere = (watcher: Watcher): boolean =>
+      watcher.state.size === items.length &&
+      items.every(({ metadata }) => watcher.state.get(metadata.name) === metadata.resourceVersion)
+    await until(() => this.#watchers.every(isThere), 'every watcher has what a list has').catch(
+      () => void this.#faults.push(`${this.#watchers.filter((one) => !isThere(one)).length} watchers lost events`),
+    )
+    for (const watcher of this.#watchers) this.#faults.push(...watcher.faults)
+    const clients = [this.#admin, ...this.#clients]
+    const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0)
+    const sorted = this.#latencies.toSorted((one, other) => one - other)
+    const share = (part: number): number => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
+    return {
+      faults: this.#faults,
+      requests: this.#requests,
+      refused: sum(clients.map(({ refused }) => refused)),
+      toldToWait: sum(clients.map(({ toldToWait }) => toldToWait)),
+      connections: sum(clients.map(({ connections }) => connections)),
+      events: sum(this.#watchers.map(({ events }) => events)),
+      resumes: sum(this.#watchers.map(({ resumes }) => resumes)),
+      latency: [share(0.5), share(0.99), share(1)],
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    this.#stopped.abort()
+    this.#resources.dispose()
+    await Promise.allSettled([...this.#watching, ...this.#under, this.#writing])
+  }
+}
