@@ -88,6 +88,13 @@ function microsOf(round: () => void): number {
   return (user + system) / ROUNDS
 }
 
+const figure = (name: string, value: number, below = MICROS_MAX): Figure => ({
+  name,
+  value,
+  unit: 'µs',
+  target: { below },
+})
+
 export function benchFlow(): Figure[] {
   using flows = createFlows()
   const once = (user: User, verb: string) => {
@@ -98,12 +105,6 @@ export function benchFlow(): Figure[] {
       seat.leave()
     }
   }
-  const figure = (name: string, value: number, below = MICROS_MAX): Figure => ({
-    name,
-    value,
-    unit: 'µs',
-    target: { below },
-  })
   return [
     figure('flow control: a get of an account', microsOf(once(account('a'), 'get'))),
     figure('flow control: a get of an administrator, exempt', microsOf(once(admin, 'get'))),
