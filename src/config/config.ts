@@ -327,7 +327,10 @@ function readStore(values: Values): StoreConfig {
   if (kind === 'memory' && folder !== '') values.fault('--data-dir is not for --store=memory: leave one of them out')
   if (kind === 'sqlite' && folder === '')
     values.fault('--store=sqlite needs a folder to keep everything in: --data-dir')
-  const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
+  const before = 'Error creating leases: error creating storage factory'
+  const [ca = '', cert = '', key = ''] = (['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const).map((flag) =>
+    values.path(flag, before),
+  )
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   if (kind === 'memory') return { kind }
   if (kind === 'sqlite') return { kind, folder }
@@ -459,9 +462,17 @@ function readLogging(values: Values): Config['logging'] {
   if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')
   return {
     format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto',
-    verbosity: values.count('v'),
+    verbosity: readVerbosity(values),
     modules,
   }
+}
+
+function readVerbosity(values: Values): number {
+  const text = values.string('v')
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+  values.fault(`invalid argument ${JSON.stringify(text)} for "-v, --v" flag: ${why}`)
+  return 0
 }
 
 function readModules(values: Values): readonly ModuleLevel[] {

@@ -21,9 +21,11 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
       warn(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)
     }
   }
-  const caPem = values.file('kubelet-certificate-authority')
-  const certificatePem = values.file('kubelet-client-certificate')
-  const keyPem = values.file('kubelet-client-key')
+  // Upstream says so when it installs its API.
+  const before = 'problem initializing API group ""'
+  const caPem = values.file('kubelet-certificate-authority', before)
+  const certificatePem = values.file('kubelet-client-certificate', before)
+  const keyPem = values.file('kubelet-client-key', before)
   if ((certificatePem === '') !== (keyPem === '')) {
     values.fault('--kubelet-client-certificate and --kubelet-client-key need each other')
   }

@@ -3,6 +3,7 @@ import type { Flag } from './flag.ts'
 
 const etcd = 'Etcd'
 const misc = 'Misc'
+const oneStream = 'the gate LoggingAlphaOptions is off: the log is one stream'
 const noPeers = 'servers do not pass requests on to each other: all replicas are of one version'
 
 export const tuningFlags = {
@@ -156,6 +157,48 @@ export const tuningFlags = {
     type: 'string',
     help: 'Proxies for connections of this server.',
     refused: 'connections to nodes, etcd and webhooks go straight from this server',
+  },
+  'contention-profiling': {
+    section: 'Features',
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether profiles show who waits for locks.',
+    unused: 'one event loop has no locks',
+  },
+  'log-flush-frequency': {
+    section: 'Logs',
+    type: 'duration',
+    default: '5s',
+    help: 'How long lines of the log may be kept back, at most.',
+    unused: 'they are written at once',
+  },
+  'log-text-split-stream': {
+    section: 'Logs',
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether text for people goes to standard output, and only errors to standard error.',
+    refused: oneStream,
+  },
+  'log-text-info-buffer-size': {
+    section: 'Logs',
+    type: 'string',
+    default: '0',
+    help: 'How much of that text may be kept back.',
+    refused: oneStream,
+  },
+  'log-json-split-stream': {
+    section: 'Logs',
+    type: 'boolean',
+    default: 'false',
+    help: 'The same for JSON.',
+    refused: oneStream,
+  },
+  'log-json-info-buffer-size': {
+    section: 'Logs',
+    type: 'string',
+    default: '0',
+    help: 'The same for JSON.',
+    refused: oneStream,
   },
   'enable-logs-handler': {
     section: misc,

@@ -26,6 +26,8 @@ export function readTuning(values: Values): TuningConfig {
 }
 
 function checkUnused(values: Values): void {
+  values.boolean('contention-profiling')
+  values.durationMs('log-flush-frequency')
   values.integer('default-watch-cache-size')
   values.integer('kubelet-read-only-port')
   for (const flag of [
@@ -58,6 +60,19 @@ function checkRefused(values: Values): void {
     values.fault(refusalOf('enable-logs-handler'))
   }
   checkEgress(values)
+  for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
+}
+
+/** Behind a gate of upstream's that is off here. */
+function checkLogStreams(values: Values, form: 'text' | 'json'): void {
+  const forbid = (field: string): void =>
+    values.fault(`options.${form}.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`)
+  if (values.boolean(`log-${form}-split-stream`)) forbid('splitStream')
+  const size = values.string(`log-${form}-info-buffer-size`)
+  if (!/^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/.test(size)) {
+    const pattern = "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    values.refuse(`log-${form}-info-buffer-size`, `quantities must match the regular expression ${pattern}`)
+  } else if (Number.parseFloat(size) !== 0) forbid('infoBufferSize')
 }
 
 const refusalOf = (flag: 'enable-logs-handler' | 'egress-selector-config-file'): string =>

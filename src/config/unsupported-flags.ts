@@ -7,15 +7,4 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   Misc: {
     'aggregator-reject-forwarding-redirect': 'true',
   },
-  Features: {
-    'contention-profiling': 'false',
-  },
-  Etcd: {},
-  Logs: {
-    'log-flush-frequency': '5s',
-    'log-json-info-buffer-size': '0',
-    'log-json-split-stream': 'false',
-    'log-text-info-buffer-size': '0',
-    'log-text-split-stream': 'false',
-  },
 }

@@ -133,22 +133,27 @@ export class Values<Name extends string = FlagName> {
     return value
   }
 
-  /** The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error. */
-  file(name: Name): string {
-    return this.#read(name, this.string(name))
+  /**
+   * The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error: with upstream's words
+   * `before` it, if there are any.
+   */
+  file(name: Name, before?: string): string {
+    return this.#read(name, this.string(name), before)
   }
 
   /** The path of a file that is readable; its content is read later, perhaps more than once. */
-  path(name: Name): string {
-    this.file(name)
+  path(name: Name, before?: string): string {
+    this.file(name, before)
     return this.string(name)
   }
 
-  #read(name: Name, path: string): string {
+  #read(name: Name, path: string, before?: string): string {
     if (path === '') return ''
     const read = readTextFile(path)
     if ('text' in read) return read.text
-    this.fault(`--${name}: ${read.fault}: give the path of a readable file`)
+    const advice = 'give the path of a readable file'
+    if (before === undefined) this.fault(`--${name}: ${read.fault}: ${advice}`)
+    else this.fault(`${before}: ${read.fault}`, `--${name}: ${advice}`)
     return ''
   }
 

@@ -99,7 +99,11 @@ test('health and aggregated discovery are the paths that are counted', async () 
 })
 
 test('requests that find no place are counted and terminated', async () => {
-  await using limited = await startTestServer(['--max-requests-inflight=1', '--authorization-mode=AlwaysAllow'])
+  await using limited = await startTestServer([
+    '--enable-priority-and-fairness=false',
+    '--max-requests-inflight=1',
+    '--authorization-mode=AlwaysAllow',
+  ])
   await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
   limited.pauseEtcd()
   // It waits for etcd, and so holds the only place.
@@ -114,4 +118,10 @@ test('requests that find no place are counted and terminated', async () => {
   assert.match(text, /^apiserver_request_terminations_total\{code="429",[^}]*resource="secrets"[^}]*verb="GET"/m)
   limited.resumeEtcd()
   await held
+})
+
+test('a request whose time is over is terminated', async () => {
+  assert.equal((await client.call({ path: `${secrets}?timeout=1us` })).status, 504)
+  const own = { code: '504', resource: 'secrets', verb: 'LIST', scope: 'namespace' }
+  assert.equal(await sum('apiserver_request_terminations_total', own), 1)
 })
