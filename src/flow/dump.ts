@@ -162,7 +162,7 @@ const ascii = /^[\x00-\x7f]*$/
 // oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
 const controls = /[\x00-\x1f\x7f]/g
 
-const widthOf = (cell: string): number => (ascii.test(cell) ? cell.length : [...cell].length)
+const widthOf = (cell: string): number => (ascii.test(cell) ? cell.length : Array.from(cell).length)
 
 /** Names of users may contain anything. */
 function shownCell(text: string): string {
