@@ -307,7 +307,17 @@ class Life implements Follower {
   /** A watch has its seats until it has told what exists; it makes writes cost more, for as long as it lasts. */
   #counted(response: ApiResponse): ApiResponse {
     const { flowControl } = this.#parts
-    if (!('frames' in response) || flowControl === undefined || this.#info === undefined) return response
+    if (flowControl === undefined || this.#info?.verb !== 'watch') return response
+    if ('tunnel' in response) {
+      const ended = flowControl.countWatch(this.#info, this.#request.query)
+      const tunnel: typeof response.tunnel = (connection) => {
+        if (connection.destroyed) ended?.()
+        else connection.once('close', () => ended?.())
+        response.tunnel(connection)
+      }
+      return { ...response, tunnel }
+    }
+    if (!('frames' in response)) return response
     const end = flowControl.countWatch(this.#info, this.#request.query)
     const seat = this.#place
     let isOpen = true

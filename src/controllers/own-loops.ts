@@ -75,7 +75,6 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     new Loop({
       name: 'the check of flow schemas and priority levels',
       intervalMs: KEEP_FLOWS_MS,
-      isDoneAtStart: true,
       run: (signal) => keepFlowControl(handle, parts.keptFlows, signal),
       log,
     }),

@@ -158,9 +158,14 @@ async function table(header: readonly string[], rows: Iterable<readonly string[]
 const padded = (cell: string, width: number): string => cell + ' '.repeat(Math.max(0, width - widthOf(cell)))
 
 // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
-const widthOf = (cell: string): number => (/^[\x00-\x7f]*$/.test(cell) ? cell.length : [...cell].length)
+const ascii = /^[\x00-\x7f]*$/
+// oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
+const controls = /[\x00-\x1f\x7f]/g
+
+const widthOf = (cell: string): number => (ascii.test(cell) ? cell.length : Array.from(cell).length)
 
 /** Names of users may contain anything. */
-const shownCell = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
-  (text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text).replaceAll(/[\x00-\x1f\x7f]/g, ' ')
+function shownCell(text: string): string {
+  const short = text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text
+  return short.replaceAll(controls, ' ')
+}

@@ -86,7 +86,11 @@ export class FlowControl implements Disposable {
     this.#levels = new Levels({ time, metrics, seats })
     this.#turns = new Turns(time.soon)
     this.#own = metrics.flow('exempt', 'exempt')
-    this.#dividing = time.every(DIVIDE_MS, () => this.#levels.divide())
+    this.#dividing = time.every(DIVIDE_MS, () => {
+      // What has changed meanwhile is applied with a division of its own.
+      if (this.#classifier === undefined) this.#latest()
+      else this.#levels.divide()
+    })
   }
 
   [Symbol.dispose](): void {
@@ -155,7 +159,7 @@ export class FlowControl implements Disposable {
     }
     if (outcome === 'waiting') return this.#wait(seat, entering)
     series.waitSeconds(false).observe(0)
-    return this.#refuse(flow, distinguisher)
+    return this.#refuse(flow, user.name)
   }
 
   /** A watch that begins; returns what is to be called when it ends. */
@@ -269,10 +273,11 @@ export class FlowControl implements Disposable {
     })
   }
 
-  #refuse({ schema, level }: Flow, distinguisher: string): Promise<Seat> {
+  /** By user, also where the level does not tell users apart. */
+  #refuse({ schema, level }: Flow, user: string): Promise<Seat> {
     const { time } = this.#parts
     const refusal = this.#refusal(level)
-    const holdMs = this.#heldRefusals.holdMs(`${schema.name}/${distinguisher}`, time.monotonicMs())
+    const holdMs = this.#heldRefusals.holdMs(`${schema.name}/${user}`, time.monotonicMs())
     if (holdMs === 0) throw refusal
     return new Promise((_, reject) => {
       time.after(holdMs, () => {

@@ -4,7 +4,7 @@
  * late, and asks no more often than once a second on each of its connections.
  */
 
-/** Refusals of one flow that are answered at once in a second: a client that obeys never sees more. */
+/** Refusals of one user that are answered at once in a second: one who obeys, and has no more than this many requests at once, sees no other. */
 const AT_ONCE_MAX = 20
 /** What `Retry-After` says at least. */
 const HELD_MS = 1000

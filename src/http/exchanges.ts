@@ -199,8 +199,8 @@ export class Exchanges {
   }
 }
 
-/** A client that takes less of a long answer is slow: to make and encrypt so much takes a thousandth of a processor. */
-const SLOW_BYTES_PER_SECOND = 256 * 1024
+/** A client that takes less of a long answer is slow: to make and encrypt so much costs next to nothing, and a busy server sends each client more. */
+const SLOW_BYTES_PER_SECOND = 64 * 1024
 
 function noteSlow(exchange: Exchange, sinceMs: number): void {
   const { progress, takenSeen } = exchange

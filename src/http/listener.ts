@@ -40,6 +40,8 @@ import { UpgradeExchange } from './upgrade-exchange.ts'
 
 /** How many times within their limits stalled answers and idle connections are checked for. */
 const LOOKS_PER_LIMIT = 4
+/** How often it is logged that a client has too many connections. */
+const TELL_EVERY_MS = 10_000
 
 export type ListenerOptions = TlsChoice & {
   readonly handler: Handler
@@ -97,6 +99,7 @@ export class Listener implements AsyncDisposable {
   readonly #handshaking = new Map<string, Socket>()
   /** How many there are from each address. */
   readonly #perClient = new Map<string, number>()
+  #toldOfManyMs = -Infinity
   readonly #looking: NodeJS.Timeout
   #isClosing = false
   #closing: Promise<void> | undefined
@@ -280,6 +283,7 @@ export class Listener implements AsyncDisposable {
     const { remoteAddress = '' } = socket
     const count = (this.#perClient.get(remoteAddress) ?? 0) + 1
     if (count > this.#limits.connectionsPerClientMax) {
+      this.#tellOfMany(remoteAddress, count)
       socket.destroy()
       return false
     }
@@ -290,6 +294,17 @@ export class Listener implements AsyncDisposable {
       else this.#perClient.set(remoteAddress, left)
     })
     return true
+  }
+
+  /** Now and then: what is refused comes by the thousand. */
+  #tellOfMany(remoteAddress: string, connections: number): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#toldOfManyMs < TELL_EVERY_MS) return
+    this.#toldOfManyMs = nowMs
+    this.#log('warn', 'a client has as many connections as it may have; further ones are closed', {
+      remoteAddress,
+      connections: connections - 1,
+    })
   }
 
   #onSocket(socket: TLSSocket): void {

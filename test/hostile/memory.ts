@@ -1,10 +1,11 @@
 /**
  * `node test/hostile/memory.ts`: loads that make a server hold much, on one that may use 512 MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container of this size, and its
- * resident memory is looked at all the time. It must never have more, answer somebody in good faith all along, and be alive at the end.
+ * resident memory is looked at all the time (`--seconds N`: of each load). It must never have more, answer somebody in good faith all along, and be alive at the end.
  */
 import { connect as connectHttp2 } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
+import { parseArgs } from 'node:util'
 import { residentMiB } from '../../bench/server/process-usage.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
@@ -15,7 +16,8 @@ const LIMIT_MIB = 512
 const HEAP_MIB = 256
 /** What Keelson would choose in such a container; a test cannot make one. */
 const flags = ['--request-memory-max=128Mi', '--cache-memory-max=160Mi']
-const LOAD_MS = 15_000
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' } } })
+const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
 const LARGE_OBJECTS = 150
 const LARGE_BYTES = 1_000_000

@@ -213,7 +213,7 @@ const handle: HandleAs = async ({ method, path, query, body, headers }) => {
   const bytes = await body()
   const { status, text } = await client.call({
     method,
-    path: `${path}?${query}`,
+    path: `${path}?${query.toString()}`,
     headers: { 'content-type': headers['content-type'] ?? '' },
     ...(bytes.length > 0 ? { body: JSON.parse(bytes.toString()) } : {}),
   })
