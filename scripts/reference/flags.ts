@@ -1,8 +1,6 @@
 /** docs/reference/flags.md: the flags of `keelson serve`, and what becomes of each flag of kube-apiserver. */
 import type { Flag } from '../../src/config/flag.ts'
 import { becomesOf, flags, ownFlagNames } from '../../src/config/flags.ts'
-import { unsupportedFlags } from '../../src/config/unsupported-flags.ts'
-import { unsupportedReason } from '../../src/config/unsupported-reasons.ts'
 import { code, type Page, page, table } from './markdown.ts'
 
 export function flagsPage(): Page {
@@ -30,9 +28,6 @@ const flagTable = (entries: readonly (readonly [string, Flag])[]): string =>
   )
 
 function upstreamRows(): string[][] {
-  const unsupported = Object.values(unsupportedFlags)
-    .flatMap(Object.keys)
-    .map((name) => [name, `refused: ${unsupportedReason(name)}`] as const)
   const known = Object.entries<Flag>(flags)
     .filter(([name]) => !ownFlagNames.has(name))
     .map(([name, { unused, refused }]) => {
@@ -40,7 +35,7 @@ function upstreamRows(): string[][] {
       return [name, unused === undefined ? 'works' : `no effect: ${unused}`] as const
     })
   const printed = ['help', 'version'].map((name) => [name, 'works'] as const)
-  return [...known, ...unsupported, ...printed]
+  return [...known, ...printed]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, becomes]) => [code(`--${name}`), becomes])
 }

@@ -21,7 +21,7 @@ import { rereadAuthenticationConfiguration } from './files/authentication.ts'
 import type { FileRead } from './files/config-file.ts'
 import { readKubeconfig } from './files/kubeconfig.ts'
 import { checkArgs } from './config.ts'
-import { flags, isFlagName, upstreamDefault } from './flags.ts'
+import { flags } from './flags.ts'
 import { Values } from './values.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-access-'))
@@ -371,19 +371,6 @@ rules:
     kubeconfig: called,
     initialBackoffMs: 10_000,
   })
-})
-
-test('the server refuses these flags by name until something acts on them', () => {
-  for (const [name, { default: byDefault = '' }] of Object.entries<{ readonly default?: string }>(flags)) {
-    if (isFlagName(name)) continue
-    assert.equal(upstreamDefault(name), byDefault, name)
-    const checked = checkArgs(['--etcd-servers=http://127.0.0.1:1', `--${name}=other`])
-    assert.ok(checked.kind === 'faults')
-    assert.ok(
-      checked.faults.some((fault) => fault.startsWith(`--${name} is not supported, since`)),
-      name,
-    )
-  }
 })
 
 test('of two names for one flag, the last given counts', () => {

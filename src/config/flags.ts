@@ -1,6 +1,6 @@
 /**
- * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; flags of
- * kube-apiserver that are missing here are in unsupported-flags.ts.
+ * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; all
+ * of its flags are here, also those that have no effect or are refused, with the reason.
  */
 import { pluginsByName, pluginsOnByDefault } from './admission-plugins.ts'
 import { auditFlags } from './audit-flags.ts'
@@ -9,7 +9,6 @@ import type { Flag } from './flag.ts'
 import { servingFlags } from './serving-flags.ts'
 import { signingFlags } from './signing.ts'
 import { tuningFlags } from './tuning-flags.ts'
-import { unsupportedFlags } from './unsupported-flags.ts'
 
 const etcd = 'Etcd'
 const serving = 'Secure serving'
@@ -567,11 +566,6 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   'legacy-service-account-token-clean-up-period',
   ...Object.keys(signingFlags),
 ])
-
-const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
-
-/** kube-apiserver's default of a flag that is not supported; undefined if it has no such flag. */
-export const upstreamDefault = (name: string): string | undefined => upstreamDefaults.get(name)
 
 export function helpText(gates: readonly string[]): string {
   const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)

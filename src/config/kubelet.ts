@@ -21,12 +21,8 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
       warn(`--kubelet-preferred-address-types: ${JSON.stringify(type)} is none of ${knownTypes.join(', ')}`)
     }
   }
-  // Upstream says so when it installs its API.
-  const before = 'problem initializing API group ""'
-  const caPem = values.file('kubelet-certificate-authority', before)
-  const certificatePem = values.file('kubelet-client-certificate', before)
-  const keyPem = values.file('kubelet-client-key', before)
-  if ((certificatePem === '') !== (keyPem === '')) {
+  const [caPem = '', certificatePem = '', keyPem = ''] = readFiles(values)
+  if ((values.string('kubelet-client-certificate') === '') !== (values.string('kubelet-client-key') === '')) {
     values.fault('--kubelet-client-certificate and --kubelet-client-key need each other')
   }
   const isGiven = certificatePem !== '' && keyPem !== ''
@@ -36,4 +32,15 @@ export function readKubelet(values: Values, warn: (text: string) => void): Kubel
     client: isGiven ? { certificatePem, keyPem } : null,
     port: values.integer('kubelet-port'),
   }
+}
+
+/** As upstream, which ends with the first file that it cannot read, when it installs its API. */
+function readFiles(values: Values): readonly string[] {
+  const texts: string[] = []
+  for (const flag of ['kubelet-certificate-authority', 'kubelet-client-certificate', 'kubelet-client-key'] as const) {
+    const text = values.file(flag, 'problem initializing API group ""')
+    if (text === '' && values.string(flag) !== '') break
+    texts.push(text)
+  }
+  return texts
 }

@@ -66,6 +66,13 @@ export const tuningFlags = {
     default: '60',
     help: 'For how long, at most, objects that expire share a lease of etcd. Less is more exact and costs more leases.',
   },
+  'aggregator-reject-forwarding-redirect': {
+    section: misc,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether redirects of aggregated API servers are kept from clients.',
+    refused: 'they are never passed on (CVE-2022-3172)',
+  },
   'apiserver-count': {
     section: misc,
     type: 'integer',

@@ -56,9 +56,9 @@ function checkRefused(values: Values): void {
     const hint = `--${flag}: ${tuningFlags[flag].refused}; leave it out`
     values.fault(`--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`, hint)
   }
-  if (values.boolean('enable-logs-handler')) {
-    values.fault(refusalOf('enable-logs-handler'))
-  }
+  if (values.boolean('enable-logs-handler')) values.fault(refusalOf('enable-logs-handler'))
+  const redirects = 'aggregator-reject-forwarding-redirect'
+  if (!values.boolean(redirects)) values.fault(refusalOf(redirects))
   checkEgress(values)
   for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
 }
@@ -75,7 +75,9 @@ function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   } else if (Number.parseFloat(size) !== 0) forbid('infoBufferSize')
 }
 
-const refusalOf = (flag: 'enable-logs-handler' | 'egress-selector-config-file'): string =>
+type Refused = 'aggregator-reject-forwarding-redirect' | 'enable-logs-handler' | 'egress-selector-config-file'
+
+const refusalOf = (flag: Refused): string =>
   `--${flag} is not supported, since ${tuningFlags[flag].refused}: leave it out`
 
 function checkEgress(values: Values): void {

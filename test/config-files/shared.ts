@@ -85,6 +85,14 @@ type FlagCase = {
   readonly warnings?: readonly string[]
 }
 
+/** Without an etcd the recording did not see that the reference ends all the same, with these words: measured on v1.33.4 with an etcd. */
+const endsLater: ReadonlyMap<string, string> = new Map(
+  ['kubelet-certificate-authority absent', 'kubelet-client-certificate absent'].map((name) => [
+    name,
+    'problem initializing API group "": open /none: no such file or directory',
+  ]),
+)
+
 /** Every flag, as the server reads its arguments. */
 function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: boolean): void {
   const golden: { flags: { name: string; section: string }[]; base: RawFlags; cases: FlagCase[] } = JSON.parse(
@@ -115,7 +123,9 @@ function judgeFlags(folder: string, tallies: Map<string, Tally>, isVerbose: bool
     )
     const [section = 'arguments'] = Object.keys(one.flags).map((name) => sectionOf.get(name) ?? '')
     // The parser of flags begins its errors so; `fatal` is how the process of the reference ended.
-    const wanted = { ...one, errors: one.errors?.map((error) => error.replace(/^(?:Error|fatal): /, '')) ?? [] }
+    const errors = one.errors?.map((error) => error.replace(/^(?:Error|fatal): /, '')) ?? []
+    const late = endsLater.get(one.name)
+    const wanted = late === undefined ? { ...one, errors } : { ...one, accepted: false, errors: [late] }
     const got = verdictOf([...args, ...(one.args ?? [])])
     count(tallies, `flags of ${section}`, { name: one.name, wanted, got, hide, isVerbose })
   }
