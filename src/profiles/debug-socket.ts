@@ -18,7 +18,8 @@ const OWNER_ONLY = 0o600
 /** Fails if the socket cannot be made, or if somebody answers there. One that is left of a process that has ended is replaced. */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
   if (isSocket(path)) {
-    if (await isAnswered(path)) throw new Error(`--debug-socket-path: another process serves ${path}: name another path`)
+    if (await isAnswered(path))
+      throw new Error(`--debug-socket-path: another process serves ${path}: name another path`)
     rmSync(path)
   }
   // An import would load all of node:http when the package starts.
