@@ -69,7 +69,7 @@ test('profiles are for who may see them', async () => {
 test('a profile of the processor is read by go tool pprof and by Chrome', async (context) => {
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
-    let body = Buffer.alloc(0)
+    let body: Buffer = Buffer.alloc(0)
     // Samples are taken by chance.
     await until(async () => {
       const taken = await bytesOf('/debug/pprof/profile?seconds=1')
@@ -108,7 +108,10 @@ function readByGo(file: string): string | undefined {
 test('one profile at a time', async () => {
   // Whichever comes second is refused.
   await until(async () => {
-    const both = await Promise.all([bytesOf('/debug/pprof/profile?seconds=2'), bytesOf('/debug/pprof/profile?seconds=2')])
+    const both = await Promise.all([
+      bytesOf('/debug/pprof/profile?seconds=2'),
+      bytesOf('/debug/pprof/profile?seconds=2'),
+    ])
     const refused = both.filter(({ body }) => body.toString().includes('already in use'))
     return refused.length === 1 && both.some(({ status }) => status === 200)
   }, 'the refusal of a second one')
