@@ -69,6 +69,7 @@ import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
 import { Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
+import { Profiles } from './profiles/profiler.ts'
 import { rbacGroup } from './rbac/role.ts'
 import { addReloadMetrics } from './reload-metrics.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -242,16 +243,17 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const jwtIssuers = createJwtIssuers(config, { parse: parseToken, time, log, metrics, serverId })
   if (jwtIssuers !== undefined) parts.use(jwtIssuers)
   const verbosity = surroundings.verbosity ?? new Verbosity(config.logging.verbosity, config.logging.modules)
-  const debugPages = createDebugPages({
-    hasProfiles: config.hasProfiles,
-    setVerbosity: (level) => {
+  const debug = {
+    profiles: new Profiles(log),
+    setVerbosity: (level: number) => {
       verbosity.level = level
       log('info', 'the verbosity was changed', { level })
     },
-  })
+  }
+  const debugPages = createDebugPages({ ...debug, hasProfiles: config.hasProfiles })
   if (config.debugSocketPath !== null) {
     const { openDebugSocket } = await import('./profiles/debug-socket.ts')
-    parts.use(await openDebugSocket(config.debugSocketPath, debugPages))
+    parts.use(await openDebugSocket(config.debugSocketPath, createDebugPages({ ...debug, hasProfiles: true })))
   }
   const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
   const flowMetrics = new FlowMetrics(metrics, monotonicMs())

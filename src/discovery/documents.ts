@@ -188,13 +188,13 @@ function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
-function metrics(path: string, parts: DocumentParts): ApiResponse {
+async function metrics(path: string, parts: DocumentParts): Promise<ApiResponse> {
   const all = path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
   if (all === undefined) throw pageNotFound()
   // Lets a scraper see that the process was restarted, and with it the counters.
   const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
   const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
-  return { status: 200, headers, body: Buffer.from(all.print()) }
+  return { status: 200, headers, body: await all.printInTurns() }
 }
 
 function requireGet({ method }: ApiRequest): void {

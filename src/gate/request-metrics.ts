@@ -343,7 +343,7 @@ export class RequestMetrics {
           metric.remove(...values)
         this.#bodyBytes.remove(...body)
         this.#own.remove(plural, subresource, verb)
-        for (const code of totals.keys()) {
+        for (const code of new Set([...totals.keys(), ...endedCodes])) {
           this.#total.remove(`${code}`, ...valuesWithDryRun)
           this.#terminated.remove(`${code}`, ...values)
         }
@@ -364,6 +364,9 @@ const bodyVerbs: { readonly [verb: string]: string } = {
   delete: 'delete',
   deletecollection: 'delete_collection',
 }
+
+/** Of requests that the server ended itself, which are counted before their series are looked up. */
+const endedCodes = [429, 504] as const
 
 const filterNames = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization'] as const
 

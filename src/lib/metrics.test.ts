@@ -91,3 +91,11 @@ test('what is disabled or long deprecated is not shown, but counted as such', ()
   assert.match(shown, /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m)
   assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
 })
+
+test('many series are printed in turns, as the same text', async () => {
+  const metrics = new Metrics()
+  const seconds = metrics.histogram({ name: 's', help: 'S.', labels: ['a'] }, [1, 2, 3])
+  for (let at = 0; at < 1_234; at++) seconds.with(`${at}`).observe(at)
+  assert.equal(Buffer.concat(await metrics.printInTurns()).toString(), metrics.print())
+  assert.ok((await metrics.printInTurns()).length > 20)
+})

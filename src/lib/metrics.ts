@@ -4,6 +4,7 @@
  */
 
 import { Quantiles } from './quantiles.ts'
+import { Slices } from './slices.ts'
 
 /** The stability level of a metric, which is part of its help text. */
 export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
@@ -43,7 +44,7 @@ abstract class Metric<Series> {
   /** For each label: the values that are shown. Undefined: no label is restricted. */
   #allowed: readonly (ReadonlySet<string> | undefined)[] | undefined
   #onUnexpected: () => void = () => undefined
-  readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: Series }>()
+  readonly #series = new Map<string, { readonly labels: string; readonly series: Series }>()
 
   constructor(options: MetricOptions) {
     this.options = options
@@ -82,13 +83,13 @@ abstract class Metric<Series> {
 
   #create(key: string, values: readonly string[]): Series {
     const series = this.create()
-    this.#series.set(key, { values, series })
+    this.#series.set(key, { labels: this.#labelsText(values), series })
     return series
   }
 
   /** Shows a series that somebody else counts in. */
   adopt(series: Series, ...values: readonly string[]): void {
-    this.#series.set(values.join('\u0000'), { values, series })
+    this.#series.set(values.join('\u0000'), { labels: this.#labelsText(values), series })
   }
 
   /** Removes a series whose subject no longer exists. */
@@ -103,17 +104,30 @@ abstract class Metric<Series> {
     this.#series.clear()
   }
 
-  print(): string {
-    if (this.#series.size === 0) return ''
-    const { name, help, stability = 'ALPHA', labels = [], deprecatedSince } = this.options
+  /** The text, in pieces of some series each: who prints many may let others run between them. */
+  *pieces(): Generator<string> {
+    if (this.#series.size === 0) return
+    const { name, help, stability = 'ALPHA', deprecatedSince } = this.options
     const since = deprecatedSince === undefined ? '' : `(Deprecated since ${deprecatedSince}) `
     let text = `# HELP ${name} [${stability}] ${since}${help}\n# TYPE ${name} ${this.type}\n`
-    for (const { values, series } of this.#series.values()) {
-      text += this.lines(series, labels.map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`).join(','))
+    let count = 0
+    for (const { labels, series } of this.#series.values()) {
+      text += this.lines(series, labels)
+      if (++count % PIECE_SERIES !== 0) continue
+      yield text
+      text = ''
     }
-    return text
+    yield text
+  }
+
+  /** It never changes, and to make it is most of the work of printing. */
+  #labelsText(values: readonly string[]): string {
+    return (this.options.labels ?? []).map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`).join(',')
   }
 }
+
+/** A histogram of so many takes about a millisecond. */
+const PIECE_SERIES = 50
 
 export class Count {
   value = 0
@@ -180,10 +194,13 @@ export class Distribution {
 export class Histogram extends Metric<Distribution> {
   override readonly type = 'histogram'
   readonly #bounds: readonly number[]
+  /** As they are printed. */
+  readonly #shownBounds: readonly string[]
 
   constructor(options: MetricOptions, bounds: readonly number[]) {
     super(options)
     this.#bounds = bounds
+    this.#shownBounds = bounds.map(formatNumber)
   }
 
   protected override create(): Distribution {
@@ -195,9 +212,9 @@ export class Histogram extends Metric<Distribution> {
     const before = labels === '' ? '' : `${labels},`
     let text = ''
     let total = 0
-    for (const [at, bound] of this.#bounds.entries()) {
+    for (const [at, bound] of this.#shownBounds.entries()) {
       total += counts[at] ?? 0
-      text += line(`${name}_bucket`, `${before}le="${formatNumber(bound)}"`, total)
+      text += line(`${name}_bucket`, `${before}le="${bound}"`, total)
     }
     text += line(`${name}_bucket`, `${before}le="+Inf"`, count)
     return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, count)
@@ -235,12 +252,13 @@ export class Summary extends Metric<Quantiles> {
 
 /** All metrics of one endpoint. `onPrint` callbacks run before each scrape, for values that are only read then. */
 export class Metrics {
-  readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
+  readonly #metrics: { readonly options: MetricOptions; readonly pieces: () => Iterable<string> }[] = []
   readonly #updates: (() => void)[] = []
   readonly #choice: MetricChoice
   #unexpected: Count | undefined
   #registered: Counter | undefined
   #hidden: Count | undefined
+  #printing: Promise<unknown> = Promise.resolve()
 
   constructor(choice: Partial<MetricChoice> = {}) {
     this.#choice = { ...everything, ...choice }
@@ -291,9 +309,30 @@ export class Metrics {
   }
 
   print(): string {
+    return [...this.#pieces()].join('')
+  }
+
+  /** The same, without holding the event loop: thousands of series are megabytes. One after the other, since each begins with updates. */
+  printInTurns(): Promise<Buffer[]> {
+    const printing = this.#printing.then(() => this.#printSliced())
+    this.#printing = printing.catch(() => undefined)
+    return printing
+  }
+
+  async #printSliced(): Promise<Buffer[]> {
+    const slices = new Slices()
+    const printed: Buffer[] = []
+    for (const piece of this.#pieces()) {
+      printed.push(Buffer.from(piece))
+      if (slices.isOver) await slices.turn()
+    }
+    return printed
+  }
+
+  *#pieces(): Generator<string> {
     for (const update of this.#updates) update()
     const sorted = this.#metrics.toSorted((a, b) => (a.options.name < b.options.name ? -1 : 1))
-    return sorted.map((metric) => metric.print()).join('')
+    for (const metric of sorted) yield* metric.pieces()
   }
 
   /** A metric without labels has its only series from the start. One that is not shown is counted all the same, which costs less than to ask. */

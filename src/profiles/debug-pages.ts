@@ -4,7 +4,7 @@
  */
 import { pageNotFound } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
-import { ProfilerBusy, Profiles, type Taking } from './profiler.ts'
+import { ProfilerBusy, type Profiles, type Taking } from './profiler.ts'
 
 /** Go's defaults, and the longest that is measured. */
 const CPU_SECONDS = 30
@@ -16,7 +16,9 @@ const SECONDS_MAX = 300
 const LEVEL_CHARACTERS_MAX = 20
 
 export type DebugPagesParts = {
-  /** --profiling. */
+  /** Shared by all who serve these pages: one profile at a time. */
+  readonly profiles: Profiles
+  /** --profiling; the debug socket has them in any case, as upstream. */
   readonly hasProfiles: boolean
   /** Fails with a text that says why it cannot be set. */
   readonly setVerbosity: (level: number) => void
@@ -25,8 +27,7 @@ export type DebugPagesParts = {
 /** Undefined: it is none of these pages. */
 export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
 
-export function createDebugPages({ hasProfiles, setVerbosity }: DebugPagesParts): DebugPages {
-  const profiles = new Profiles()
+export function createDebugPages({ profiles, hasProfiles, setVerbosity }: DebugPagesParts): DebugPages {
   return (request) => {
     const { path } = request
     // As upstream, which has these pages with the profiles only.
@@ -121,6 +122,7 @@ const page = (title: string, lines: readonly string[]): string =>
 const indexPage = page('/debug/pprof/', [
   '/debug/pprof/',
   'Profiles of this process, one at a time. <code>?seconds=</code> says for how long it is watched.',
+  'The server stands still when one begins or ends: half a second and more with a heap of 100 MB, longer with a larger one.',
   '<a href="profile?seconds=30">profile</a>: what the processor does; for go tool pprof',
   '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for the DevTools of Chrome',
   '<a href="heap?seconds=10">heap</a>: what is allocated meanwhile and still there at the end',

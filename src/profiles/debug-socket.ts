@@ -5,6 +5,8 @@
 import { once } from 'node:events'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
 import { TextError } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { DebugPages } from './debug-pages.ts'
@@ -13,9 +15,13 @@ import type { DebugPages } from './debug-pages.ts'
 const BODY_BYTES_MAX = 1024
 const OWNER_ONLY = 0o600
 
-/** Fails if the socket cannot be made. One that is left of a process that has ended is replaced. */
+/** Fails if the socket cannot be made, or if somebody answers there. One that is left of a process that has ended is replaced. */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
-  if (isSocket(path)) rmSync(path)
+  if (isSocket(path)) {
+    if (await isAnswered(path))
+      throw new Error(`--debug-socket-path: another process serves ${path}: name another path`)
+    rmSync(path)
+  }
   // An import would load all of node:http when the package starts.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer((request, response) => void answer(request, response, pages))
@@ -30,16 +36,30 @@ export async function openDebugSocket(path: string, pages: DebugPages): Promise<
   }
 }
 
-/** Nobody else may connect between the making of the socket and the change of its mode. */
+/**
+ * Nobody else may connect between the making of the socket and the change of its mode. It is made in this turn, so nothing else gets the
+ * mask. A thread cannot set it: there the mode comes a moment later.
+ */
 async function listen(server: Server, path: string): Promise<void> {
-  const mask = process.umask(0o177)
+  const mask = isMainThread ? process.umask(0o177) : undefined
   try {
     server.listen(path)
-    await once(server, 'listening')
   } finally {
-    process.umask(mask)
+    if (mask !== undefined) process.umask(mask)
   }
+  await once(server, 'listening')
   chmodSync(path, OWNER_ONLY)
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
 }
 
 function isSocket(path: string): boolean {

@@ -131,12 +131,12 @@ const handlerNames: { readonly [verb: string]: string } = {
   deletecollection: 'Delete',
 }
 
-function httpAttributes({ method, path, rawPath, rawQuery = '', headers, remoteAddress }: ApiRequest): SpanAttributes {
-  const target = rawPath ?? path
+/** Unlike upstream without the query: it may have secrets, as a command that is executed. */
+function httpAttributes({ method, path, rawPath, headers, remoteAddress }: ApiRequest): SpanAttributes {
   return {
     'http.method': bounded(method),
     'http.scheme': 'https',
-    'http.target': bounded(rawQuery === '' ? target : `${target}?${rawQuery}`),
+    'http.target': bounded(rawPath ?? path),
     'net.sock.peer.addr': remoteAddress,
     'user_agent.original': userAgentOf(headers),
   }

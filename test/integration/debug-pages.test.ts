@@ -48,9 +48,9 @@ const bytesOf = (path: string): Promise<{ status: number; body: Buffer; type: st
     sent.on('error', reject).end()
   })
 
-const bySocket = (method: string, path: string, body = ''): Promise<string> =>
+const bySocket = (method: string, path: string, body = '', at = socketPath): Promise<string> =>
   new Promise((resolve, reject) => {
-    const sent = plainRequest({ socketPath, method, path, agent: false }, (response) => {
+    const sent = plainRequest({ socketPath: at, method, path, agent: false }, (response) => {
       let text = `${response.statusCode} `
       response.setEncoding('utf8').on('data', (piece: string) => (text += piece))
       response.on('end', () => resolve(text))
@@ -69,10 +69,15 @@ test('profiles are for who may see them', async () => {
 test('a profile of the processor is read by go tool pprof and by Chrome', async (context) => {
   const busy = setInterval(() => void client.call({ path: '/api/v1/namespaces' }), 5)
   try {
-    const { status, body } = await bytesOf('/debug/pprof/profile?seconds=1')
-    assert.equal(status, 200)
-    const profile = gunzipSync(body)
-    assert.ok(profile.includes('nanoseconds') && profile.includes('handle.ts'))
+    let body: Buffer = Buffer.alloc(0)
+    // Samples are taken by chance.
+    await until(async () => {
+      const taken = await bytesOf('/debug/pprof/profile?seconds=1')
+      assert.equal(taken.status, 200)
+      body = taken.body
+      const profile = gunzipSync(body)
+      return profile.includes('nanoseconds') && profile.includes('/src/')
+    }, 'a profile with a function of the server')
     const chrome = JSON.parse((await bytesOf('/debug/pprof/profile?seconds=0.5&format=chrome')).body.toString())
     assert.ok(chrome.nodes.length > 1 && chrome.samples.length > 0)
     const { body: heap } = await bytesOf('/debug/pprof/allocs?seconds=1')
@@ -101,12 +106,15 @@ function readByGo(file: string): string | undefined {
 }
 
 test('one profile at a time', async () => {
-  const first = bytesOf('/debug/pprof/profile?seconds=2')
+  // Whichever comes second is refused.
   await until(async () => {
-    const { status, body } = await bytesOf('/debug/pprof/profile?seconds=0.01')
-    return status === 500 && body.toString().includes('already in use')
+    const both = await Promise.all([
+      bytesOf('/debug/pprof/profile?seconds=2'),
+      bytesOf('/debug/pprof/profile?seconds=2'),
+    ])
+    const refused = both.filter(({ body }) => body.toString().includes('already in use'))
+    return refused.length === 1 && both.some(({ status }) => status === 200)
   }, 'the refusal of a second one')
-  assert.equal((await first).status, 200)
 })
 
 test('the verbosity is changed while the server runs, by a PUT', async () => {
@@ -130,10 +138,14 @@ test('the debug socket is for its owner, and has these pages alone', async () =>
 })
 
 test('without profiles there is none of it', async () => {
-  await using bare = await startTestServer(['--profiling=false'])
+  const otherPath = join(folder, 'other.sock')
+  await using bare = await startTestServer(['--profiling=false', `--debug-socket-path=${otherPath}`])
   await using own = clients['HTTP/2']?.(bare.url) ?? assert.fail()
   for (const path of ['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v'])
     assert.equal((await own.call({ path })).status, 404, path)
+  // The socket has them all the same, as upstream, and nobody else takes it while it is served.
+  assert.match(await bySocket('GET', '/debug/pprof/', '', otherPath), /^200 <html>/)
+  await assert.rejects(startTestServer([`--debug-socket-path=${otherPath}`]), /another process serves/)
 })
 
 test('a slow request is logged with where its time went', async () => {
@@ -141,13 +153,20 @@ test('a slow request is logged with where its time went', async () => {
   await using own = clients['HTTP/2']?.(slow.url) ?? assert.fail()
   // What the server does for itself at its start would be slow, too, and only so many are told.
   await until(async () => (await own.call({ path: '/readyz' })).status === 200, 'a server that is ready')
-  slow.pauseEtcd()
-  const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'slow' } }
-  const sent = own.call({ method: 'POST', path: '/api/v1/namespaces/default/secrets?token=x', body })
-  setTimeout(() => slow.resumeEtcd(), 1_000)
-  assert.equal((await sent).status, 201)
   const told = (): string | undefined => slow.remarks.find((line) => /^slow request .*default\/secrets/.test(line))
-  await until(() => told() !== undefined, 'a line')
+  // A line may be left out among those of the server's own requests, and a busy machine may send late: it is tried again.
+  let tries = 0
+  const attempt = async (): Promise<boolean> => {
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `slow-${tries++}` } }
+    slow.pauseEtcd()
+    const sent = own.call({ method: 'POST', path: '/api/v1/namespaces/default/secrets?token=x', body })
+    const resume = setTimeout(() => slow.resumeEtcd(), 1_500)
+    await sent
+    clearTimeout(resume)
+    slow.resumeEtcd()
+    return told() !== undefined
+  }
+  await until(attempt, 'a line')
   const line = told() ?? ''
   assert.match(line, /"path":"\/api\/v1\/namespaces\/default\/secrets"/)
   assert.match(line, /"(etcd|rest)Ms":\d{3,}/)

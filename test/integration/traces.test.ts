@@ -57,7 +57,12 @@ async function spansOf(id: string): Promise<readonly ReceivedSpan[]> {
 
 test('a create is traced down to etcd, below the span of its client', async () => {
   const { id, parentId, traceparent } = newTrace()
-  const { status } = await client.call({ method: 'POST', path: secrets, body: secret('a'), headers: { traceparent } })
+  const { status } = await client.call({
+    method: 'POST',
+    path: `${secrets}?fieldManager=hidden`,
+    body: secret('a'),
+    headers: { traceparent },
+  })
   assert.equal(status, 201)
   const spans = await spansOf(id)
   const named = (name: string): ReceivedSpan =>
