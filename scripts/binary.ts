@@ -29,7 +29,7 @@ const nodeFlags = ['--max-semi-space-size=16']
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 /** Of the start whose code is kept. It takes a second, and the code is written two seconds later. */
-const START_MS_MAX = 120_000
+const START_MS_MAX = 300_000
 
 export async function buildBinary(file: string): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-binary-'))
@@ -42,8 +42,7 @@ export async function buildBinary(file: string): Promise<void> {
     const made = join(dir, 'keelson')
     copyFileSync(process.execPath, made)
     chmodSync(made, 0o755)
-    // A seventh of Node is names for debuggers.
-    if (process.platform === 'linux') await run('strip', [made])
+    if (process.platform === 'linux') await strip(made)
     await inject(made, blob)
     mkdirSync(dirname(file), { recursive: true })
     // In one step: the other file system may be the one of the temporary folder.
@@ -53,6 +52,14 @@ export async function buildBinary(file: string): Promise<void> {
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
+}
+
+/** A seventh of Node is names for debuggers. */
+async function strip(file: string): Promise<void> {
+  await run('strip', [file]).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    console.error('strip is not on the PATH (Debian: binutils): the executable is a seventh larger')
+  })
 }
 
 /** What `lib/code-cache.ts` saves when a server has started, on the same V8 with the same flags. */

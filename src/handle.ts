@@ -1,9 +1,16 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  firstHeader,
+  type FrameSource,
+  type Headers,
+  type InFlightPlace,
+} from './api/request.ts'
 import type { Span } from './api/span.ts'
-import { anonymousUser, type User } from './api/user.ts'
+import { anonymousUser, mastersGroup, type User } from './api/user.ts'
 import { followFrames } from './api/follow-frames.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
@@ -179,7 +186,9 @@ class Life implements Follower {
     const info = this.#info
     if (info === undefined) return undefined
     const { flowControl, inFlight } = this.#parts
+    const holdFor = (isExempt: boolean): void => this.#request.heldBy?.({ name: user.name, isExempt })
     if (flowControl === undefined) {
+      holdFor(user.groups.includes(mastersGroup))
       this.#place = inFlight.enter(user, info)
       return undefined
     }
@@ -188,9 +197,13 @@ class Life implements Follower {
       return undefined
     }
     // As upstream: what takes long by itself, but for a watch, is in no flow.
-    if (info.verb !== 'watch' && isLongRunning(info)) return undefined
+    if (info.verb !== 'watch' && isLongRunning(info)) {
+      holdFor(false)
+      return undefined
+    }
     this.#flow = flowControl.classify(user, info)
     if (this.#flow === undefined) return undefined
+    holdFor(this.#flow.level.spec.isExempt)
     const request = this.#request
     const entering = {
       user,
@@ -291,18 +304,19 @@ class Life implements Follower {
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
   }
 
-  /** A watch has its seats until it begins; then it makes writes cost more, for as long as it lasts. */
+  /** A watch has its seats until it has told what exists; it makes writes cost more, for as long as it lasts. */
   #counted(response: ApiResponse): ApiResponse {
     const { flowControl } = this.#parts
     if (!('frames' in response) || flowControl === undefined || this.#info === undefined) return response
     const end = flowControl.countWatch(this.#info, this.#request.query)
-    if (end === undefined) return response
+    const seat = this.#place
     let isOpen = true
     const frames = followFrames(response.frames, () => {
-      if (isOpen) end()
+      seat?.leave()
+      if (isOpen) end?.()
       isOpen = false
     })
-    return { ...response, frames }
+    return { ...response, frames: seat === undefined ? frames : whenCaughtUp(frames, () => seat.leave()) }
   }
 
   #noteIfSlow({ status }: ApiResponse): void {
@@ -348,6 +362,11 @@ class Life implements Follower {
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
     const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined
+    if ('frames' in response && !this.#isOwn && place !== undefined) {
+      // Seats of a watch are left when all that existed has been sent.
+      measured?.end()
+      return { leave: () => place.leave(), stall: () => place.stall?.() }
+    }
     if (this.#isOwn || !isLong(response)) {
       place?.leave()
       measured?.end()
@@ -389,6 +408,23 @@ class Life implements Follower {
 }
 
 const TOO_MANY_REQUESTS = 429
+
+/** Calls back when there is nothing more to send for now: what a watch begins with has been sent. */
+function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
+  let isBehind = true
+  return {
+    take: () => {
+      const taken = frames.take()
+      if (isBehind && (taken === undefined || taken.length === 0)) {
+        isBehind = false
+        caughtUp()
+      }
+      return taken
+    },
+    onReady: (ready) => frames.onReady(ready),
+    close: () => frames.close(),
+  }
+}
 
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {

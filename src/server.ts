@@ -82,6 +82,7 @@ import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
 import { randomIds } from './api/ids.ts'
 import { createNow } from './api/timestamps.ts'
+import { messageOf } from './lib/message-of.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
 
 /**
@@ -214,7 +215,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
     parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
   }
-  parts.use(addProcessMetrics(metrics, clock))
+  parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
@@ -604,7 +605,7 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
   try {
     await cache.start()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     const { store } = config.etcd
     if (store.kind === 'sqlite') throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
     const servers = etcdServers(config).join(', ')
@@ -616,7 +617,7 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
   try {
     await listener.listen(port, bindAddress, { reusePort: serving.sharesPort })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
   }
 }

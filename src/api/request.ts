@@ -5,6 +5,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Holder } from '../lib/byte-budget.ts'
 import type { Status } from './errors.ts'
 import type { IsIdentityHeader } from './identity-headers.ts'
 
@@ -33,6 +34,8 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
+  /** To be called when it is known who sends it: what it makes the server hold is counted for him. Absent in the server's own requests. */
+  readonly heldBy?: (holder: Holder) => void
   /** Identifies the connection. Absent in the server's own requests. */
   readonly connection?: object
   /** The client certificate of the TLS handshake. The same object for all requests of a connection, until the client CAs change. */

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { messageOf } from '../lib/message-of.ts'
 import { parentVariable } from './parent.ts'
 
 export const assetsHelp = `Usage: keelson assets [flags]
@@ -57,7 +58,7 @@ export function writeAssets(parts: AssetsParts): void {
     put(join(folder, 'etcd'), etcdScript(parts), 0o755)
     putKubectl(join(folder, 'kubectl'), parts)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`${folder} cannot be used (${why}): give a folder that you can write to as --dir`, { cause })
   }
 }

@@ -275,8 +275,9 @@ export class Cache implements AsyncDisposable {
     }
   }
 
-  /** How many objects there are below a prefix; undefined: they are not in memory. */
+  /** How many objects there are below a prefix; undefined: they are not in memory. Infinity: they do not fit, and each list reads them from the database. */
   objectsOf(prefix: Key): number | undefined {
+    if (this.ceiling.leavesOut(prefix)) return Infinity
     for (const { resource } of this.#resources.get(prefix)?.values() ?? []) {
       if (resource.phase === 'live') return resource.tree.size
     }

@@ -138,13 +138,25 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   async #followOnce(): Promise<void> {
     const { reader, range } = this.#parts
-    const source = await reader.watch({ range, start: { initial: 'latest', markEnd: true } })
+    let early: Set<Key> | undefined = new Set()
+    const onUnreadable = (key: Key): void => {
+      if (early === undefined) this.#tellUnreadable(key, 'cannot be decrypted')
+      else early.add(key)
+    }
+    const start = { initial: 'latest', markEnd: true } as const
+    const source = await reader.watch({ range, start, onUnreadable })
     this.#source = source
     if (this.#stopping.signal.aborted) source.close()
     try {
       // Not before the watch is open: of what others get to know later, the watch tells the deletion. What was created after the list counts as
       // gone until its own event.
       this.#unseen = await this.#knownKeys()
+      for (const key of early) {
+        // It is not gone.
+        this.#unseen.delete(key)
+        this.#tellUnreadable(key, 'cannot be decrypted')
+      }
+      early = undefined
       for (;;) {
         await this.#drain(source)
         this.#tellProgress()
@@ -227,21 +239,25 @@ export class FollowedResource<T> implements AsyncDisposable {
   }
 
   #tellContent(item: Item): void {
-    const { name, log, read, set, unreadable } = this.#parts
+    const { read, set, unreadable } = this.#parts
     const { key } = item
     let content: T | undefined
     try {
       content = read(item)
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      const outcome = unreadable === undefined ? ' and is ignored' : ''
-      log('error', `one of ${name} cannot be decoded${outcome}`, { key, error: error.message })
-      if (unreadable !== undefined) {
-        unreadable(key)
-        return
-      }
+      this.#tellUnreadable(key, 'cannot be decoded', error)
+      if (unreadable !== undefined) return
     }
     set(key, content)
+  }
+
+  /** What it was stays in force for those who have no other use for it. */
+  #tellUnreadable(key: Key, why: string, error?: Error): void {
+    const { name, log, unreadable } = this.#parts
+    const outcome = unreadable === undefined ? ' and is ignored' : ''
+    log('error', `one of ${name} ${why}${outcome}`, { key, ...(error && { error: error.message }) })
+    unreadable?.(key)
   }
 
   #tellProgress(): void {

@@ -122,7 +122,9 @@ export class Listing {
       if (revision !== undefined) loaded = { tree, revision, unreadable }
     } catch (error) {
       // The revision of the first page may be gone: the database was replaced, or compacted before the last page.
-      if (error instanceof OutOfRoom || (!this.#isLost && !isCode(error, 'compacted'))) throw error
+      // While the KMS plugin is away every event is lost, and another list would fail like this one.
+      const isFinal = error instanceof OutOfRoom || isCode(error, 'sealed')
+      if (isFinal || (!this.#isLost && !isCode(error, 'compacted'))) throw error
     } finally {
       if (loaded === undefined) this.#releaseTree(tree)
     }

@@ -54,6 +54,11 @@ export type WatchOptions = {
   readonly by?: Selection['by']
   /** The client; empty: the server itself. History reads are limited per client. */
   readonly client?: string
+  /**
+   * Called with the key of each object that cannot be decrypted, those that exist at the start among them. Without it, a watch that begins
+   * with the existing objects is refused if one of them cannot be: its client would take it for complete.
+   */
+  readonly onUnreadable?: (key: Key) => void
 }
 
 /** The reader, for callers that do not care where objects come from. */
@@ -169,8 +174,17 @@ export class Reader {
         ready.release()
         continue
       }
+      const { onUnreadable } = options
+      if (onUnreadable === undefined && 'initial' in options.start) {
+        try {
+          this.#refuseUnreadable(options.range, options.start.initial)
+        } catch (error) {
+          ready.release()
+          throw error
+        }
+      }
       const watcher = new Watcher(this.#resource.watchSource(options.by), filter, start)
-      this.#resource.join(watcher)
+      this.#resource.join(watcher, onUnreadable)
       return watcher
     }
     throw tooOld()

@@ -91,6 +91,7 @@ export class CachedResource {
   readonly #indexes: FieldIndexes | undefined
   #ownWrites = new OwnWrites()
   #unreadable = new UnreadableObjects()
+  readonly #unreadableListeners = new Map<Watcher, (key: Key) => void>()
   #failedFill: FailedFill | undefined
   #isProbing = false
   #phase: Phase = { phase: 'idle' }
@@ -271,6 +272,7 @@ export class CachedResource {
       sleep: (watcher) => waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
+        this.#unreadableListeners.delete(watcher)
         if (watcher.closedBecause === 'too-slow') this.counts.tooSlow++
         else if (watcher.closedBecause === 'gap') this.counts.gaps++
         this.counts.initial += watcher.initialCount
@@ -281,8 +283,12 @@ export class CachedResource {
     }
   }
 
-  join(watcher: Watcher): void {
+  /** `onUnreadable` is told the keys of objects that cannot be decrypted, now and later. */
+  join(watcher: Watcher, onUnreadable?: (key: Key) => void): void {
     this.#watchers.add(watcher)
+    if (onUnreadable === undefined) return
+    this.#unreadableListeners.set(watcher, onUnreadable)
+    for (const key of this.#unreadable.revisions().keys()) onUnreadable(key)
   }
 
   /** At each sweep of the cache. */
@@ -436,6 +442,7 @@ export class CachedResource {
         this.#parts.log('info', 'resource listed again', { resource: this.spec.name, from, to: this.#listed })
         return
       } catch (error) {
+        listing.forget()
         const fields = { resource: this.spec.name, error: String(error) }
         this.#parts.log('warn', 'resource cannot be listed again yet', fields)
         await sleep(this.#parts.time, waitMs)
@@ -465,6 +472,7 @@ export class CachedResource {
       this.#unreadable.add({ key, revision, error: fault })
       // To its watchers the object is neither deleted nor as it was: they have to list again, and are told.
       if (previous !== undefined) this.#onGap()
+      else for (const tell of this.#unreadableListeners.values()) tell(key)
       return
     }
     this.#unreadable.delete(key)

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { assetsHelp, writeAssets } from '../assets/assets.ts'
 import { readCommandFlags } from '../lib/command-flags.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 import { serveHelp } from './serve.ts'
 
 export async function assets(args: readonly string[], parts: CommandParts): Promise<void> {

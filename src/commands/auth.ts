@@ -1,6 +1,7 @@
 import { authWhy, whyHelp, WhyUsageError } from '../cli/auth-why.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { defaultKubeconfig } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 export async function auth(args: readonly string[], parts: CommandParts): Promise<void> {
   const [command, ...rest] = args

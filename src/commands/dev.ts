@@ -3,8 +3,9 @@ import { devHelp, UsageError } from '../dev/dev-flags.ts'
 import { startDev } from '../dev/dev.ts'
 import { systemClock } from '../lib/clock.ts'
 import { collectWhenIdle } from '../lib/collect-when-idle.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 import { Verbosity } from '../lib/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {

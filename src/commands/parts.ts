@@ -45,5 +45,3 @@ export const asksForHelp = (args: readonly string[]): boolean => args.includes('
 /** As with kube-apiserver: `--version` alone, or with any value but false. */
 export const asksForVersion = (args: readonly string[]): boolean =>
   args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
-
-export { messageOf } from '../lib/message-of.ts'

@@ -3,8 +3,9 @@
  * end of its standard input.
  */
 import { fstatSync } from 'node:fs'
+import { messageOf } from '../lib/message-of.ts'
 import { startCluster } from '../testing/index.ts'
-import { type CommandParts, FAILURE, messageOf } from './parts.ts'
+import { type CommandParts, FAILURE } from './parts.ts'
 import { Verbosity } from '../lib/verbosity.ts'
 
 /** Any time: nothing happens then. */

@@ -1,9 +1,10 @@
 import { checkArgs } from '../config/config.ts'
 import { gatesActedOn } from '../config/feature-gates.ts'
 import { helpText } from '../config/flags.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { Verbosity } from '../lib/verbosity.ts'
 import { realSurroundings, startServer } from '../server.ts'
-import { asksForHelp, asksForVersion, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, asksForVersion, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 /** By then a client that waited for the start has been served. */
 const PINO_AFTER_MS = 2_000

@@ -1,5 +1,6 @@
 import type { Log } from '../lib/log.ts'
-import { FAILURE, messageOf, type Stopping } from './parts.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { FAILURE, type Stopping } from './parts.ts'
 
 export type SignalsParts = {
   readonly log: Log

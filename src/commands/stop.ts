@@ -1,7 +1,8 @@
 import { UsageError } from '../dev/dev-flags.ts'
 import { stopHelp, stopRunning } from '../dev/stop.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 export async function stop(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(stopHelp)

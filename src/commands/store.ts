@@ -1,6 +1,7 @@
 import { moveStore, storeHelp, StoreUsageError } from '../cli/store.ts'
 import { systemClock } from '../lib/clock.ts'
-import { asksForHelp, type CommandParts, FAILURE, messageOf, USAGE_FAULT } from './parts.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 export async function store(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(storeHelp)

@@ -1,5 +1,6 @@
 /** Which metrics are shown, and with which values of their labels. */
 import { parseYaml } from '../codec/yaml-parse.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { AllowedLabels, MetricChoice } from '../lib/metrics.ts'
 import { parseCsv } from './csv.ts'
 import { readBytes } from './files/read-file.ts'
@@ -70,7 +71,7 @@ function readManifest(bytes: Buffer): AllowedLabels | string {
   try {
     read = parseYaml(bytes).value
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
   if (typeof read !== 'object' || read === null || Array.isArray(read)) return 'it is not a mapping'
   const allowed = new Map<string, ReadonlySet<string>>()

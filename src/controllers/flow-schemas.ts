@@ -55,9 +55,9 @@ async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise
 async function tellAll({ handle, now }: FlowSchemasParts, signal: AbortSignal): Promise<void> {
   const found = await listed(handle, levels, signal)
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
-  for (const schema of await listed(handle, schemas, signal)) {
-    if (!signal.aborted) await tell({ handle, now }, schema, names, signal)
-  }
+  const all = await listed(handle, schemas, signal)
+  // There are few, and a new cluster is to have them soon.
+  if (!signal.aborted) await Promise.all(all.map((schema) => tell({ handle, now }, schema, names, signal)))
 }
 
 async function tell(

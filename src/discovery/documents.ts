@@ -36,7 +36,7 @@ export type DocumentParts = {
   /** Why somebody may do something, or not: what the query asks about. */
   readonly explainAccess: (request: ApiRequest) => Promise<Fields>
   /** What flow control holds, as text; undefined: there is no such page. */
-  readonly dumpFlows: (request: ApiRequest) => string | undefined
+  readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
   /** Other pages under /debug; undefined: it is none of them. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
 }
@@ -144,7 +144,7 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
 
 async function debug(request: ApiRequest, path: string, parts: DocumentParts): Promise<ApiResponse> {
   const { explainAccess, dumpFlows, debugPages } = parts
-  const dump = dumpFlows(request)
+  const dump = await dumpFlows(request)
   if (dump !== undefined) return { status: 200, headers: { 'content-type': textType }, body: Buffer.from(dump) }
   const page = debugPages(request)
   if (page !== undefined) return page

@@ -1,6 +1,7 @@
 /** The dump pages of flow control: a row for each level, queue or request, in upstream's columns. */
 import type { RequestInfo } from '../api/context.ts'
 import { formatDuration } from '../lib/duration.ts'
+import { Slices } from '../lib/slices.ts'
 import { type FlowRequest, type Queue } from './flow-request.ts'
 import type { Level } from './level.ts'
 
@@ -13,24 +14,31 @@ export function dumpFlows(
   path: string,
   query: URLSearchParams,
   { levels, now }: { readonly levels: () => readonly Level[]; readonly now: DumpTime },
-): string | undefined {
+): Promise<string> | undefined {
   if (!path.startsWith(pages)) return undefined
   switch (path.slice(pages.length)) {
     case 'dump_priority_levels':
       return table(levelColumns, byName(levels()).map(levelRow))
     case 'dump_queues':
-      return table(queueColumns, byName(levels()).flatMap(queueRows))
+      return table(queueColumns, rowsOf(levels(), queueRows))
     case 'dump_requests': {
       const hasDetails = (query.get('includeRequestDetails') ?? '') !== ''
       const columns = hasDetails ? [...requestColumns, ...detailColumns] : requestColumns
       return table(
         columns,
-        byName(levels()).flatMap((level) => requestRows(level, hasDetails, now)),
+        rowsOf(levels(), (level) => requestRows(level, hasDetails, now)),
       )
     }
     default:
       return undefined
   }
+}
+
+function* rowsOf(
+  levels: readonly Level[],
+  rows: (level: Level) => Iterable<string[]>,
+): Generator<string[], void, void> {
+  for (const level of byName(levels)) yield* rows(level)
 }
 
 const byName = (levels: readonly Level[]): Level[] =>
@@ -91,7 +99,7 @@ const requestColumns = [
 const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
 /** Those that execute are in no place of their queue. */
-function requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime): string[][] {
+function* requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime): Generator<string[], void, void> {
   const row = (request: FlowRequest, queue: Queue | undefined, place: number): string[] => {
     const { series, distinguisher, work, arrivedMs, startedMs, state, asked } = request
     const wallAt = (ms: number): string => shownTime(now.wallMs - (now.monotonicMs - ms))
@@ -101,13 +109,12 @@ function requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime
     const columns = [spec.name, series.schema, ...places, distinguisher, wallAt(arrivedMs), ...seats, started]
     return hasDetails ? [...columns, asked.user, ...detailsOf(asked.info)] : columns
   }
-  const queued = queues
-    .queues()
-    .flatMap((queue) => [
-      ...[...queue.waiting()].map((request, place) => row(request, queue, place)),
-      ...[...queue.executing].map((request) => row(request, queue, -1)),
-    ])
-  return [...queued, ...[...queues.executingAlone()].map((request) => row(request, undefined, -1))]
+  for (const queue of queues.queues()) {
+    // A copy: the queue goes on while the page is made in slices.
+    for (const [place, request] of [...queue.waiting()].entries()) yield row(request, queue, place)
+    for (const request of [...queue.executing]) yield row(request, queue, -1)
+  }
+  for (const request of [...queues.executingAlone()]) yield row(request, undefined, -1)
 }
 
 function detailsOf(info: RequestInfo): string[] {
@@ -126,22 +133,34 @@ const shownTime = (wallMs: number): string => new Date(wallMs).toISOString().rep
 
 /** The least width of a column, as upstream's. */
 const CELL_MIN = 8
+/** Names of users may be as long as a header. */
+const CELL_MAX = 256
 
-/** Comma and blanks after each cell but the last, so that columns are aligned. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows].map((row) => row.map(oneLine))
-  const widths = header.map((_, at) =>
-    lines.reduce((most, line) => Math.max(most, [...(line[at] ?? '')].length + 2), CELL_MIN),
-  )
-  const last = header.length - 1
-  return lines
-    .map((line) => line.map((cell, at) => (at === last ? cell : padded(`${cell},`, widths[at] ?? 0))).join(''))
-    .map((line) => `${line}\n`)
-    .join('')
+/** Comma and blanks after each cell but the last, so that columns are aligned. There may be thousands of rows: they are made in slices. */
+async function table(header: readonly string[], rows: Iterable<readonly string[]>): Promise<string> {
+  const slices = new Slices()
+  const lines: string[][] = [[...header]]
+  const widths = header.map((title) => Math.max(CELL_MIN, title.length + 2))
+  for (const row of rows) {
+    const cells = row.map(shownCell)
+    cells.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, widthOf(cell) + 2)))
+    lines.push(cells)
+    if (slices.isOver) await slices.turn()
+  }
+  let text = ''
+  for (const line of lines) {
+    text += `${line.map((cell, at) => (at === header.length - 1 ? cell : padded(`${cell},`, widths[at] ?? 0))).join('')}\n`
+    if (slices.isOver) await slices.turn()
+  }
+  return text
 }
 
-const padded = (cell: string, width: number): string => cell + ' '.repeat(Math.max(0, width - [...cell].length))
+const padded = (cell: string, width: number): string => cell + ' '.repeat(Math.max(0, width - widthOf(cell)))
+
+// oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
+const widthOf = (cell: string): number => (/^[\x00-\x7f]*$/.test(cell) ? cell.length : [...cell].length)
 
 /** Names of users may contain anything. */
-// oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
-const oneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, ' ')
+const shownCell = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- line ends and other controls are what is looked for
+  (text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}…` : text).replaceAll(/[\x00-\x1f\x7f]/g, ' ')

@@ -144,11 +144,13 @@ export class FlowControl implements Disposable {
     const distinguisher = isHashed ? distinguisherOf(flow.schema, user, info) : ''
     const work = this.#estimate(flow, entering)
     const request = new FlowRequest({ series, distinguisher, work, asked: { user: user.name, info } })
-    const outcome = level.queues.enter(request, isHashed ? this.#handOf(flow, distinguisher) : onlyQueue)
     const kind = this.#parts.metrics.kinds[isReadOnly(info) ? 'readOnly' : 'mutating']
     const seat = new Seat({ request, level, kind })
+    // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
+    if (isExempt) return this.#begin(seat, entering)
+    const outcome = level.queues.enter(request, isHashed ? this.#handOf(flow, distinguisher) : onlyQueue)
     if (outcome === 'seated') {
-      if (!isExempt) series.waitSeconds(true).observe(0)
+      series.waitSeconds(true).observe(0)
       return this.#begin(seat, entering)
     }
     if (outcome === 'waiting') return this.#wait(seat, entering)
@@ -225,7 +227,8 @@ export class FlowControl implements Disposable {
     return new Promise((resolve) =>
       this.#turns.add({
         level,
-        flow: request.queue?.index ?? connection,
+        // Not by queue: flows share queues, and none is to stand behind another.
+        flow: request.distinguisher === '' ? connection : `${request.series.schema}/${request.distinguisher}`,
         isWrite,
         begin: () => {
           resolve(seat.begin())
@@ -299,7 +302,8 @@ export class Seat {
   }
 
   begin(): this {
-    const { request, kind } = this
+    const { request, level, kind } = this
+    if (level.spec.isExempt) level.queues.enter(request, onlyQueue)
     request.series.dispatched.value++
     kind.executing++
     kind.executingTime.set(kind.executing, request.startedMs)

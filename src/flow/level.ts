@@ -61,8 +61,10 @@ export class Level {
 
   /** The fewest seats that it needs now, by what it used in the last period: never less than it keeps, nor more than it has. */
   get needed(): number {
-    const { highWatermark } = this.demand
-    return Math.max(this.lower, this.spec.isExempt ? highWatermark : Math.min(this.nominal, highWatermark))
+    const { highWatermark, average, deviation } = this.demand
+    // Anybody may send probes of health by the hundred, which are answered at once: unlike upstream, what exempt requests take from others is not their peak.
+    if (this.spec.isExempt) return Math.max(this.lower, Math.min(highWatermark, Math.ceil(average + deviation)))
+    return Math.max(this.lower, Math.min(this.nominal, highWatermark))
   }
 
   get target(): number {

@@ -80,6 +80,23 @@ test('a level that needs more borrows what others do not use, and gives it back'
   for (const request of held) level('global-default').queues.finish(request)
 })
 
+test('bursts of exempt requests do not take seats from the others', () => {
+  const { time, levels, level, use } = worldOf(...suggested)
+  const before = level('workload-low').current
+  for (let burst = 0; burst < 4; burst++) {
+    const held = use('exempt', 1_000)
+    time.advance(5)
+    for (const request of held) level('exempt').queues.finish(request)
+    time.advance(2_495)
+  }
+  levels.divide()
+  assert.equal(level('workload-low').current, before)
+  use('exempt', 400)
+  time.advance(10_000)
+  levels.divide()
+  assert.ok((level('workload-low').current ?? 0) < (before ?? 0), 'those that stay do')
+})
+
 test('no level borrows beyond its limit, nor lends more than it may', () => {
   const { time, levels, level, use } = worldOf(
     limited('a', 50, { borrowingLimitPercent: 10 }),

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge, noMemory } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../api/request.ts'
-import type { ByteBudget } from '../lib/byte-budget.ts'
+import { type ByteBudget, type Holder, unknownHolder } from '../lib/byte-budget.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -25,6 +25,8 @@ const noHeaders: IncomingHttpHeaders = Object.freeze({})
 
 /** A body becomes an object, often two of them, which is validated, printed, compared: what a write holds, as a multiple of what was sent. */
 const BODY_HELD_TIMES = 10
+/** A request up to this has a reserve: that of a body of 64 KB. */
+const SMALL_HELD_BYTES = 64 * 1024 * BODY_HELD_TIMES
 
 export abstract class Exchange implements ApiRequest, Outgoing {
   method: string
@@ -56,6 +58,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #isClosed = false
   #body: Promise<Buffer> | undefined
   #budget: ByteBudget | undefined
+  #holder = unknownHolder
   #heldBytes = 0
 
   constructor(head: Head) {
@@ -142,16 +145,30 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#budget = budget
   }
 
+  /** Called when it is known who sends it. */
+  heldBy(holder: Holder): void {
+    this.#budget?.give(this.#heldBytes, this.#holder)
+    this.#holder = holder
+    this.#budget?.takeAnyway(this.#heldBytes, holder)
+  }
+
   /** Takes bytes of the common budget, until `release`. False: there is no room. */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
-    if (!this.#budget.take(bytes)) return false
+    const isSmall = this.#heldBytes + bytes <= SMALL_HELD_BYTES
+    if (!this.#budget.take(bytes, { holder: this.#holder, isSmall })) return false
     this.#heldBytes += bytes
     return true
   }
 
+  /** For what can no longer be refused: the answer to a write that was done. */
+  holdAnyway(bytes: number): void {
+    this.#budget?.takeAnyway(bytes, this.#holder)
+    this.#heldBytes += bytes
+  }
+
   release(): void {
-    this.#budget?.give(this.#heldBytes)
+    this.#budget?.give(this.#heldBytes, this.#holder)
     this.#heldBytes = 0
   }
 
@@ -172,9 +189,14 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     const { bodyBytesMax } = this.#limits
     const given = Number(this.headers['content-length'] ?? 0)
     if (given > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
-    if (!this.hold(given * BODY_HELD_TIMES)) return Promise.reject(noMemory())
-    // Of a body that does not say how long it is, each piece is taken into account as it comes.
-    const hasRoom = given > 0 ? undefined : (bytes: number) => this.hold(bytes * BODY_HELD_TIMES)
+    const wanted = given * BODY_HELD_TIMES
+    const taking = { holder: this.#holder, isSmall: wanted <= SMALL_HELD_BYTES }
+    if (this.#budget?.hasRoom(wanted, taking) === false) {
+      this.#budget.refused++
+      return Promise.reject(noMemory())
+    }
+    // Bytes are taken as they come: who only says that many will come holds nothing.
+    const hasRoom = (bytes: number): boolean => this.hold(bytes * BODY_HELD_TIMES)
     return readBody(this.bodySource, { ...this.#limits, hasRoom })
   }
 }

@@ -159,7 +159,7 @@ export class Exchanges {
       const made = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
       // Body and objects are garbage now; the answer takes their place.
       exchange.release()
-      const response = this.#open.has(exchange) && !exchange.hold(heldBytes(made)) ? withoutRoom(made) : made
+      const response = this.#open.has(exchange) ? held(exchange, made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (response.endsConnection === true) exchange.connection.close()
@@ -215,6 +215,16 @@ const SHORT_BYTES_MAX = 64 * 1024
 const LAZY_BYTES = 256 * 1024
 /** A watch is a place in a ring that all share; its frames are made when they can be sent. */
 const WATCH_BYTES = 4 * 1024
+
+/** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
+function held(exchange: Exchange, response: ApiResponse): ApiResponse {
+  const bytes = heldBytes(response)
+  if (readMethods.has(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
+  exchange.holdAnyway(bytes)
+  return response
+}
+
+const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 function heldBytes(response: ApiResponse): number {
   if ('frames' in response) return WATCH_BYTES

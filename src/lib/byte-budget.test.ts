@@ -1,22 +1,56 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ByteBudget } from './byte-budget.ts'
+import { ByteBudget, type Holder } from './byte-budget.ts'
+
+const holder = (name: string): Holder => ({ name, isExempt: false })
+const admin: Holder = { name: 'admin', isExempt: true }
+const large = (name: string) => ({ holder: holder(name), isSmall: false })
+const small = (name: string) => ({ holder: holder(name), isSmall: true })
 
 test('bytes are taken while there is room, and given back', () => {
-  const budget = new ByteBudget(100)
-  assert.ok(budget.take(60))
-  assert.ok(!budget.take(50))
-  assert.ok(budget.take(40))
-  budget.give(60)
-  assert.ok(budget.take(50))
-  assert.deepEqual([budget.used, budget.peak, budget.refused], [90, 100, 1])
+  const budget = new ByteBudget(1600)
+  for (const name of ['a', 'b', 'c']) assert.ok(budget.take(400, large(name)))
+  assert.ok(!budget.take(300, large('d')))
+  assert.ok(budget.take(200, large('d')))
+  budget.give(400, holder('a'))
+  assert.ok(budget.take(300, large('e')))
+  assert.deepEqual([budget.used, budget.peak, budget.refused], [1300, 1400, 1])
+})
+
+test('one client has a quarter, however it asks', () => {
+  const budget = new ByteBudget(1600)
+  assert.ok(budget.take(300, large('a')))
+  assert.ok(!budget.take(200, large('a')))
+  assert.ok(!budget.take(200, small('a')))
+  assert.ok(budget.take(100, small('a')))
+  assert.ok(budget.take(400, large('b')))
+})
+
+test('a part is left for what is small, and one for who is exempt', () => {
+  const budget = new ByteBudget(1600)
+  for (const name of ['a', 'b', 'c']) budget.take(400, large(name))
+  assert.ok(budget.take(200, large('d')))
+  assert.ok(!budget.take(1, large('e')))
+  assert.ok(budget.take(100, small('e')))
+  assert.ok(!budget.take(1, small('f')))
+  assert.ok(budget.take(100, { holder: admin, isSmall: false }))
+  assert.ok(!budget.take(1, { holder: admin, isSmall: false }))
 })
 
 test('what is larger than all of it is served alone', () => {
   const budget = new ByteBudget(100)
-  assert.ok(budget.take(500))
-  assert.ok(!budget.take(1))
-  budget.give(500)
-  assert.ok(budget.take(1))
-  assert.ok(!budget.take(500))
+  assert.ok(budget.take(500, large('a')))
+  assert.ok(!budget.take(1, large('b')))
+  assert.ok(budget.take(0, large('b')), 'nothing always fits')
+  budget.give(500, holder('a'))
+  assert.ok(budget.take(1, large('b')))
+  assert.ok(!budget.take(500, large('a')))
+})
+
+test('who has gone leaves nothing behind', () => {
+  const budget = new ByteBudget(100)
+  budget.takeAnyway(70, holder('a'))
+  budget.give(70, holder('a'))
+  assert.equal(budget.used, 0)
+  assert.ok(budget.take(25, large('a')))
 })

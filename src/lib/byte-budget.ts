@@ -1,9 +1,26 @@
 /**
- * One limit for bytes that many parts hold for others, each of which says how many before it takes them. What is counted are estimates: they need not be exact, but
- * nothing that a client can make grow may be missing.
+ * One limit for bytes that many parts hold for clients, each of which says how many before it takes them. What is counted are estimates: they need not be exact, but
+ * nothing that a client can make grow may be missing. Nobody can use it up for the others: a client has a quarter of it, and a part is left for what is small and for who is exempt.
  */
+
+/** For whom bytes are held. */
+export type Holder = { readonly name: string; readonly isExempt: boolean }
+
+/** Who is not known yet. */
+export const unknownHolder: Holder = { name: '', isExempt: false }
+
+/** Of the budget, for one holder. What is larger than this is served while its holder has nothing else. */
+const HOLDER_SHARE = 1 / 4
+/** What is small may take the budget up to this part, … */
+const SMALL_SHARE = 15 / 16
+/** … all else up to this one. Only who is exempt may use it up. */
+const LARGE_SHARE = 7 / 8
+
+export type Taking = { readonly holder: Holder; readonly isSmall: boolean }
+
 export class ByteBudget {
   readonly max: number
+  readonly #byHolder = new Map<string, number>()
   #used = 0
   /** The most that was used at once. */
   peak = 0
@@ -19,18 +36,39 @@ export class ByteBudget {
     return this.#used
   }
 
-  /** False: there is no room. What is larger than the whole budget gets it when nothing else is held: it could never be served otherwise. */
-  take(bytes: number): boolean {
-    if (this.#used > 0 && this.#used + bytes > this.max) {
-      this.refused++
-      return false
-    }
-    this.#used += bytes
-    if (this.#used > this.peak) this.peak = this.#used
-    return true
+  /** Whether these bytes would be given. */
+  hasRoom(bytes: number, { holder, isSmall }: Taking): boolean {
+    if (bytes === 0) return true
+    const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
+    // What is larger than the whole budget is served alone: it could never be otherwise.
+    if (this.#used > 0 && this.#used + bytes > this.max * share) return false
+    const own = this.#byHolder.get(holder.name) ?? 0
+    return holder.isExempt || own === 0 || own + bytes <= this.max * HOLDER_SHARE
   }
 
-  give(bytes: number): void {
+  /** False: there is no room. */
+  take(bytes: number, taking: Taking): boolean {
+    if (this.hasRoom(bytes, taking)) {
+      this.takeAnyway(bytes, taking.holder)
+      return true
+    }
+    this.refused++
+    return false
+  }
+
+  /** For what is held already, or cannot be refused any more. */
+  takeAnyway(bytes: number, { name }: Holder): void {
+    if (bytes === 0) return
+    this.#used += bytes
+    if (this.#used > this.peak) this.peak = this.#used
+    this.#byHolder.set(name, (this.#byHolder.get(name) ?? 0) + bytes)
+  }
+
+  give(bytes: number, { name }: Holder): void {
+    if (bytes === 0) return
     this.#used -= bytes
+    const left = (this.#byHolder.get(name) ?? 0) - bytes
+    if (left <= 0) this.#byHolder.delete(name)
+    else this.#byHolder.set(name, left)
   }
 }

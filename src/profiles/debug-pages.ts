@@ -61,6 +61,8 @@ async function profilePage(request: ApiRequest, profiles: Profiles): Promise<Api
         throw pageNotFound()
     }
   } catch (error) {
+    // Nobody reads it.
+    if (signal.aborted) return text(500, 'the client has gone')
     if (error instanceof ProfilerBusy) return text(500, `Could not enable CPU profiling: ${error.message}`)
     throw error
   }

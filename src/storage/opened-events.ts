@@ -174,7 +174,7 @@ export class OpenedEvents {
   }
 
   #askAhead(from: number): void {
-    for (let at = from; at < Math.min(this.#held.length, from + ASKED_MAX); at++) this.#opening(at)
+    for (let at = from; at < Math.min(this.#held.length, from + ASKED_MAX); at++) void this.#opening(at)
   }
 
   #opening(at: number): Opening {

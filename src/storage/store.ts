@@ -6,7 +6,10 @@
  * refusal or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
 import { assert } from '../lib/assert.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Deque } from '../lib/deque.ts'
 import { Lines } from '../lib/lines.ts'
+import { Slices } from '../lib/slices.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
 import { isCode, StorageError } from './errors.ts'
@@ -25,8 +28,8 @@ const BACKOFF_MS_FIRST = 2
 const LINE_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
-/** Values of a list that are decrypted in one turn of the event loop, which takes a millisecond, or that a plugin is asked for at once. */
-const OPENED_AT_ONCE = 128
+/** Values of a list that a plugin is asked for at the same time. */
+const ASKED_AT_ONCE = 128
 
 /** A value as the server wrote it, after decryption. */
 export type Stored = {
@@ -47,8 +50,13 @@ export type Current<T> = {
   readonly stale: boolean
 }
 
-/** What to do with the current state. `ttlSeconds` takes precedence over that of the options. */
-export type Decision = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete' | 'unchanged'
+/**
+ * What to do with the current state. `ttlSeconds` takes precedence over that of the options. 'unchanged' writes a stale value again,
+ * 'untouched' does not.
+ */
+export type Decision = Write | 'unchanged' | 'untouched'
+
+type Write = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete'
 
 type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
 
@@ -86,6 +94,8 @@ type ListOptions = ReadOptions & {
 
 export type WalkOptions = ReadOptions & {
   readonly setsAsideUnreadable?: boolean
+  /** Each page is of the latest revision: the range need not be read at one. */
+  readonly isEachLatest?: boolean
   /** The approximate size of a page; see PageSize. */
   readonly pageBytes?: number | undefined
   /** Requests the next page while the caller processes one: for callers that read all pages. */
@@ -119,6 +129,7 @@ export type StoreOptions = {
   /** A number from 0 to 1, for the jitter of retries. */
   readonly random?: () => number
   readonly timers?: Timers
+  readonly monotonicMs?: () => number
 }
 
 /** The state that a decision is based on, and whether the database has confirmed it. */
@@ -145,6 +156,7 @@ export class Store {
   /** Queues of the writers that lost a compare, by key. */
   readonly #lines: Lines
   readonly #timers: Timers
+  readonly #monotonicMs: () => number
 
   constructor(engine: Engine, options: StoreOptions) {
     this.#engine = engine
@@ -152,6 +164,7 @@ export class Store {
     this.#leases = options.leases
     this.#random = options.random ?? Math.random
     this.#timers = options.timers ?? systemTimers
+    this.#monotonicMs = options.monotonicMs ?? systemClock.monotonicMs
     this.#lines = new Lines(this.#timers)
   }
 
@@ -279,32 +292,40 @@ export class Store {
   ): Promise<{ readonly values: Stored[]; readonly unreadable: Unreadable[] }> {
     const values: Stored[] = []
     const unreadable: Unreadable[] = []
-    for (let from = 0; from < entries.length; from += OPENED_AT_ONCE) {
-      if (from > 0 && this.#transformer.canBeStale(entries[from]?.key ?? '')) await this.#turn()
-      const some = entries.slice(from, from + OPENED_AT_ONCE)
-      const opened = some.map((entry) => this.#plainListed(entry, setsAside))
-      // All are under way before the first is awaited: a plugin may have to be asked for each.
-      for (const [place, entry] of some.entries()) {
-        const one = opened[place]
-        const plain = one instanceof Promise ? await one : one
-        if (plain instanceof StorageError) unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
-        else if (plain !== undefined) values.push(toStored(entry, plain))
-      }
+    const keep = (entry: Versioned, plain: Opened): void => {
+      if (!(plain instanceof StorageError)) values.push(toStored(entry, plain))
+      else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
+    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon })
+    // A plugin may have to be asked for each: they are under way together, and taken in their order.
+    const waiting = new Deque<{ readonly entry: Versioned; readonly plain: Opened | Promise<Opened> }>()
+    const takeFirst = async (): Promise<void> => {
+      const first = waiting.shift()
+      if (first !== undefined) keep(first.entry, await first.plain)
+    }
+    for (const entry of entries) {
+      // Some ciphers take milliseconds for a large value.
+      if (slices.isOver) await slices.turn()
+      const plain = this.#plainListed(entry, setsAside)
+      if (!(plain instanceof Promise) && waiting.length === 0) keep(entry, plain)
+      else waiting.push({ entry, plain })
+      if (waiting.length >= ASKED_AT_ONCE) await takeFirst()
+    }
+    while (waiting.length > 0) await takeFirst()
     return { values, unreadable }
   }
 
   /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes)
-    const { revision, signal, readsAhead = false, setsAsideUnreadable = false } = options
+    const { revision, signal, readsAhead = false, setsAsideUnreadable = false, isEachLatest = false } = options
     let next = this.#walkPage(size, range, { revision, signal, setsAsideUnreadable })
     for (;;) {
       const page = await next
       const { last } = page
       const rest =
         page.more && last !== undefined
-          ? { revision: page.revision, after: last, signal, setsAsideUnreadable }
+          ? { revision: isEachLatest ? undefined : page.revision, after: last, signal, setsAsideUnreadable }
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
@@ -399,11 +420,6 @@ export class Store {
     }
   }
 
-  /** Lets others have their turn: decrypting takes microseconds for each value. */
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#timers.soon(resolve))
-  }
-
   async #backOff(retry: number, signal: AbortSignal | undefined): Promise<void> {
     const longestMs = Math.min(BACKOFF_MS_FIRST * 2 ** (retry - 1), BACKOFF_MS_MAX)
     try {
@@ -435,7 +451,8 @@ async function decideOn<T>(
   if (basis.isProven) return { decision: await decide(basis.current), isFinal: true }
   try {
     const decision = await decide(basis.current)
-    const isWrite = decision !== 'unchanged' && !(decision === 'delete' && basis.current === undefined)
+    const isNone = decision === 'unchanged' || decision === 'untouched'
+    const isWrite = !isNone && !(decision === 'delete' && basis.current === undefined)
     return { decision, isFinal: isWrite }
   } catch (error) {
     return { decision: undefined, isFinal: false, error }
@@ -443,7 +460,8 @@ async function decideOn<T>(
 }
 
 /** A value that is not encrypted with the current key is written again as it is, although nothing changed. */
-function writeOf<T>(decision: Decision, basis: Basis<T>): Decision {
+function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
+  if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()
   if (decision === 'unchanged' && basis.current?.stale && basis.value !== undefined) return { put: basis.value }
   return decision

@@ -6,6 +6,7 @@ import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.t
 import type { Span, SpanAttributes } from '../api/span.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import type { TracingConfig } from '../config/files/tracing.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Engine } from '../storage/engine.ts'
 import { Exporter, type ExporterParts } from './exporter.ts'
 import { readTraceContext } from './trace-context.ts'
@@ -14,8 +15,8 @@ import { Tracer } from './tracer.ts'
 
 /** Who may decide that a request is traced; the traces of others are linked to. */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
-/** As upstream cuts it off. */
-const USER_AGENT_CHARACTERS_MAX = 1024
+/** Of what a client chooses: spans wait in a queue of bounded length, so each must be bounded, too. */
+const CHOSEN_CHARACTERS_MAX = 1024
 const CLIENT_ERROR = 400
 const SERVER_ERROR = 500
 
@@ -78,7 +79,7 @@ export class Tracing implements Traces, AsyncDisposable {
       handler.end()
       return answered
     } catch (error) {
-      handler.end({ error: error instanceof Error ? error.message : String(error) })
+      handler.end({ error: messageOf(error) })
       throw error
     }
   }
@@ -109,14 +110,14 @@ export class Tracing implements Traces, AsyncDisposable {
 
 /** Upstream's: `GET /api/v1/namespaces/{:namespace}/pods/{:name}`; of what is no resource the method alone. */
 function spanName({ method }: ApiRequest, info: RequestInfo): string {
-  if (info.kind === 'path') return method
+  if (info.kind === 'path') return bounded(method)
   const { group, version, namespace, plural, name, subresource } = info
   const parts = [group === '' ? 'api' : `apis/${group}`, version]
   if (namespace !== '') parts.push('namespaces', '{:namespace}')
   parts.push(plural)
   if (name !== '') parts.push('{:name}')
   if (subresource !== '') parts.push(subresource)
-  return `${method} /${parts.join('/')}`
+  return bounded(`${method} /${parts.join('/')}`)
 }
 
 const handlerNames: { readonly [verb: string]: string } = {
@@ -133,9 +134,9 @@ const handlerNames: { readonly [verb: string]: string } = {
 function httpAttributes({ method, path, rawPath, rawQuery = '', headers, remoteAddress }: ApiRequest): SpanAttributes {
   const target = rawPath ?? path
   return {
-    'http.method': method,
+    'http.method': bounded(method),
     'http.scheme': 'https',
-    'http.target': rawQuery === '' ? target : `${target}?${rawQuery}`,
+    'http.target': bounded(rawQuery === '' ? target : `${target}?${rawQuery}`),
     'net.sock.peer.addr': remoteAddress,
     'user_agent.original': userAgentOf(headers),
   }
@@ -148,24 +149,28 @@ function handlerAttributes(
 ): SpanAttributes {
   const { group, version, name, subresource, namespace, plural, verb } = info
   return {
-    accept: firstHeader(headers, 'accept') ?? '',
-    'audit-id': auditId,
+    accept: bounded(firstHeader(headers, 'accept') ?? ''),
+    'audit-id': bounded(auditId),
     client: remoteAddress,
-    'api-group': group,
-    'api-version': version,
-    name,
-    subresource,
-    namespace,
-    resource: plural,
+    'api-group': bounded(group),
+    'api-version': bounded(version),
+    name: bounded(name),
+    subresource: bounded(subresource),
+    namespace: bounded(namespace),
+    resource: bounded(plural),
     scope: name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
-    url: path,
+    url: bounded(path),
     'user-agent': userAgentOf(headers),
     verb,
   }
 }
 
 const userAgentOf = (headers: ApiRequest['headers']): string =>
-  (firstHeader(headers, 'user-agent') ?? '').slice(0, USER_AGENT_CHARACTERS_MAX)
+  bounded(firstHeader(headers, 'user-agent') ?? '')
+
+/** A copy, where it is cut: a part of a string keeps all of it in memory. */
+const bounded = (text: string): string =>
+  text.length <= CHOSEN_CHARACTERS_MAX ? text : Buffer.from(text.slice(0, CHOSEN_CHARACTERS_MAX)).toString()
 
 function sizeOf(response: ApiResponse): SpanAttributes {
   if (!('body' in response) || response.status >= CLIENT_ERROR) return {}

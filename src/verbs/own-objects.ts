@@ -73,7 +73,7 @@ async function changeStatus(
     const decided = current && decide(current.object)
     changed =
       decided && withManagedFields(decided, ownersAfter(resource, { before: current.object, after: decided }, access))
-    return changed === undefined ? 'unchanged' : { put: encodeStored(changed, resource.shape) }
+    return changed === undefined ? 'untouched' : { put: encodeStored(changed, resource.shape) }
   })
   if (outcome === 'put') {
     assert(changed !== undefined, 'what was put was decided')

@@ -1,6 +1,7 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Connections } from './connections.ts'
 import type { KubeconfigCredentials } from './kubeconfig-credentials.ts'
@@ -181,7 +182,7 @@ export class Webhook {
       const endpoints = await routing.getEndpoints(namespace, name)
       return endpointOf(service, place, { endpoints, random: routing.random })
     } catch (error) {
-      throw this.#failure(path, error instanceof Error ? error.message : String(error), error)
+      throw this.#failure(path, messageOf(error), error)
     }
   }
 

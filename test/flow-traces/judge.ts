@@ -26,6 +26,10 @@ export function judge(
     lines.push(line)
     if (Math.abs(one - other) > DIFFERENCE_MAX) faults.push(line)
   }
+  const wrong = [...ours, ...theirs].filter(({ status }) => ![200, 201, 404, 429].includes(status))
+  if (wrong.length > 0) lines.push(`${wrong.length} answers like ${wrong[0]?.status}, which do not count`)
+  if (wrong.length > (ours.length + theirs.length) / 20)
+    faults.push('too many failed for a comparison: is the machine busy?')
   const byLevel = countBy(ours, ({ level }) => levels[keelson].get(level) ?? level)
   const byTheirs = countBy(theirs, ({ level }) => levels[reference].get(level) ?? level)
   const [served, theirServed] = [totalOf(byLevel), totalOf(byTheirs)]
@@ -54,8 +58,6 @@ export function judge(
       }
     }
   }
-  const wrong = [...ours, ...theirs].filter(({ status }) => ![200, 201, 404, 429].includes(status))
-  if (wrong.length > 0) faults.push(`${wrong.length} answers like ${wrong[0]?.status}`)
   return { lines, faults }
 }
 
@@ -67,6 +69,8 @@ const isRefused = ({ status }: Outcome): boolean => status === 429
 function countBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Counted> {
   const counts = new Map<string, Counted>()
   for (const outcome of outcomes) {
+    // What failed otherwise, mostly since the machine stood still, says nothing of flow control.
+    if (![200, 201, 404, 429].includes(outcome.status)) continue
     const key = keyOf(outcome)
     const counted = counts.get(key) ?? { served: 0, refused: 0 }
     counted[isRefused(outcome) ? 'refused' : 'served']++

@@ -1,5 +1,6 @@
 /** What clients can make the server hold is bounded, and what does not fit is refused or read from the database. */
 import assert from 'node:assert/strict'
+import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:tls'
 import { test } from 'node:test'
 import { Listener } from '../../src/http/listener.ts'
@@ -14,13 +15,11 @@ import {
   headersFrame,
   RawHttp2,
   requestFields,
-  reset,
 } from '../harness/raw-http2.ts'
 import { until } from '../harness/until.ts'
 import { adminToken, type Client, clients, startTestServer } from './support.ts'
 
 const maps = '/api/v1/namespaces/default/configmaps'
-const CANCEL = 8
 
 async function metric(client: Client, name: string): Promise<number> {
   const { text } = await client.call({ path: '/metrics' })
@@ -28,48 +27,86 @@ async function metric(client: Client, name: string): Promise<number> {
   return Number(line?.slice(line.lastIndexOf(' ')) ?? Number.NaN)
 }
 
+/** A request of which so much comes, and no more, over HTTP/1.1. Returns what ends it. */
+function hang(
+  url: string,
+  token: string,
+  { said, sent }: { readonly said: number; readonly sent: number },
+): () => void {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': `${said}` }
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const request = httpsRequest(new URL(path, url), { method: 'POST', headers, rejectUnauthorized: false })
+  request.on('error', () => undefined)
+  request.on('response', (response) => response.resume())
+  if (sent > 0) request.write(Buffer.alloc(sent, ' '))
+  else request.flushHeaders()
+  return () => request.destroy()
+}
+
+const used = (client: Client): Promise<number> => metric(client, 'keelson_request_memory_bytes{state="used"}')
+const largeBody = (name: string) => ({ metadata: { name }, data: { x: 'x'.repeat(900_000) } })
+
 test('bodies beyond the budget are refused before they are read', async () => {
   await using server = await startTestServer(['--request-memory-max=16Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
-  using raw = await RawHttp2.open(Number(new URL(server.url).port))
-  const begin = (stream: number): Promise<void> =>
-    raw.send(
-      headersFrame(
-        stream,
-        requestFields(
-          'POST',
-          maps,
-          field('authorization', `Bearer ${adminToken}`),
-          field('content-type', 'application/json'),
-          field('content-length', `${1024 * 1024}`),
-        ),
-        END_HEADERS,
-      ),
-    )
-  await begin(1)
-  await until(
-    async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) >= 10 << 20,
-    'the first is held',
-  )
-  await begin(3)
-  const refused = await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 3)
-  assert.ok(refused, 'it is answered although its body has not come')
-  assert.equal(await metric(client, 'keelson_request_memory_refused_total'), 1)
+  const end = hang(server.url, adminToken, { said: 1_200_000, sent: 1_000_000 })
+  await until(async () => (await used(client)) >= 9_500_000, 'the first is held')
   const small = await client.call({ method: 'POST', path: maps, body: { metadata: { name: 'small' } } })
   assert.equal(small.status, 201, 'what fits is served')
-  const large = await client.call({
+  const refused = await client.call({ method: 'POST', path: maps, body: largeBody('large') })
+  assert.equal(refused.status, 429, refused.text)
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.equal(JSON.parse(refused.text).reason, 'TooManyRequests')
+  end()
+  await until(async () => (await used(client)) < 1 << 20, 'it is given back')
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+})
+
+test('who only says that much will come takes nothing from others', async () => {
+  await using server = await startTestServer(['--request-memory-max=64Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 3_000_000, sent: 0 }))
+  const executing = 'apiserver_flowcontrol_current_executing_requests{flow_schema="global-default"'
+  await until(async () => (await metric(client, executing)) >= 30, 'all have begun')
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  assert.equal((await client.call({ path: '/openapi/v2' })).status, 200)
+  for (const end of ends) end()
+})
+
+test('who sends much has his part of it, and no more', async () => {
+  await using server = await startTestServer(['--request-memory-max=64Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const ends = Array.from({ length: 30 }, () => hang(server.url, 'bob-token', { said: 1_500_000, sent: 1_000_000 }))
+  await until(
+    async () => (await metric(client, 'keelson_request_memory_refused_total')) > 0,
+    'he has all that he may have',
+  )
+  assert.ok((await used(client)) <= (64 << 20) / 4 + (10 << 20), `${await used(client)}`)
+  assert.equal((await client.call({ method: 'POST', path: maps, body: largeBody('large') })).status, 201)
+  for (const end of ends) end()
+})
+
+test('a write that was done is never answered with a refusal', async () => {
+  await using server = await startTestServer(['--request-memory-max=16Mi'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  await client.call({
     method: 'POST',
     path: maps,
-    body: { metadata: { name: 'large' }, data: { x: 'x'.repeat(900_000) } },
+    body: { metadata: { name: 'large' }, data: { x: 'x'.repeat(800_000) } },
   })
-  assert.equal(large.status, 429, large.text)
-  assert.equal(large.headers['retry-after'], '1')
-  assert.equal(JSON.parse(large.text).reason, 'TooManyRequests')
-  await raw.send(reset(1, CANCEL))
-  await until(
-    async () => (await metric(client, 'keelson_request_memory_bytes{state="used"}')) < 1 << 20,
-    'it is given back',
-  )
+  const ends = [hang(server.url, adminToken, { said: 1_450_000, sent: 1_440_000 })]
+  await until(async () => (await used(client)) >= 14_400_000, 'the first is held')
+  ends.push(hang(server.url, adminToken, { said: 140_000, sent: 130_000 }))
+  await until(async () => (await used(client)) >= 15_700_000, 'it is nearly full')
+  const patched = await client.call({
+    method: 'PATCH',
+    path: `${maps}/large`,
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { metadata: { labels: { a: 'b' } } },
+  })
+  assert.equal(patched.status, 200, patched.text)
+  assert.equal(JSON.parse(patched.text).metadata.labels.a, 'b')
+  for (const end of ends) end()
 })
 
 test('bodies that do not say how long they are, too', async () => {

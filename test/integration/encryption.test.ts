@@ -177,7 +177,7 @@ test('a plugin is killed and its key replaced while objects are written', async 
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
   const path = write(configOf(['secrets', 'configmaps'], kms, { identity: {} }))
   await during(etcd, withConfig(path), async (client) => {
     const answers: number[] = []
@@ -253,7 +253,7 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
   await using etcd = await startEtcd()
   await using plugin = new KmsPluginServer(at('kms.sock'))
   await plugin.start()
-  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '1s' } }
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '20s' } }
   const path = write(configOf(['secrets'], kms))
   await during(etcd, withConfig(path), async (client) => {
     assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
@@ -309,5 +309,73 @@ test('a file that changes is used without a restart', async () => {
     )
     assert.ok(!complaints.some((text) => text.includes(Buffer.alloc(32, 'k2').toString('base64'))))
     assert.equal((await call(client, 'GET', `${secrets}/a`)).status, 200)
+  })
+})
+
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
+const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings'
+const forbidden = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forbidden' } }
+
+test('a policy that cannot be decrypted does not let pass what it forbids', async () => {
+  await using etcd = await startEtcd()
+  const group = 'validatingadmissionpolicies.admissionregistration.k8s.io'
+  const first = write(configOf([group], { aesgcm: keys('k1') }, { identity: {} }))
+  await during(etcd, withConfig(first), async (client) => {
+    const apiVersion = 'admissionregistration.k8s.io/v1'
+    const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
+    const spec = {
+      matchConstraints: { resourceRules: rules },
+      validations: [{ expression: 'object.metadata.name != "forbidden"' }],
+    }
+    const policy = { apiVersion, kind: 'ValidatingAdmissionPolicy', metadata: { name: 'deny' }, spec }
+    assert.equal((await call(client, 'POST', policies, policy)).status, 201)
+    const binding = {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: 'deny' },
+      spec: { policyName: 'deny', validationActions: ['Deny'] },
+    }
+    assert.equal((await call(client, 'POST', bindings, binding)).status, 201)
+    const { status } = await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)
+    assert.equal(status, 422)
+    // Under a running server.
+    const key = '/registry/validatingadmissionpolicies/deny'
+    await using engine = engineOf(etcd)
+    const [stored] = (await engine.range(rangeOf(key))).values
+    assert.ok(stored !== undefined)
+    const broken = Buffer.concat([stored.value.subarray(0, -1), Buffer.from([(stored.value.at(-1) ?? 0) ^ 1])])
+    await engine.change({ key, expected: stored.revision, write: { put: broken } })
+    await until(async () => (await call(client, 'GET', `${policies}/deny`)).status === 500, 'it is broken')
+    await refused(client)
+  })
+  const second = write(configOf([group], { aesgcm: keys('k2') }, { identity: {} }))
+  await during(etcd, withConfig(second), async (client) => {
+    assert.equal((await call(client, 'GET', policies)).status, 429)
+    await refused(client)
+    const watch = await client.call({
+      path: `${policies}?watch=true&timeoutSeconds=1`,
+    })
+    assert.ok(
+      watch.status === 429 || watch.text.includes('"ERROR"'),
+      `no watch begins as if it were complete: ${watch.text}`,
+    )
+  })
+})
+
+/** By whatever is in force; it must not be created. */
+async function refused(client: Client): Promise<void> {
+  for (let tries = 0; tries < 20; tries++) {
+    const { status } = await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)
+    assert.ok(status >= 400, `${status}`)
+  }
+}
+
+test('names of resources in all their forms', async () => {
+  await using etcd = await startEtcd()
+  const path = write(configOf(['secrets.', 'configmaps'], { aesgcm: keys('k1') }, { identity: {} }))
+  await during(etcd, withConfig(path), async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+    const key = '/registry/secrets/default/a'
+    assert.equal(prefixOf((await storedIn(etcd, key)).get(key)?.text), 'k8s:enc:aesgcm:v1:k1:')
   })
 })

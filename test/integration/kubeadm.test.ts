@@ -13,6 +13,8 @@ import { Authority, type IssuedCertificate } from '../harness/issued-certificate
 import { until } from '../harness/until.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+/** Each takes a second; minutes on a machine that is busy with other tests. */
+const READY_MS_MAX = 300_000
 const manifest = readFileSync(join(root, 'deploy', 'kube-apiserver.yaml'), 'utf8')
 const flags = [...manifest.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
 
@@ -56,10 +58,14 @@ before(async () => {
     server.kill('SIGTERM')
     await gone
   })
-  await until(async () => {
-    assert.equal(server.exitCode, null, told)
-    return (await ask({ path: '/readyz' })).status === 200
-  }, 'the server is ready')
+  await until(
+    async () => {
+      assert.equal(server.exitCode, null, told)
+      return (await ask({ path: '/readyz' })).status === 200
+    },
+    'the server is ready',
+    READY_MS_MAX,
+  )
 })
 after(() => parts.disposeAsync())
 
@@ -109,7 +115,8 @@ async function startEtcd(client: number, peer: number, metrics: number): Promise
       `--trusted-ca-file=${join(pki, 'etcd', 'ca.crt')}`,
     ]),
   )
-  await etcd.start()
+  await etcd.start({ wait: false })
+  await etcd.ready(READY_MS_MAX)
 }
 
 type Asked = {
@@ -142,6 +149,11 @@ function ask({ path, method = 'GET', body, type = 'application/json', as = admin
 
 test('the manifest has the flags of kubeadm, all of them and no others', () => {
   assert.deepEqual(flags.map((flag) => /^--([^=]+)/.exec(flag)?.[1] ?? '').toSorted(), flagsOfKubeadm.toSorted())
+})
+
+test('the manifest names the image of this version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.match(manifest, new RegExp(`image: localhost/keelson:${version}$`, 'm'))
 })
 
 test('kubeadm itself, its kubelets and front proxies are known', async () => {

@@ -99,7 +99,11 @@ test('health and aggregated discovery are the paths that are counted', async () 
 })
 
 test('requests that find no place are counted and terminated', async () => {
-  await using limited = await startTestServer(['--max-requests-inflight=1', '--authorization-mode=AlwaysAllow'])
+  await using limited = await startTestServer([
+    '--enable-priority-and-fairness=false',
+    '--max-requests-inflight=1',
+    '--authorization-mode=AlwaysAllow',
+  ])
   await using own = clients['HTTP/2']?.(limited.url) ?? assert.fail()
   limited.pauseEtcd()
   // It waits for etcd, and so holds the only place.

@@ -161,3 +161,13 @@ test('without a collector nothing waits, and what is lost is counted', async () 
   }
   await until(failed, 'spans that could not be sent')
 })
+
+test('what a client sends makes no span long', async () => {
+  const { id, traceparent } = newTrace()
+  const long = 'x'.repeat(5_000)
+  await client.call({ path: `/api/v1/${long}?labelSelector=${long}`, headers: { traceparent, accept: long } })
+  for (const { name, attributes } of await spansOf(id)) {
+    assert.ok(name.length <= 1024)
+    for (const value of Object.values(attributes)) assert.ok(`${value}`.length <= 1024)
+  }
+})

@@ -5,6 +5,7 @@ import { textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { Span } from '../../api/span.ts'
 import { YamlError } from '../../codec/yaml-error.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { type OwnLimit, WebhookError } from '../../webhooks/call.ts'
 import type { Attributes } from '../admission.ts'
 import { hasTooManyValues } from './answer-size.ts'
@@ -119,7 +120,7 @@ async function ask(hook: Hook, reviewed: Reviewed, { isMutating, parts }: Callin
     if (await hasTooManyValues(response.patch)) throw cutCall(hook, 'answer', 'the patch has too many values')
     return response
   } catch (error) {
-    span?.end({ error: error instanceof Error ? error.message : String(error) })
+    span?.end({ error: messageOf(error) })
     if (error instanceof WebhookError) {
       throw callError(hook, `failed to call webhook: ${error.message}`, { cause: error, code: error.status ?? 400 })
     }
@@ -194,7 +195,7 @@ function clientOf(hook: Hook): ReturnType<Hook['client']> {
   try {
     return hook.client()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw callError(hook, `could not get REST client: ${why}`, { cause: error })
   }
 }

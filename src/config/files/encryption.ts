@@ -124,7 +124,7 @@ function checkRules(items: readonly Fields[], isReloaded: boolean): FileRead<rea
       faults.push(...checked.faults)
       return checked.provider === undefined ? [] : [checked.provider]
     })
-    return { resources, providers }
+    return { resources: resources.map(canonical), providers }
   })
   return faults.length > 0 ? { fault: describeFaults(faults) } : { value: rules }
 }
@@ -143,6 +143,13 @@ type GroupResource = { readonly group: string; readonly resource: string }
 function parseName(name: string): GroupResource {
   const dot = name.indexOf('.')
   return dot === -1 ? { group: '', resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
+}
+
+/** `secrets.` is `secrets`: rules are found by one name. */
+function canonical(name: string): string {
+  const { group, resource } = parseName(name)
+  if (group !== '') return `${resource}.${group}`
+  return resource === '*' ? '*.' : resource
 }
 
 const isEverything = ({ group, resource }: GroupResource): boolean => group === '*' && resource === '*'

@@ -85,7 +85,7 @@ export class ConfiguredProviders implements Disposable {
 
   /** Resolves when every plugin has been asked once, whatever it said. */
   async start(): Promise<void> {
-    await Promise.all(this.#plugins.map((plugin) => (plugin instanceof KmsV2 ? plugin.start() : undefined)))
+    await Promise.all(this.#plugins.flatMap((plugin) => (plugin instanceof KmsV2 ? [plugin.start()] : [])))
   }
 
   [Symbol.dispose](): void {

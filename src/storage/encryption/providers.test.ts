@@ -147,6 +147,9 @@ describe('providers of a resource', () => {
   })
 })
 
+const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
+  new Map(await Promise.all(names.map(async (name) => [name, [await provider('aesgcm', named(name, 1))]] as const)))
+
 test('the most specific rule decides, and records of the server are never encrypted', async () => {
   const folders = new Map([
     ['secrets', { group: '', resource: 'secrets' }],
@@ -160,8 +163,6 @@ test('the most specific rule decides, and records of the server are never encryp
       { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
     ],
   ])
-  const by = async (...names: readonly string[]): Promise<ProvidersByResource> =>
-    new Map(await Promise.all(names.map(async (name) => [name, [await provider('aesgcm', named(name, 1))]] as const)))
   const options = { root: '/registry/', resourceOf: (folder: string) => folders.get(folder) }
   const encryption = new Encryption(
     await by('secrets', 'deployments.apps', '*.apps', '*.', 'gizmos.example.com', '*.*'),

@@ -9,7 +9,6 @@ import type { Store, Stored } from '../store.ts'
 
 /** Values that are written at the same time. */
 const WRITES_AT_ONCE = 32
-const PAGE_KEYS = 500
 
 export type RewriteOptions = {
   /** What all keys begin with. */
@@ -32,14 +31,8 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
   const range = rangeOf(root)
   const unreadable: { key: Key; why: string }[] = []
   let [keys, rewritten] = [0, 0]
-  for (let after: Key | undefined, more = true; more; ) {
-    // Each page is the latest: what is written meanwhile is encrypted by who writes it.
-    const page = await store.list(range, {
-      limit: PAGE_KEYS,
-      after,
-      setsAsideUnreadable: true,
-      ...(signal && { signal }),
-    })
+  // What is written meanwhile is encrypted by who writes it.
+  for await (const page of store.walk(range, { setsAsideUnreadable: true, isEachLatest: true, signal })) {
     keys += page.values.length + page.unreadable.length
     for (const { key, error } of page.unreadable) unreadable.push({ key, why: error.message })
     const stale = page.values.filter((value) => value.stale)
@@ -50,8 +43,6 @@ export async function rewriteStale(store: Store, options: RewriteOptions): Promi
       onProgress?.({ keys, rewritten, unreadable })
     }
     onProgress?.({ keys, rewritten, unreadable })
-    after = page.last
-    more = page.more && after !== undefined
   }
   return { keys, rewritten, unreadable }
 }

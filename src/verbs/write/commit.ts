@@ -51,7 +51,8 @@ async function dryRun(
   const { revision, found } = await store.get(key)
   const previous = found && { ...found, object: decode(found) }
   const decision = await decide(previous)
-  const outcome = decision === 'delete' ? 'deleted' : decision === 'unchanged' ? 'unchanged' : 'put'
+  const outcome =
+    decision === 'delete' ? 'deleted' : decision === 'unchanged' || decision === 'untouched' ? 'unchanged' : 'put'
   return { outcome, revision: previous?.revision ?? revision, previous }
 }
 

@@ -122,3 +122,48 @@ test('with one that was there before, the others can be read', async () => {
   assert.equal((await reader.get(`${range.from}a`, 'latest')).item?.peek()['value'], 'first')
   await assert.rejects(reader.get(`${range.from}b`, 'latest'), { code: 'corrupt', message: 'no such key' })
 })
+
+test('while the plugin is away, events of others do not hold up the answer', async () => {
+  const transformer = new AskingTransformer(() => false)
+  transformer.fromStorage = (): never => {
+    throw new StorageError('sealed', 'the plugin is away')
+  }
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'first')
+  await cache.start()
+  let isOver = false
+  const events = async (): Promise<void> => {
+    for (let n = 0; !isOver; n++) {
+      engine.tell(scripted.put(`e-${n % 10}`, 'other'))
+      await sleep(1)
+    }
+  }
+  const telling = events()
+  try {
+    await assert.rejects(reader.list(range, 'latest'), { code: 'busy', message: /the plugin is away$/ })
+    await assert.rejects(reader.get(`${range.from}a`, 'latest'), { code: 'sealed' })
+  } finally {
+    isOver = true
+    await telling
+  }
+})
+
+test('a watch that begins with the objects is refused if one of them cannot be read, unless it asks for those', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'first')
+  scripted.put('b', 'broken')
+  await cache.start()
+  for (const initial of ['any', 'latest'] as const) {
+    await assert.rejects(reader.watch({ range, start: { initial } }), { code: 'busy' })
+  }
+  const told: string[] = []
+  const onUnreadable = (key: string): void => void told.push(key.slice(range.from.length))
+  const watcher = await reader.watch({ range, start: { initial: 'latest' }, onUnreadable })
+  engine.tell(scripted.put('c', 'broken'))
+  await assert.rejects(reader.get(`${range.from}c`, 'latest'), { code: 'corrupt' })
+  assert.deepEqual(told, ['b', 'c'])
+  watcher.close()
+})

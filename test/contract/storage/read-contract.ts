@@ -229,6 +229,8 @@ export function transformTests(subject: GetSubject): void {
     const store = newStore(engine, versioned('k2'))
     assert.equal((await store.get(key)).found?.stale, true)
     const cached = { revision: created, createRevision: created, object: 'secret', stale: true }
+    const untouched = await store.update(key, { decode, cached }, () => 'untouched')
+    assert.deepEqual([untouched.outcome, untouched.revision], ['unchanged', created])
     const first = await store.update(key, { decode, cached }, () => 'unchanged')
     assert.deepEqual([first.outcome, first.previous?.stale], ['put', true])
     assert.equal(text((await newStore(engine).get(key)).found), 'k2:secret')

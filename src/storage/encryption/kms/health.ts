@@ -1,4 +1,5 @@
 /** The result of a check of a plugin, kept for a while: health endpoints are asked more often than a plugin should be. */
+import { messageOf } from '../../../lib/message-of.ts'
 import type { Time } from '../../../lib/timers.ts'
 
 /** As upstream. */
@@ -28,7 +29,7 @@ export class KeptCheck {
     try {
       await this.#run()
     } catch (error) {
-      fault = error instanceof Error ? error.message : String(error)
+      fault = messageOf(error)
     }
     const keptMs = fault === undefined ? HEALTHY_MS : UNHEALTHY_MS
     this.#last = { fault, untilMs: this.#time.monotonicMs() + keptMs }

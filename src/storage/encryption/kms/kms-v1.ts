@@ -4,6 +4,7 @@
  * AES-CBC.
  */
 import { createSecretKey, randomBytes } from 'node:crypto'
+import { messageOf } from '../../../lib/message-of.ts'
 import type { Time } from '../../../lib/timers.ts'
 import type { Key } from '../../engine.ts'
 import { isCode, StorageError } from '../../errors.ts'
@@ -67,7 +68,7 @@ export class KmsV1 implements Disposable {
   async #check(): Promise<void> {
     const { name } = this.#parts.plugin
     const failed = (step: string) => (error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new Error(`failed to perform ${step} section of the healthz check for KMS Provider ${name}, error: ${why}`)
     }
     const sealed = await this.#call(encrypt, Buffer.from('ping')).catch(failed('encrypt'))

@@ -24,7 +24,7 @@ const key = '/registry/secrets/default/a'
 const plain = Buffer.from('a value that nobody is to see')
 
 /** A clock that a test can move on. */
-function movable(): { readonly time: Time; moveOn(ms: number): void } {
+function movable(): { readonly time: Time; readonly moveOn: (ms: number) => void } {
   let offsetMs = 0
   const time = {
     ...systemTime,
@@ -44,6 +44,12 @@ function partsOf(path: string, time: Time = systemTime, timeoutMs = 10_000) {
   const plugin = new KmsPlugin({ name: 'plugin', path, timeoutMs }, { time, log, metrics })
   return { plugin, nonces: new Nonces(), metrics, time, log }
 }
+
+const isExpired = (error: unknown): boolean =>
+  isCode(error, 'sealed') &&
+  /^encryptedDEKSource with keyID hash "sha256:\w{64}" expired at /.test(String(error).slice('StorageError: '.length))
+const isSealed = (error: unknown): boolean =>
+  isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
 
 describe('KMS v2', () => {
   test('one call to write any number of values, one to read those of another server', async () => {
@@ -100,7 +106,7 @@ describe('KMS v2', () => {
     await using server = new KmsPluginServer(socket())
     await server.start()
     const { time, moveOn } = movable()
-    using kms = new KmsV2(partsOf(server.path, time, 300))
+    using kms = new KmsV2(partsOf(server.path, time))
     await kms.start()
     const list = new ProviderList([kms.provider])
     const stored = await list.toStorage(key, plain)
@@ -109,9 +115,6 @@ describe('KMS v2', () => {
     assert.match((await kms.health.fault()) ?? '', /^rpc error: code = /)
     assert.ok((await list.toStorage(key, plain)).length > 0)
     moveOn(3 * 60_000)
-    const isExpired = (error: unknown): boolean =>
-      isCode(error, 'sealed') &&
-      /^encryptedDEKSource with keyID hash "sha256:\w{64}" expired at /.test(String(error).slice(14))
     assert.throws(() => list.toStorage(key, plain), isExpired)
     assert.deepEqual(list.fromStorage(key, stored), { value: plain, stale: false })
     await server.start()
@@ -124,8 +127,6 @@ describe('KMS v2', () => {
     const path = socket()
     using kms = new KmsV2(partsOf(path, systemTime, 200))
     await kms.start()
-    const isSealed = (error: unknown): boolean =>
-      isCode(error, 'sealed') && String(error).endsWith('got unexpected nil transformer')
     assert.throws(() => kms.provider.seal(key, plain), isSealed)
     assert.throws(() => kms.provider.open(key, Buffer.from('x')), isSealed)
 
