@@ -24,13 +24,13 @@ export const workers = {
 }
 
 /**
- * The program imports what a command needs when it is called. In one file that saves nothing, and each module would be a function that is called when it is first
+ * The program imports what a command or a flag needs when it is called. In one file that saves nothing, and each module would be a function that is called when it is first
  * imported: a fifth of a start.
  */
 const importAtOnce: Plugin = {
   name: 'import at once',
   setup: (building) => {
-    building.onLoad({ filter: /src[\\/](?:main|commands[\\/][^\\/]+)\.ts$/ }, ({ path }) => {
+    building.onLoad({ filter: /src[\\/](?:main|server|commands[\\/][^\\/]+)\.ts$/ }, ({ path }) => {
       const imports: string[] = []
       const text = readFileSync(path, 'utf8').replaceAll(/await import\('(\.[^']+)'\)/g, (_, file: string) => {
         imports.push(`import * as imported${imports.length} from '${file}'\n`)

@@ -3,7 +3,7 @@
  * every seat of the level is taken and hundreds wait.
  */
 import type { RequestInfo } from '../../src/api/context.ts'
-import type { Fields, KubeObject } from '../../src/api/object.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../src/api/object.ts'
 import type { User } from '../../src/api/user.ts'
 import { flowControlObjects } from '../../src/controllers/bootstrap-flow-control.ts'
 import { type Entering, FlowControl, type Seat } from '../../src/flow/flow-control.ts'
@@ -54,8 +54,8 @@ function createFlows(): FlowControl {
     requestTimeoutMs: 60_000,
   })
   for (const { object } of flowControlObjects) {
-    const read = object as Fields & KubeObject
-    const name = read.metadata.name ?? ''
+    const name = textOf(fieldsOf(object['metadata'])['name'])
+    const read: KubeObject = { ...object, apiVersion: '', kind: textOf(object['kind']), metadata: { name, uid: name } }
     if (read['kind'] === 'FlowSchema') flows.setSchema(name, readSchema(read))
     else flows.setLevel(name, readLevel(read))
   }
@@ -79,12 +79,21 @@ function enter(flows: FlowControl, user: User, asked: RequestInfo): Seat | Promi
   return flows.enter(flow, entering(user, asked))
 }
 
+/** CPU of this thread: what others do on the machine does not count. */
 function microsOf(round: () => void): number {
   for (let at = 0; at < WARM_UP_ROUNDS; at++) round()
-  const before = performance.now()
+  const before = process.threadCpuUsage()
   for (let at = 0; at < ROUNDS; at++) round()
-  return ((performance.now() - before) * 1000) / ROUNDS
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / ROUNDS
 }
+
+const figure = (name: string, value: number, below = MICROS_MAX): Figure => ({
+  name,
+  value,
+  unit: 'µs',
+  target: { below },
+})
 
 export function benchFlow(): Figure[] {
   using flows = createFlows()
@@ -96,12 +105,6 @@ export function benchFlow(): Figure[] {
       seat.leave()
     }
   }
-  const figure = (name: string, value: number, below = MICROS_MAX): Figure => ({
-    name,
-    value,
-    unit: 'µs',
-    target: { below },
-  })
   return [
     figure('flow control: a get of an account', microsOf(once(account('a'), 'get'))),
     figure('flow control: a get of an administrator, exempt', microsOf(once(admin, 'get'))),

@@ -299,7 +299,7 @@ export class Reader {
     }
     const { listing } = resource
     // Only the database knows which of them could be read at that time.
-    const snapshot = resource.unreadable.size > 0 ? undefined : await resource.stateAt(revision)
+    const snapshot = resource.wasReadable(revision) ? await resource.stateAt(revision) : undefined
     if (snapshot === undefined) return 'store'
     const { tree, found } = snapshot
     return { tree, revision, listing, isCurrent: false, found }

@@ -91,6 +91,8 @@ export class CachedResource {
   readonly #indexes: FieldIndexes | undefined
   #ownWrites = new OwnWrites()
   #unreadable = new UnreadableObjects()
+  /** Before this revision something was unreadable that is not any more. */
+  #unreadableUntil: Revision = 0
   readonly #unreadableListeners = new Map<Watcher, (key: Key) => void>()
   #failedFill: FailedFill | undefined
   #isProbing = false
@@ -175,6 +177,11 @@ export class CachedResource {
 
   get unreadable(): UnreadableObjects {
     return this.#unreadable
+  }
+
+  /** Whether all objects could be read at a revision that the resource has reached. */
+  wasReadable(revision: Revision): boolean {
+    return this.#unreadable.size === 0 && revision >= this.#unreadableUntil
   }
 
   /** Since when nobody has used it; undefined while it is watched or not live. */
@@ -475,7 +482,10 @@ export class CachedResource {
       else for (const tell of this.#unreadableListeners.values()) tell(key)
       return
     }
-    this.#unreadable.delete(key)
+    if (this.#unreadable.get(key) !== undefined) {
+      this.#unreadable.delete(key)
+      this.#unreadableUntil = revision
+    }
     if (event.item === undefined && previous === undefined) return
     this.counts.dispatched++
     this.#contents.record(new ObjectChange({ ...event, previous }))

@@ -24,6 +24,8 @@ export type RewriteRequest = {
 /** More would fill the screen. */
 const KEYS_SHOWN = 10
 
+const log = (): void => undefined
+
 /** The text to print. Fails with an Error that says what to do. */
 export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const { store: place, etcdPrefix, config: path, eventTtlSeconds, showProgress } = request
@@ -32,7 +34,6 @@ export async function rewriteStore(request: RewriteRequest): Promise<string> {
   const read = readEncryptionConfiguration(readFileSync(path), { path, gates, isReloaded: false })
   if ('fault' in read) throw new Error(read.fault)
   const root = rootOf(etcdPrefix)
-  const log = (): void => undefined
   await using parts = new AsyncDisposableStack()
   const { engine } = await openEngine({ store: place, compactionMs: 0 }, { clock: systemClock, log })
   parts.use(engine)

@@ -116,10 +116,11 @@ for (const [what, rules, who, request, isTaken] of cases) {
   })
 }
 
+const found = (...schemas: readonly KubeObject[]): string | undefined =>
+  classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
+
 test('the lowest precedence counts, then the name', () => {
   const all = { subjects, resources: [onAll] }
-  const found = (...schemas: readonly KubeObject[]): string | undefined =>
-    classifierOf(...schemas).classify(bob, infoOf('get pods in a'))?.name
   assert.equal(found(schema('c', 2, all), schema('b', 1, all), schema('a', 1, all), schema('d', 1, all)), 'a')
   assert.equal(found(schema('c', 0, all), schema('b', 1, all), schema('d', 1, all)), 'c')
 })

@@ -54,7 +54,7 @@ const everything: FlowRule['resources'] = [
   { verbs: undefined, groups: undefined, resources: undefined, namespaces: undefined, isOfCluster: true },
 ]
 const anyPath: FlowRule['paths'] = [{ verbs: undefined, paths: undefined, prefixes: [] }]
-const groups = (...names: readonly string[]): readonly Subject[] => names.map((name) => ({ kind: 'Group', name }))
+const groupsNamed = (...names: readonly string[]): readonly Subject[] => names.map((name) => ({ kind: 'Group', name }))
 
 /** The schemas that count even when their objects do not exist, as upstream. */
 export const mandatorySchemas: readonly FlowSchema[] = [
@@ -64,7 +64,7 @@ export const mandatorySchemas: readonly FlowSchema[] = [
     precedence: 1,
     level: 'exempt',
     distinguishedBy: undefined,
-    rules: [{ subjects: groups('system:masters'), resources: everything, paths: anyPath }],
+    rules: [{ subjects: groupsNamed('system:masters'), resources: everything, paths: anyPath }],
   },
   {
     name: 'catch-all',
@@ -73,7 +73,11 @@ export const mandatorySchemas: readonly FlowSchema[] = [
     level: 'catch-all',
     distinguishedBy: 'user',
     rules: [
-      { subjects: groups('system:unauthenticated', 'system:authenticated'), resources: everything, paths: anyPath },
+      {
+        subjects: groupsNamed('system:unauthenticated', 'system:authenticated'),
+        resources: everything,
+        paths: anyPath,
+      },
     ],
   },
 ]

@@ -25,10 +25,11 @@ const CONNECTION_SHARE = 1 / 4
 const CONNECTIONS_MIN = 200
 const CONNECTIONS_MAX = 10_000
 
+const within = (value: number, min: number, max: number): number => Math.floor(Math.max(min, Math.min(max, value)))
+
 export function planMemory({ requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes }: MemoryGiven): MemoryPlan {
   const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
   const usable = isConstrained ? constrainedBytes : totalBytes
-  const within = (value: number, min: number, max: number): number => Math.floor(Math.max(min, Math.min(max, value)))
   return {
     requestBytes: requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
     cacheBytes: cacheBytesMax ?? (isConstrained ? Math.floor(usable * CACHE_SHARE) : Infinity),

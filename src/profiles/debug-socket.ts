@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { chmodSync, rmSync, statSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { TextError } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { DebugPages } from './debug-pages.ts'
@@ -16,6 +16,8 @@ const OWNER_ONLY = 0o600
 /** Fails if the socket cannot be made. One that is left of a process that has ended is replaced. */
 export async function openDebugSocket(path: string, pages: DebugPages): Promise<AsyncDisposable> {
   if (isSocket(path)) rmSync(path)
+  // An import would load all of node:http when the package starts.
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer((request, response) => void answer(request, response, pages))
   await listen(server, path)
   return {

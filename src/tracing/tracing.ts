@@ -165,8 +165,7 @@ function handlerAttributes(
   }
 }
 
-const userAgentOf = (headers: ApiRequest['headers']): string =>
-  bounded(firstHeader(headers, 'user-agent') ?? '')
+const userAgentOf = (headers: ApiRequest['headers']): string => bounded(firstHeader(headers, 'user-agent') ?? '')
 
 /** A copy, where it is cut: a part of a string keeps all of it in memory. */
 const bounded = (text: string): string =>

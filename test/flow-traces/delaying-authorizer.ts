@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 /** So long that what a busy machine adds to it does not matter. */
@@ -15,7 +14,7 @@ export type DelayingAuthorizer = AsyncDisposable & { readonly kubeconfig: string
 export async function startDelayingAuthorizer(): Promise<DelayingAuthorizer> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      const review = JSON.parse(body) as { readonly apiVersion: string }
+      const review: { readonly apiVersion: string } = JSON.parse(body)
       setTimeout(() => {
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify({ ...review, status: { allowed: true } }))
@@ -24,7 +23,9 @@ export async function startDelayingAuthorizer(): Promise<DelayingAuthorizer> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
+  const { port } = address
   return {
     kubeconfig: JSON.stringify({
       apiVersion: 'v1',

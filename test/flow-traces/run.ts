@@ -84,7 +84,8 @@ async function levelNames(sender: Sender): Promise<ReadonlyMap<string, string>> 
   type Items = { readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[] }
   let found: Items['items'] = []
   await until(async () => {
-    found = (JSON.parse((await call(sender, path)).text) as Items).items
+    const list: Items = JSON.parse((await call(sender, path)).text)
+    found = list.items
     return found.length === 8
   }, 'all levels')
   return new Map(found.map(({ metadata }) => [metadata.uid, metadata.name]))

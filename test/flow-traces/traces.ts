@@ -51,6 +51,13 @@ const RATE = 0.4
 
 type Sent = Omit<Arrival, 'atMs' | 'user'>
 
+const named = (pattern: RegExp): string[] => [...users.keys()].filter((name) => pattern.test(name))
+
+const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace => ({
+  name,
+  arrivals: parts.flat().toSorted((one, other) => one.atMs - other.atMs),
+})
+
 export function createTraces(seed: number): readonly Trace[] {
   const random = seeded(seed)
   /** Poisson arrivals at this rate, each of one of the users. */
@@ -62,7 +69,6 @@ export function createTraces(seed: number): readonly Trace[] {
       arrivals.push({ atMs, user: names[Math.floor(random() * names.length)] ?? '', ...sent })
     }
   }
-  const named = (pattern: RegExp): string[] => [...users.keys()].filter((name) => pattern.test(name))
   const people = named(/^user-/)
   const accounts = named(/account-/)
   const nodes = named(/^system:node:/)
@@ -72,10 +78,6 @@ export function createTraces(seed: number): readonly Trace[] {
     ...stream(['system:kube-controller-manager'], 2, lease('kube-controller-manager', 'kube-system')),
     ...stream(['system:serviceaccount:kube-system:elected'], 2, lease('elected', 'kube-system')),
   ]
-  const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace => ({
-    name,
-    arrivals: parts.flat().toSorted((one, other) => one.atMs - other.atMs),
-  })
   return [
     trace('one user floods', stream(['flood'], 200, get), stream(['other'], 5, get)),
     trace('many users flood', stream(people, 250, get)),

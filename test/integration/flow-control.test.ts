@@ -48,7 +48,7 @@ async function metric(name: string, labels: string): Promise<number | undefined>
 async function make(path: string, body: Fields): Promise<Fields> {
   const { status, text } = await client.call({ method: 'POST', path, body })
   assert.equal(status, 201, text)
-  return JSON.parse(text) as Fields
+  return JSON.parse(text)
 }
 
 /** A level of its own for bob's reviews. */
@@ -215,7 +215,7 @@ const handle: HandleAs = async ({ method, path, query, body, headers }) => {
     method,
     path: `${path}?${query}`,
     headers: { 'content-type': headers['content-type'] ?? '' },
-    ...(bytes.length > 0 ? { body: JSON.parse(bytes.toString()) as unknown } : {}),
+    ...(bytes.length > 0 ? { body: JSON.parse(bytes.toString()) } : {}),
   })
   return { status, headers: {}, body: Buffer.from(text) }
 }
@@ -224,7 +224,7 @@ const keep = (): Promise<void> => keepFlowControl(handle, flowControlObjects, ne
 
 async function read(path: string): Promise<KubeObject> {
   const { text } = await client.call({ path: `${flow}/${path}` })
-  return JSON.parse(text) as KubeObject
+  return JSON.parse(text)
 }
 
 const precedence = async (path: string): Promise<unknown> => fieldsOf((await read(path)).spec)['matchingPrecedence']
@@ -239,7 +239,7 @@ test("objects of the server itself are kept as upstream's are", async () => {
   const all = async (): Promise<string[]> => {
     const { text } = await client.call({ path: `${flow}/flowschemas` })
     const levels = await client.call({ path: `${flow}/prioritylevelconfigurations` })
-    const items = [...JSON.parse(text).items, ...JSON.parse(levels.text).items] as KubeObject[]
+    const items: KubeObject[] = [...JSON.parse(text).items, ...JSON.parse(levels.text).items]
     return items.map(({ metadata }) => `${metadata.name} ${metadata.generation} ${metadata.annotations?.[autoUpdate]}`)
   }
   const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'

@@ -119,3 +119,9 @@ test('requests that find no place are counted and terminated', async () => {
   limited.resumeEtcd()
   await held
 })
+
+test('a request whose time is over is terminated', async () => {
+  assert.equal((await client.call({ path: `${secrets}?timeout=1us` })).status, 504)
+  const own = { code: '504', resource: 'secrets', verb: 'LIST', scope: 'namespace' }
+  assert.equal(await sum('apiserver_request_terminations_total', own), 1)
+})

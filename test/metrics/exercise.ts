@@ -150,7 +150,7 @@ export function countedOf(text: string): string[] {
     .filter(({ labels: { resource, verb } }) => !(resource === 'gears' && verb === 'LIST'))
     .map(({ name, labels, value }) => {
       const shown = Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1))
-      return `${name}{${shown.map(([label, text]) => `${label}=${text}`).join(',')}} ${value}`
+      return `${name}{${shown.map(([label, shownValue]) => `${label}=${shownValue}`).join(',')}} ${value}`
     })
     .toSorted()
 }

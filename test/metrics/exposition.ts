@@ -19,7 +19,7 @@ export function readSamples(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = samplePattern.exec(line) ?? []
     if (name === undefined || line.startsWith('#')) return []
-    const pairs = [...labels.matchAll(labelPattern)].map(([, label = '', text = '']) => [label, text] as const)
+    const pairs = [...labels.matchAll(labelPattern)].map(([, label = '', quoted = '']) => [label, quoted] as const)
     return [{ name, labels: Object.fromEntries(pairs), value: value === '+Inf' ? Infinity : Number(value) }]
   })
 }

@@ -201,7 +201,6 @@ class Load implements AsyncDisposable {
     )
     for (const watcher of this.#watchers) this.#faults.push(...watcher.faults)
     const clients = [this.#admin, ...this.#clients]
-    const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0)
     const sorted = this.#latencies.toSorted((one, other) => one - other)
     const share = (part: number): number => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
     return {
@@ -222,4 +221,8 @@ class Load implements AsyncDisposable {
     this.#resources.dispose()
     await Promise.allSettled([...this.#watching, ...this.#under, this.#writing])
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, one) => all + one, 0)
 }

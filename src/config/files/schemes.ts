@@ -236,7 +236,9 @@ function schemeOf(name: string, rows: readonly Row[]): Scheme {
     name,
     find: (apiVersion, kind) => {
       const row = rows.find((one) => one.apiVersion === apiVersion && one.kinds.includes(kind))
-      return row === undefined ? undefined : knownKind(row, kind)
+      // Not the text of the file: what is kept of a text keeps all of it in memory, and a file may have keys.
+      const known = row?.kinds.find((one) => one === kind)
+      return row === undefined || known === undefined ? undefined : knownKind(row, known)
     },
   }
 }

@@ -83,8 +83,11 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
   assert.equal((await reader.get(`${range.from}a`, 'latest')).item?.peek()['value'], 'first')
   assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
   assert.notEqual(watcher.state, 'closed', 'a watcher sees nothing of it')
+  const unreadableAt = engine.revision
   engine.tell(scripted.put('b', 'readable'))
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
+  // Only the database knows the state of then; this one has no history.
+  assert.equal((await reader.list(range, { exactly: unreadableAt })).state, undefined)
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
 

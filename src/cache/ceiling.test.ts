@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CacheCeiling } from './ceiling.ts'
+
+test('others are dropped until there is room, or nothing is left to drop', () => {
+  let used = 150
+  const dropped = [30, 40]
+  const dropOne = (): boolean => {
+    const bytes = dropped.shift()
+    used -= bytes ?? 0
+    return bytes !== undefined
+  }
+  const ceiling = new CacheCeiling({ bytesMax: 100, usedBytes: () => used, dropOne, clock: { monotonicMs: () => 0 } })
+  assert.ok(ceiling.hasRoom())
+  assert.equal(used, 80)
+  used = 120
+  assert.ok(!ceiling.hasRoom())
+})
+
+test('what did not fit is left out for a minute', () => {
+  let nowMs = 0
+  const parts = { bytesMax: 100, usedBytes: () => 0, dropOne: () => false, clock: { monotonicMs: () => nowMs } }
+  const ceiling = new CacheCeiling(parts)
+  assert.ok(!ceiling.leavesOut('/registry/pods/'))
+  ceiling.leaveOut('/registry/pods/')
+  assert.ok(ceiling.leavesOut('/registry/pods/'))
+  assert.equal(ceiling.leftOut, 1)
+  nowMs = 60_000
+  assert.ok(!ceiling.leavesOut('/registry/pods/'))
+  assert.equal(ceiling.leftOut, 0)
+})

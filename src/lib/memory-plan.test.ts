@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { planCache, planMemory } from './memory-plan.ts'
+
+const MIB = 1 << 20
+const GIB = 1 << 30
+const given = { requestBytesMax: null, cacheBytesMax: null, totalBytes: 24 * GIB, constrainedBytes: 0 }
+
+test('a machine without a limit: a gigabyte for requests, any amount for the cache', () => {
+  assert.deepEqual(planMemory(given), { requestBytes: GIB, cacheBytes: Infinity, connections: 10_000 })
+  // What cgroups say where there is no limit is more than the machine has.
+  assert.equal(planMemory({ ...given, constrainedBytes: 2 ** 63 }).cacheBytes, Infinity)
+})
+
+test('a container of 512 MB: parts of it', () => {
+  const plan = planMemory({ ...given, constrainedBytes: 512 * MIB })
+  assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: Math.floor(512 * MIB * 0.4), connections: 1310 })
+})
+
+test('flags win', () => {
+  const plan = planMemory({ ...given, requestBytesMax: 20 * MIB, cacheBytesMax: 30 * MIB })
+  assert.deepEqual([plan.requestBytes, plan.cacheBytes], [20 * MIB, 30 * MIB])
+})
+
+test('the parts of a cache are not more than the whole', () => {
+  const usual = { pastBytes: 24 * MIB, historiesBytes: 64 * MIB, decodedBytes: 32 * MIB, memoBytes: 24 * MIB }
+  for (const bytes of [16 * MIB, 160 * MIB, 4 * GIB]) {
+    const parts = planCache(bytes, usual)
+    assert.equal(
+      Object.values(parts).reduce((sum, part) => sum + part, 0),
+      bytes,
+    )
+    assert.ok(parts.objectBytes >= bytes / 2)
+  }
+})
