@@ -328,6 +328,17 @@ test('every flag of kube-apiserver is in the table', () => {
   assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
 })
 
+test('a hundred origins are allowed, and as many as could hold up others are refused', () => {
+  const origins = (count: number): string =>
+    Array.from({ length: count }, (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`).join()
+  const checked = checkArgs([etcd, `--cors-allowed-origins=${origins(100)}`])
+  assert.ok(checked.kind === 'config')
+  assert.equal(checked.config.serving.corsOrigins.length, 100)
+  const [last] = checked.config.serving.corsOrigins.slice(-1)
+  assert.ok(last?.test('https://app-99.apps.example.com:8443'))
+  assert.match(faultsOf(etcd, `--cors-allowed-origins=${origins(1000)}`).join(), /too many or too long/)
+})
+
 function hintsOf(...args: readonly string[]): readonly string[] {
   const checked = checkArgs(args)
   return checked.kind === 'faults' ? checked.hints : []

@@ -1,5 +1,6 @@
 /** How connections and requests are served: certificates by name, CORS, GOAWAY, the order of the end. */
 import { isIP } from 'node:net'
+import { ORIGIN_LENGTH_MAX } from '../api/origin.ts'
 import { compilePattern, isLongPattern, type Pattern } from '../cel/regex.ts'
 import { CelError } from '../cel/values.ts'
 import { readTextFile } from './files/read-file.ts'
@@ -35,6 +36,11 @@ export type ServingConfig = {
 }
 
 const GOAWAY_CHANCE_MAX = 0.02
+/**
+ * Characters of the longest Origin times instructions of all patterns: some 20 ms if each runs to its end, which next to none does. A
+ * hundred names of hosts fit.
+ */
+const ORIGIN_STEPS_MAX = 1_500_000
 
 export function readServing(values: Values): ServingConfig {
   // It changes nothing, but must be one.
@@ -66,7 +72,7 @@ function readLivezGrace(values: Values): number {
 
 function readOrigins(values: Values): Pattern[] {
   const help = `help: ${servingFlags['cors-allowed-origins'].help}`
-  return values.slice('cors-allowed-origins').flatMap((text) => {
+  const patterns = values.slice('cors-allowed-origins').flatMap((text) => {
     if (text === '') {
       values.fault(`empty value in --cors-allowed-origins, ${help}`)
       return []
@@ -76,6 +82,13 @@ function readOrigins(values: Values): Pattern[] {
     values.fault(`--cors-allowed-origins has an invalid regular expression: ${pattern}, ${help}`)
     return []
   })
+  const steps = patterns.reduce((sum, pattern) => sum + ORIGIN_LENGTH_MAX * pattern.programSize(), 0)
+  if (steps > ORIGIN_STEPS_MAX) {
+    values.fault(
+      '--cors-allowed-origins has too many or too long regular expressions: join them, or allow fewer origins',
+    )
+  }
+  return patterns
 }
 
 /** A text says what is wrong with it. */

@@ -54,9 +54,6 @@ const hooks: readonly string[] = [
 
 /** Hooks of parts that Keelson does not have yet. Clients may exclude them by name; to all others they are shown as excluded, too. */
 const absentHooks: ReadonlySet<string> = new Set([
-  'priority-and-fairness-config-consumer',
-  'priority-and-fairness-filter',
-  'storage-object-count-tracker-hook',
   'start-kube-aggregator-informers',
   'apiservice-status-local-available-controller',
   'apiservice-status-remote-available-controller',

@@ -60,13 +60,10 @@ test('only parts that are still to come are shown as excluded', async () => {
   })
   const { text } = await checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
   const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))
-  // Priority and fairness, object counts and aggregation.
+  // Aggregation.
   assert.deepEqual(
     excluded.map((line) => line.replace(/^\[\+\]poststarthook\/(.*) excluded: ok$/, '$1')),
     [
-      'priority-and-fairness-config-consumer',
-      'priority-and-fairness-filter',
-      'storage-object-count-tracker-hook',
       'start-kube-aggregator-informers',
       'apiservice-status-local-available-controller',
       'apiservice-status-remote-available-controller',

@@ -1,4 +1,4 @@
-/** Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066), chosen as Go's server does it. */
+/** Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of the flag, by their names alone. */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Certificate } from '../lib/x509/certificates.ts'

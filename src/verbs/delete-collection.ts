@@ -45,6 +45,8 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
     }
   }
   const workers = Math.min(access.deleteWorkers, WORKERS_MAX, page.items.length)
-  await Promise.all(Array.from({ length: workers }, deleteRest))
+  // Nothing is left under way when the request is answered.
+  const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return { status: 200, headers: representation.headers, body: await representation.list(page.items, metadata) }
 }
