@@ -17,7 +17,8 @@ const recorded: { readonly [phase: string]: readonly Shown[] } = JSON.parse(read
 
 /** The cache of the reference begins anew with each value that it cannot read, and is away for a moment. */
 const isOfMoment = ({ step, status, message }: Shown): boolean =>
-  String(message).startsWith('storage is (re)initializing') || (step.startsWith('get resourceVersion=0') && status === 500)
+  String(message).startsWith('storage is (re)initializing') ||
+  (step.startsWith('get resourceVersion=0') && status === 500)
 
 test('keys are rotated and unreadable values answered as by the reference', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-sequences-'))
