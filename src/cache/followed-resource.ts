@@ -15,7 +15,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { WatchEvent } from './event.ts'
 import type { Item } from './item.ts'
-import type { ObjectReader } from './reader.ts'
+import type { OnUnreadable, ObjectReader } from './reader.ts'
 import type { EventSource } from './watch.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
@@ -59,6 +59,8 @@ export class FollowedResource<T> implements AsyncDisposable {
   #failures = 0
   #failedMs = 0
   #hasFailed = false
+  /** Keys that were told as unreadable: `known` need not have them. */
+  readonly #told = new Set<Key>()
   /** Resolved whenever events were reported. */
   #progress = Promise.withResolvers<void>()
 
@@ -139,8 +141,12 @@ export class FollowedResource<T> implements AsyncDisposable {
   async #followOnce(): Promise<void> {
     const { reader, range } = this.#parts
     let early: Set<Key> | undefined = new Set()
-    const onUnreadable = (key: Key): void => {
-      if (early === undefined) this.#tellUnreadable(key, 'cannot be decrypted')
+    const onUnreadable: OnUnreadable = (key, state) => {
+      if (state === 'gone') {
+        early?.delete(key)
+        this.#told.delete(key)
+        this.#parts.set(key, undefined)
+      } else if (early === undefined) this.#tellUnreadable(key, 'cannot be decrypted')
       else early.add(key)
     }
     const start = { initial: 'latest', markEnd: true } as const
@@ -150,7 +156,7 @@ export class FollowedResource<T> implements AsyncDisposable {
     try {
       // Not before the watch is open: of what others get to know later, the watch tells the deletion. What was created after the list counts as
       // gone until its own event.
-      this.#unseen = await this.#knownKeys()
+      this.#unseen = new Set([...(await this.#knownKeys()), ...this.#told])
       for (const key of early) {
         // It is not gone.
         this.#unseen.delete(key)
@@ -214,13 +220,16 @@ export class FollowedResource<T> implements AsyncDisposable {
     // A list is in the order of keys, not of revisions.
     if (this.#unseen === undefined) this.#revision = event.revision
     else this.#unseen.delete(key)
-    if (event.type === 'DELETED') this.#parts.set(key, undefined)
-    else this.#tellContent(event.item)
+    if (event.type === 'DELETED') {
+      this.#told.delete(key)
+      this.#parts.set(key, undefined)
+    } else this.#tellContent(event.item)
   }
 
   #tellGone(gone: Iterator<Key>): void {
     const { done, value } = gone.next()
     if (done !== true) {
+      this.#told.delete(value)
       this.#parts.set(value, undefined)
       return
     }
@@ -249,6 +258,7 @@ export class FollowedResource<T> implements AsyncDisposable {
       this.#tellUnreadable(key, 'cannot be decoded', error)
       if (unreadable !== undefined) return
     }
+    this.#told.delete(key)
     set(key, content)
   }
 
@@ -256,6 +266,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   #tellUnreadable(key: Key, why: string, error?: Error): void {
     const { name, log, unreadable } = this.#parts
     const outcome = unreadable === undefined ? ' and is ignored' : ''
+    this.#told.add(key)
     log('error', `one of ${name} ${why}${outcome}`, { key, ...(error && { error: error.message }) })
     unreadable?.(key)
   }

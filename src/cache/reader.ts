@@ -43,6 +43,9 @@ export type Listed = Selected & {
   readonly state?: string
 }
 
+/** 'gone': it was told as unreadable, and is deleted. One that can be read again is an event of the watch. */
+export type OnUnreadable = (key: Key, state: 'unreadable' | 'gone') => void
+
 export type WatchOptions = {
   readonly range: KeyRange
   /** Begin with the existing objects, or with the events after a revision. */
@@ -58,7 +61,7 @@ export type WatchOptions = {
    * Called with the key of each object that cannot be decrypted, those that exist at the start among them. Without it, a watch that begins
    * with the existing objects is refused if one of them cannot be: its client would take it for complete.
    */
-  readonly onUnreadable?: (key: Key) => void
+  readonly onUnreadable?: OnUnreadable
 }
 
 /** The reader, for callers that do not care where objects come from. */

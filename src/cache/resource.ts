@@ -76,6 +76,8 @@ type Phase =
   | { readonly phase: 'live' }
   | { readonly phase: 'closed' }
 
+type OnUnreadableKey = (key: Key, state: 'unreadable' | 'gone') => void
+
 type FailedFill = { readonly error: unknown; readonly untilMs: number }
 
 export class CachedResource {
@@ -93,7 +95,7 @@ export class CachedResource {
   #unreadable = new UnreadableObjects()
   /** Before this revision something was unreadable that is not any more. */
   #unreadableUntil: Revision = 0
-  readonly #unreadableListeners = new Map<Watcher, (key: Key) => void>()
+  readonly #unreadableListeners = new Map<Watcher, OnUnreadableKey>()
   #failedFill: FailedFill | undefined
   #isProbing = false
   #phase: Phase = { phase: 'idle' }
@@ -291,11 +293,11 @@ export class CachedResource {
   }
 
   /** `onUnreadable` is told the keys of objects that cannot be decrypted, now and later. */
-  join(watcher: Watcher, onUnreadable?: (key: Key) => void): void {
+  join(watcher: Watcher, onUnreadable?: OnUnreadableKey): void {
     this.#watchers.add(watcher)
     if (onUnreadable === undefined) return
     this.#unreadableListeners.set(watcher, onUnreadable)
-    for (const key of this.#unreadable.revisions().keys()) onUnreadable(key)
+    for (const key of this.#unreadable.revisions().keys()) onUnreadable(key, 'unreadable')
   }
 
   /** At each sweep of the cache. */
@@ -479,12 +481,13 @@ export class CachedResource {
       this.#unreadable.add({ key, revision, error: fault })
       // To its watchers the object is neither deleted nor as it was: they have to list again, and are told.
       if (previous !== undefined) this.#onGap()
-      else for (const tell of this.#unreadableListeners.values()) tell(key)
+      else for (const tell of this.#unreadableListeners.values()) tell(key, 'unreadable')
       return
     }
     if (this.#unreadable.get(key) !== undefined) {
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
+      if (event.item === undefined) for (const tell of this.#unreadableListeners.values()) tell(key, 'gone')
     }
     if (event.item === undefined && previous === undefined) return
     this.counts.dispatched++

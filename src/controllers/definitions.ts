@@ -70,6 +70,8 @@ export class Definitions implements AsyncDisposable {
   readonly #unjudged = new Set<string>()
   /** Definitions that cannot be read: nobody knows which versions they define. */
   readonly #unreadable = new Set<string>()
+  /** Those among them whose values cannot be decrypted, since the watch began. */
+  readonly #undecryptable = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
@@ -130,8 +132,13 @@ export class Definitions implements AsyncDisposable {
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#parts
     const { signal } = this.#stopping
+    this.#undecryptable.clear()
     const opening = this.#readAnnounced().then(() =>
-      reader.watch({ range, start: { initial: 'latest', markEnd: true } }),
+      reader.watch({
+        range,
+        start: { initial: 'latest', markEnd: true },
+        onUnreadable: (key, state) => this.#noteUnreadable(key.slice(key.lastIndexOf('/') + 1), state),
+      }),
     )
     const { promise: stopped, reject } = Promise.withResolvers<never>()
     const onAbort = (): void => {
@@ -172,7 +179,8 @@ export class Definitions implements AsyncDisposable {
           if (event.type === 'DELETED') this.#remove(name)
           else this.#tryPut(name, event.item)
         } else if (event.initialEventsEnd) {
-          for (const name of [...this.#known.keys(), ...this.#unreadable]) if (!listed.has(name)) this.#remove(name)
+          for (const name of [...this.#known.keys(), ...this.#unreadable])
+            if (!listed.has(name) && !this.#undecryptable.has(name)) this.#remove(name)
           this.#isListed = true
           for (const name of this.#unjudged) this.#write(name)
           this.#unjudged.clear()
@@ -181,6 +189,18 @@ export class Definitions implements AsyncDisposable {
       }
       this.#withdraw()
     }
+  }
+
+  /** What was served of it goes on; one that is new is not served, and keeps nothing else from being. */
+  #noteUnreadable(name: string, state: 'unreadable' | 'gone'): void {
+    if (state === 'gone') {
+      this.#undecryptable.delete(name)
+      this.#remove(name)
+      return
+    }
+    this.#undecryptable.add(name)
+    this.#unreadable.add(name)
+    this.#parts.log('error', 'a definition cannot be decrypted', { name })
   }
 
   /** An APIService may belong to a definition that cannot be read now: it stays until that one can be, or is gone. */

@@ -5,6 +5,7 @@ import { auditCases } from './audit-cases.ts'
 import { authenticationCases } from './authentication-cases.ts'
 import { authorizationCases } from './authorization-cases.ts'
 import type { ConfigCase } from './case.ts'
+import { encryptionCases } from './encryption-cases.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
 import { serverFlagCases } from './server-flag-cases.ts'
@@ -17,6 +18,7 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   authorization: authorizationCases,
   admission: admissionCases,
   audit: auditCases,
+  encryption: encryptionCases,
   tracing: tracingCases,
   kubeconfig: kubeconfigCases,
   flags: flagCases,

@@ -359,6 +359,14 @@ test('a policy that cannot be decrypted does not let pass what it forbids', asyn
       watch.status === 429 || watch.text.includes('"ERROR"'),
       `no watch begins as if it were complete: ${watch.text}`,
     )
+    await using engine = engineOf(etcd)
+    const key = '/registry/validatingadmissionpolicies/deny'
+    const [stored] = (await engine.range(rangeOf(key))).values
+    await engine.change({ key, expected: stored?.revision ?? 0, write: 'delete' })
+    await until(
+      async () => (await call(client, 'POST', '/api/v1/namespaces/default/configmaps', forbidden)).status === 201,
+      'a policy that is gone refuses nothing',
+    )
   })
 })
 

@@ -163,10 +163,10 @@ test('a watch that begins with the objects is refused if one of them cannot be r
     await assert.rejects(reader.watch({ range, start: { initial } }), { code: 'busy' })
   }
   const told: string[] = []
-  const onUnreadable = (key: string): void => void told.push(key.slice(range.from.length))
+  const onUnreadable = (key: string, state: string): void => void told.push(`${key.slice(range.from.length)} ${state}`)
   const watcher = await reader.watch({ range, start: { initial: 'latest' }, onUnreadable })
   engine.tell(scripted.put('c', 'broken'))
   await assert.rejects(reader.get(`${range.from}c`, 'latest'), { code: 'corrupt' })
-  assert.deepEqual(told, ['b', 'c'])
+  assert.deepEqual(told, ['b unreadable', 'c unreadable'])
   watcher.close()
 })
