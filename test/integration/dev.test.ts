@@ -336,7 +336,7 @@ test('mistakes are told before anything starts', async () => {
   assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
   const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])
   assert.equal(wrong.code, 2)
-  assert.match(wrong.stderr, /--nope is not a flag[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/)
+  assert.match(wrong.stderr, /unknown flag: --nope[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/)
   const both = await failure(['--ephemeral', '--etcd=etcd', '--context=a b', `--data-dir=${join(dir, 'fifth')}`])
   assert.equal(both.code, 2)
   assert.match(both.stderr, /--ephemeral keeps objects in memory[\s\S]*--context "a b" is no name of a context/)
