@@ -10,7 +10,8 @@ export async function createFirstObjects(): Promise<string> {
 }
 
 type Role = { readonly rules?: readonly unknown[] | null }
-type FlowSchemas = { readonly items: readonly { readonly status: { readonly conditions?: readonly unknown[] } }[] }
+type Condition = { readonly status: string }
+type FlowSchemas = { readonly items: readonly { readonly status: { readonly conditions?: readonly Condition[] } }[] }
 
 /** Their rules are those of other roles: a controller brings them together. */
 const aggregated = ['admin', 'edit', 'view'] as const
@@ -21,12 +22,19 @@ export async function settled(cluster: Cluster): Promise<void> {
     const answers = aggregated.map((name) =>
       cluster.request<Role>({ path: `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}` }),
     )
-    return (await Promise.all(answers)).every(({ body: { rules } }) => (rules?.length ?? 0) > 0)
+    const found = (await Promise.all(answers)).map(({ body: { rules } }) =>
+      (rules ?? []).map((rule) => JSON.stringify(rule)),
+    )
+    // Each has the rules of the next one, which come to it later than its own.
+    return found.every(
+      (rules, at) => rules.length > 0 && found[at + 1]?.every((rule) => rules.includes(rule)) !== false,
+    )
   }
   const areChecked = async (): Promise<boolean> => {
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas'
     const { body } = await cluster.request<FlowSchemas>({ path })
-    return body.items.every(({ status: { conditions = [] } }) => conditions.length > 0)
+    // The one that they have is Dangling, which each is until its priority level has been seen.
+    return body.items.every(({ status: { conditions = [] } }) => conditions[0]?.status === 'False')
   }
   await cluster.waitFor(haveRules, { what: 'the rules of aggregated roles' })
   await cluster.waitFor(areChecked, { what: 'the conditions of flow schemas' })
