@@ -328,9 +328,10 @@ test('every flag of kube-apiserver is in the table', () => {
   assert.equal(Object.keys(flags).length + 2 - ownFlagNames.size, 172)
 })
 
+const origins = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`).join()
+
 test('a hundred origins are allowed, and as many as could hold up others are refused', () => {
-  const origins = (count: number): string =>
-    Array.from({ length: count }, (_, at) => `^https://app-${at}\\.apps\\.example\\.com(:[0-9]+)?$`).join()
   const checked = checkArgs([etcd, `--cors-allowed-origins=${origins(100)}`])
   assert.ok(checked.kind === 'config')
   assert.equal(checked.config.serving.corsOrigins.length, 100)

@@ -100,9 +100,9 @@ const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIV
 
 /** Those that execute are in no place of their queue. */
 function* requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTime): Generator<string[], void, void> {
+  const wallAt = (ms: number): string => shownTime(now.wallMs - (now.monotonicMs - ms))
   const row = (request: FlowRequest, queue: Queue | undefined, place: number): string[] => {
     const { series, distinguisher, work, arrivedMs, startedMs, state, asked } = request
-    const wallAt = (ms: number): string => shownTime(now.wallMs - (now.monotonicMs - ms))
     const started = state === 'waiting' ? '0001-01-01T00:00:00Z' : wallAt(startedMs)
     const places = [queue?.index ?? -1, place].map(String)
     const seats = [`${work.initialSeats}`, `${work.finalSeats}`, formatDuration(work.lingerMs)]

@@ -96,7 +96,7 @@ async function hold(raw: RawHttp2, stream: number): Promise<() => Promise<void>>
 const ask = (path = review) => client.call({ method: 'POST', path, body: {}, token: bob })
 
 test('a level without queues refuses what finds no seat', async () => {
-  await using _level = await level('rejecting', {
+  await using _ = await level('rejecting', {
     nominalConcurrencyShares: 0,
     borrowingLimitPercent: 0,
     limitResponse: { type: 'Reject' },
@@ -120,7 +120,7 @@ test('a level without queues refuses what finds no seat', async () => {
 })
 
 test('requests wait in queues, until a seat is free or their time is up; full queues refuse', async () => {
-  await using _level = await level('queuing', {
+  await using _ = await level('queuing', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,
     limitResponse: { type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 2 } },
@@ -158,7 +158,7 @@ test('requests wait in queues, until a seat is free or their time is up; full qu
 })
 
 test('a client that goes away leaves its queue', async () => {
-  await using _level = await level('leaving', {
+  await using _ = await level('leaving', {
     nominalConcurrencyShares: 1,
     borrowingLimitPercent: 0,
     limitResponse: { type: 'Queue', queuing: { queues: 1, handSize: 1, queueLengthLimit: 5 } },
@@ -181,7 +181,7 @@ test('a client that goes away leaves its queue', async () => {
 
 test('a watch gives its seat back when it has begun, and makes writes wider', async () => {
   const labels = 'flow_schema="global-default",priority_level="global-default"'
-  const before = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
+  const counted = (await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0
   const granted = { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings' }
   await client.call({
     ...granted,
@@ -197,7 +197,7 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
   const watches = Array.from({ length: 20 }, () => client.lines({ path: `${maps}?watch=1`, token: bob }))
   const started = watches.map((watch) => watch.next())
   await until(
-    async () => ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >= before + 20,
+    async () => ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >= counted + 20,
     'all began',
   )
   await until(async () => (await metric('current_executing_seats', labels)) === 0, 'no seat is taken')
@@ -243,9 +243,9 @@ test("objects of the server itself are kept as upstream's are", async () => {
     return items.map(({ metadata }) => `${metadata.name} ${metadata.generation} ${metadata.annotations?.[autoUpdate]}`)
   }
   const autoUpdate = 'apf.kubernetes.io/autoupdate-spec'
-  const before = await all()
+  const first = await all()
   await keep()
-  assert.deepEqual(await all(), before, 'what is as it should be is not written')
+  assert.deepEqual(await all(), first, 'what is as it should be is not written')
 
   await client.call({ method: 'DELETE', path: `${flow}/flowschemas/catch-all` })
   await client.call({ method: 'DELETE', path: `${flow}/prioritylevelconfigurations/workload-low` })
