@@ -129,7 +129,7 @@ test('requests wait in queues, until a seat is free or their time is up; full qu
   const seats = (await metric('nominal_limit_seats', 'priority_level="queuing"')) ?? 0
   assert.ok(seats >= 1 && seats <= 5, `${seats}`)
   using raw = await RawHttp2.open(Number(new URL(server.url).port))
-  const releases = await Promise.all(Array.from({ length: seats }, (_, at) => hold(raw, 1 + 2 * at)))
+  const releases = await Promise.all(Array.from({ length: seats }, (__, at) => hold(raw, 1 + 2 * at)))
   await until(async () => (await metric('current_executing_seats', labels)) === seats, 'all seats are taken')
 
   const late = await ask(`${review}?timeout=400ms`)
