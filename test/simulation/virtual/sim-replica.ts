@@ -44,7 +44,13 @@ export class SimReplica implements AsyncDisposable {
     this.engine.cutShare = settings.cutShare
     const chance = random.fork('store')
     const leases = new Leases((ttl, call) => this.engine.grantLease(ttl, call), time)
-    this.store = new Store(this.engine, { transformer: identity, leases, random: () => chance.next(), timers: time })
+    this.store = new Store(this.engine, {
+      transformer: identity,
+      leases,
+      random: () => chance.next(),
+      timers: time,
+      monotonicMs: time.monotonicMs,
+    })
     this.cache = new Cache({
       engine: this.engine,
       store: this.store,
