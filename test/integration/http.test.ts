@@ -331,7 +331,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.match(text, /^process_resident_memory_bytes \d/m)
       // A gate that is on; and one that is on upstream, of a part that is not here.
       assert.match(text, /^kubernetes_feature_enabled\{name="CustomResourceFieldSelectors",stage=""\} 1$/m)
-      assert.match(text, /^kubernetes_feature_enabled\{name="APIServerTracing",stage="BETA"\} 0$/m)
+      assert.match(text, /^kubernetes_feature_enabled\{name="ContextualLogging",stage="BETA"\} 0$/m)
     })
   })
 }
