@@ -78,10 +78,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'server.ts': ['*'],
   dev: ['codec', 'config', 'server.ts', 'storage'],
   testing: ['apply', 'config', 'discovery', 'gate', 'handle.ts', 'http', 'server.ts', 'storage'],
-  cli: ['config', 'encryption.ts', 'storage', 'webhooks'],
   assets: [],
-  commands: ['assets', 'cli', 'config', 'dev', 'server.ts', 'testing'],
-  'main.ts': ['cli', 'commands'],
+  commands: ['assets', 'config', 'dev', 'encryption.ts', 'server.ts', 'storage', 'testing', 'webhooks'],
+  'main.ts': ['commands'],
   'packaged-main.ts': [],
   'sea-main.ts': ['assets'],
 }
