@@ -106,6 +106,41 @@ test('a request that is wider than the level begins alone', () => {
   assert.equal(world.enter(world.request()), 'waiting')
 })
 
+test('wide requests leave seats to the others', () => {
+  const world = new World({ seats: 16 })
+  const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
+  const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
+  for (const one of lists) world.enter(one)
+  assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
+  assert.equal(world.enter(world.request(oneSeat, 'other')), 'seated', 'though lists wait')
+  const [first] = lists
+  assert.ok(first !== undefined)
+  world.set.finish(first)
+  assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
+})
+
+test('what lasts long is charged while it lasts: who has one request does not wait behind many', () => {
+  const world = new World({ seats: 4 })
+  const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
+  const endOne = (): void => {
+    const oldest = flood.find(({ state }) => state === 'executing')
+    assert.ok(oldest !== undefined)
+    world.set.finish(oldest)
+  }
+  for (const one of flood) world.enter(one)
+  // They last for a second each; one ends every 250 ms.
+  for (let at = 0; at < 8; at++) {
+    world.time.advance(250)
+    endOne()
+  }
+  world.time.advance(100)
+  const polite = world.request(oneSeat, 'polite')
+  assert.equal(world.enter(polite), 'waiting')
+  world.time.advance(150)
+  endOne()
+  assert.equal(polite.state, 'executing', 'it is the next')
+})
+
 test('seats linger where many watches are to be told', () => {
   const world = new World({ seats: 4, queuing: { queues: 1, handSize: 1, lengthMax: 10 } })
   const write = world.request({ initialSeats: 1, finalSeats: 4, lingerMs: 5 })
