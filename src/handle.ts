@@ -12,6 +12,7 @@ import {
 import type { Span } from './api/span.ts'
 import { anonymousUser, mastersGroup, type User } from './api/user.ts'
 import { followFrames } from './api/follow-frames.ts'
+import type { Proxy } from './aggregation/proxy.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
@@ -39,6 +40,8 @@ export type HandlerParts = {
   readonly inFlight: InFlight
   readonly dispatch: Dispatch
   readonly documents: Documents
+  /** Passes a request on to the aggregated API server that has what is at its path. */
+  readonly proxy: Proxy
   readonly metrics: RequestMetrics
   /** Whether there is such a resource, with such a subresource. */
   readonly isServed: (info: ResourceInfo) => boolean
@@ -244,7 +247,14 @@ class Life implements Follower {
   }
 
   #answer(passed: Passed): Promise<ApiResponse> {
-    return passed.kind === 'path' ? this.#document(passed.http) : this.#parts.dispatch(passed)
+    switch (passed.kind) {
+      case 'path':
+        return this.#document(passed.http)
+      case 'remote':
+        return this.#parts.proxy(passed)
+      case 'resource':
+        return this.#parts.dispatch(passed)
+    }
   }
 
   #traced(span: Span, passed: Passed): Promise<ApiResponse> {

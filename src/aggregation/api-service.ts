@@ -13,7 +13,11 @@ export type ApiService = {
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
+  /** That condition; undefined: it has none. */
+  readonly condition: Condition | undefined
 }
+
+export type Condition = { readonly status: string; readonly reason: string; readonly message: string }
 
 export type RemoteSpec = {
   readonly service: ServicePlace
@@ -28,6 +32,7 @@ const DEFAULT_PORT = 443
 export function readApiService(object: KubeObject): ApiService {
   const spec = fieldsOf(object['spec'])
   const { name = '' } = object.metadata
+  const { status, reason, message } = conditionOf(object) ?? {}
   return {
     name,
     group: textOf(spec['group']),
@@ -35,12 +40,14 @@ export function readApiService(object: KubeObject): ApiService {
     groupPriorityMinimum: numberOf(spec['groupPriorityMinimum']),
     versionPriority: numberOf(spec['versionPriority']),
     remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
-    isAvailable: conditionOf(object, 'Available')?.['status'] === 'True',
+    isAvailable: status === 'True',
+    condition:
+      status === undefined ? undefined : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
   }
 }
 
-export const conditionOf = (object: KubeObject, type: string): Fields | undefined =>
-  itemsOf(fieldsOf(object['status'])['conditions']).find((condition) => condition['type'] === type)
+const conditionOf = (object: KubeObject): Fields | undefined =>
+  itemsOf(fieldsOf(object['status'])['conditions']).find(({ type }) => type === 'Available')
 
 const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec => ({
   service: { namespace: textOf(namespace), name: textOf(name), port: numberOf(port) || DEFAULT_PORT },

@@ -2,6 +2,7 @@
  * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees, else HTTP/1.1. They are kept open between
  * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
  */
+import { isIP } from 'node:net'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Dial } from '../lib/dial.ts'
 import { orAborted } from '../lib/or-aborted.ts'
@@ -25,8 +26,8 @@ const HTTP2_CONNECTIONS_MAX = 256
 const SENDS_MAX = 3
 
 export type RemoteTls = {
-  /** The name that the server's certificate is for. */
-  readonly servername: string
+  /** The name that the server's certificate is for. Undefined: the host that is connected to. */
+  readonly servername: string | undefined
   /** PEM; empty: the CAs of the system. */
   readonly caPem: string
   readonly isInsecure: boolean
@@ -83,11 +84,11 @@ export class RemoteConnections {
 
   async #connect({ host, port }: Address, protocols: readonly string[], signal: AbortSignal): Promise<TLSSocket> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
-    const { servername, isInsecure } = this.#tls
+    const { servername = isIP(host) === 0 ? host : undefined, isInsecure } = this.#tls
     const plain = await this.#dial(host, port, limit)
     const socket = connect({
       socket: plain,
-      servername,
+      ...(servername === undefined ? {} : { servername }),
       secureContext: this.#secureContext,
       rejectUnauthorized: !isInsecure,
       ALPNProtocols: [...protocols],
@@ -186,7 +187,8 @@ class Pool {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+/** host:port */
+export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')
 
