@@ -4,6 +4,7 @@
  */
 import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
+import { ClientCertificate } from './aggregation/client-certificate.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
 import { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
@@ -38,6 +39,7 @@ import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { systemClock } from './lib/clock.ts'
+import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
@@ -203,7 +205,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
-  const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false, isLeaving: false }
+  const phase: Phase = {
+    bootstrap: undefined,
+    nodes: undefined,
+    address: undefined,
+    isStopping: false,
+    isLeaving: false,
+  }
   const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
     etcdFault,
@@ -238,6 +246,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   }
   const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
   const flowMetrics = new FlowMetrics(metrics, monotonicMs())
+  const proxyClient = new ClientCertificate(config.proxyClient, named(log, 'aggregation'))
   const plane = createControlPlane(
     config,
     {
@@ -261,6 +270,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       traces: tracing,
       isLeaving: () => phase.isLeaving,
+      aggregation: { clientCertificate: () => proxyClient.current, ownAddress: () => phase.address, dial: dialDirect },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
@@ -289,7 +299,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     requestMetrics.inQueue.readOnly.value = readOnly.waiting
     requestMetrics.inQueue.mutating.value = mutating.waiting
   })
-  await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
+  await Promise.all(
+    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
+  )
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -340,6 +352,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     files,
     authorities,
     renewSigner: (...renewed) => signers.renew(...renewed),
+    proxyClient,
     onAuthorities: () => void objects.publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
     log,
   })
@@ -354,6 +367,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // A test that is to be answered at once waits for what it reads, and for nothing else.
   void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
+  phase.address = { host: loopbackOf(config.bindAddress), port: listener.port }
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
@@ -401,7 +415,14 @@ async function createTracing({ tracing }: Config, parts: ExporterParts): Promise
 }
 
 /** What the checks of health look at, and what is made after them. */
-type Phase = { bootstrap: Bootstrap | undefined; nodes: ControlPlane['nodes']; isStopping: boolean; isLeaving: boolean }
+type Phase = {
+  bootstrap: Bootstrap | undefined
+  nodes: ControlPlane['nodes']
+  /** Where this server listens, for itself. */
+  address: { readonly host: string; readonly port: number } | undefined
+  isStopping: boolean
+  isLeaving: boolean
+}
 
 /** None if objects are kept in this process. */
 const etcdServers = ({ etcd: { store } }: Config): readonly string[] => (store.kind === 'etcd' ? store.servers : [])
@@ -426,6 +447,10 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
   }
 }
+
+/** Where a server that is bound to this address is reached from its own machine. */
+const loopbackOf = (address: string): string =>
+  address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
 
 const hostPort = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
