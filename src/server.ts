@@ -14,6 +14,7 @@ import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
+import { CacheMemory } from './cache/cache-memory.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
@@ -52,7 +53,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
-import { Overrides } from './overrides.ts'
+import { otherEtcds, Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -188,10 +189,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)
   const cacheLog = named(log, 'cache')
-  const cache = parts.use(
-    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
-  )
-  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
+  const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
+  const common = { root, transformer, engine, clock, memory: cacheMemory }
+  const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
+  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
