@@ -7,6 +7,7 @@ import { QueueSet, type QueueSetConfig } from './queue-set.ts'
 import { SeatDemand } from './seat-demand.ts'
 import { handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { SteppedTime } from '../../test/harness/stepped-time.ts'
+import { Random } from '../../test/simulation/random.ts'
 
 const info = { kind: 'path', verb: 'get', path: '/' } as const
 
@@ -292,7 +293,8 @@ test('a queue does not save up what it did not use', () => {
 
 test('random arrivals, widths and ends leave nothing behind', () => {
   for (let seed = 1; seed <= 30; seed++) {
-    const random = seeded(seed)
+    const generator = new Random(seed)
+    const random = (): number => generator.next()
     const world = new World({ seats: 1 + Math.floor(random() * 12), queuing: { queues: 8, handSize: 3, lengthMax: 4 } })
     const waiting: FlowRequest[] = []
     for (let at = 0; at < 600; at++) {
@@ -320,14 +322,3 @@ test('random arrivals, widths and ends leave nothing behind', () => {
     }
   }
 })
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

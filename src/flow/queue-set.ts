@@ -69,10 +69,6 @@ export class QueueSet {
     return this.#seatsInUse
   }
 
-  get config(): QueueSetConfig {
-    return this.#config
-  }
-
   /** In the order of their numbers. */
   queues(): readonly Queue[] {
     return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
