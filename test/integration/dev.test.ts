@@ -290,7 +290,7 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
 })
 
 test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is somebody else's alone", async () => {
-  const merged = join(dir, 'shared')
+  const merged = join(dir, 'merged-by-two')
   const text =
     'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'
   await writeFile(merged, text)
