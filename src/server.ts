@@ -39,6 +39,7 @@ import { Loop } from './controllers/loop.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { QueueMetrics } from './controllers/queue-metrics.ts'
 import { createChecks } from './discovery/checks.ts'
+import type { Egress } from './egress/dialer.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
@@ -167,7 +168,14 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
+  const egress = await createEgressOf(config, metrics, clock)
+  const audit = await createAudit(config.audit, {
+    metrics,
+    clock,
+    random,
+    log: named(log, 'audit'),
+    dial: egress.controlplane,
+  })
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
@@ -176,6 +184,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log: named(log, 'tracing'),
     metrics,
     resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+    dial: egress.controlplane,
   })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
@@ -184,7 +193,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
+  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
   const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
@@ -208,7 +217,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const cache = parts.use(
     new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
   )
-  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
+  const overrides = parts.use(
+    await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log, dial: egress.etcd }),
+  )
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -262,6 +273,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      egress,
       overrideOf: overrides.of,
       metrics: requestMetrics,
       flowMetrics,
@@ -486,6 +498,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** Without a configuration nothing of it is loaded. */
+async function createEgressOf({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+  if (egress === null) return {}
+  const { createEgress } = await import('./egress/dialer.ts')
+  return createEgress(egress, metrics, clock)
 }
 
 /** Undefined: nothing is traced, and nothing of it is loaded. */

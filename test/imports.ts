@@ -48,6 +48,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http2: [],
   http: ['codec', 'http2'],
   tracing: ['config', 'etcd', 'storage'],
+  egress: ['config', 'etcd', 'http2'],
   profiles: [],
   'slow-requests.ts': [],
   'handle.ts': ['slow-requests.ts', 'audit', 'flow', 'tracing', 'gate', 'discovery', 'dispatch.ts'],
