@@ -28,6 +28,7 @@ import { Signers } from './controllers/certificates/signers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { Loop } from './controllers/loop.ts'
 import { createChecks } from './discovery/checks.ts'
+import type { Egress } from './egress/dialer.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -151,7 +152,14 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
+  const egress = await createEgressOf(config, metrics, clock)
+  const audit = await createAudit(config.audit, {
+    metrics,
+    clock,
+    random,
+    log: named(log, 'audit'),
+    dial: egress.controlplane,
+  })
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
@@ -160,6 +168,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log: named(log, 'tracing'),
     metrics,
     resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+    dial: egress.controlplane,
   })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
@@ -168,7 +177,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
+  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
   const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
@@ -192,7 +201,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
   const common = { root, transformer, engine, clock, memory: cacheMemory }
   const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
-  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log }))
+  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log, dial: egress.etcd }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -253,6 +262,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      egress,
       overrideOf: overrides.of,
       metrics: requestMetrics,
       flowMetrics,
@@ -406,6 +416,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** Without a configuration nothing of it is loaded. */
+async function createEgressOf({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+  if (egress === null) return {}
+  const { createEgress } = await import('./egress/dialer.ts')
+  return createEgress(egress, metrics, clock)
 }
 
 /** Undefined: nothing is traced, and nothing of it is loaded. */

@@ -49,6 +49,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http2: [],
   http: ['codec', 'http2'],
   tracing: ['codec', 'config', 'etcd', 'storage'],
+  egress: ['config', 'etcd', 'http2'],
   profiles: ['codec'],
   'slow-requests.ts': [],
   'error-response.ts': ['discovery'],

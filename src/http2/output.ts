@@ -3,7 +3,7 @@
  * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; the caller may reuse
  * its memory.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../lib/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
@@ -25,7 +25,7 @@ type Block = {
 }
 
 export type OutputParts = {
-  readonly socket: Socket
+  readonly socket: Duplex
   readonly blocks: Blocks
   readonly turn: Turn
   /** Called before the write at the end of a turn: streams may add DATA. */
