@@ -22,6 +22,8 @@ import { configurationResources, FollowedHooks } from './admission/webhooks/foll
 import type { HookParts } from './admission/webhooks/parts.ts'
 import type { AdmissionMetrics } from './admission/metrics.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
+import { FollowedApiServices } from './aggregation/api-services.ts'
+import type { RemoteParts } from './aggregation/remote.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
@@ -68,6 +70,7 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
+import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { systemTimers } from './lib/timers.ts'
 import { bootstrapRules } from './rbac/bootstrap-rules.ts'
@@ -137,6 +140,8 @@ export type ControlPlaneParts = {
   readonly traces: Traces | undefined
   /** Undefined: nothing is audited. */
   readonly audit: Audit | undefined
+  /** How remote API servers are reached. Absent in tests: none is. */
+  readonly aggregation?: Pick<RemoteParts, 'clientCertificate' | 'ownAddress' | 'dial'>
   /** Whether the server stops, and clients are to go elsewhere. */
   readonly isLeaving: () => boolean
   /** Nothing is stored below this key any longer: its metrics are removed. */
@@ -166,6 +171,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly flowControl: FlowControl | undefined
   /** To be started before the first request is accepted. */
   readonly hooks: FollowedHooks
+  /** The same: until then every request is answered here. */
+  readonly apiServices: FollowedApiServices
   readonly registry: Registry
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
@@ -253,6 +260,11 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     validatingCredentials:
       validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
     log: named(log, 'webhooks'),
+  })
+  const apiServices = new FollowedApiServices({
+    access: () => accessIn('apiregistration.k8s.io')('apiservices'),
+    remotes: { getService, routing, ...(parts.aggregation ?? nothingRemote) },
+    log: named(log, 'aggregation'),
   })
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
@@ -460,6 +472,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flows,
     flowControl,
     hooks,
+    apiServices,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,
@@ -470,6 +483,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
 
 const hasSubresource = (resource: Resource | undefined, subresource: string): boolean =>
   resource !== undefined && (subresource === '' || resource.subresources.some(({ name }) => name === subresource))
+
+/** Connections are direct, and without a certificate. */
+const nothingRemote = { clientCertificate: () => undefined, ownAddress: () => undefined, dial: dialDirect }
 
 const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const

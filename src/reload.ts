@@ -1,4 +1,5 @@
 /** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
+import type { ClientCertificate } from './aggregation/client-certificate.ts'
 import { type AuthorityUse, type ClientAuthorities, joinPems } from './authentication/client-authorities.ts'
 import type { Config } from './config/config.ts'
 import type { Listener } from './http/listener.ts'
@@ -17,6 +18,8 @@ export type ReloadParts = {
   readonly authorities: ClientAuthorities
   /** Called with a CA that signs certificates; throws if it cannot be used. */
   readonly renewSigner: RenewSigner
+  /** What this server shows to aggregated servers. */
+  readonly proxyClient: ClientCertificate
   /** Called after the CAs have changed. */
   readonly onAuthorities: () => void
   readonly log: Log
@@ -30,6 +33,7 @@ export function createReloaders(config: Config, parts: ReloadParts): FileReloade
     ...config.signing.pairs
       .filter(({ certificatePath }) => certificatePath !== '')
       .map((pair) => signingReloader(pair, parts)),
+    ...proxyClientReloader(config, parts),
     ...authorityReloaders(parts, 'client', config.clientCaPath),
     ...authorityReloaders(parts, 'requestHeader', requestHeader?.caPath ?? null),
   ]
@@ -75,6 +79,18 @@ function signingReloader(
     { path: keyPath, text: keyPem },
   ]
   return new FileReloader(files, { what: 'a CA that signs certificates', use, log })
+}
+
+/** Its files may come later than the server. */
+function proxyClientReloader(config: Config, { proxyClient, log }: ReloadParts): FileReloader[] {
+  if (config.proxyClient === null) return []
+  const { certificatePem = '', keyPem = '' } = proxyClient.current ?? {}
+  const files = [
+    { path: config.proxyClient.certificatePath, text: certificatePem },
+    { path: config.proxyClient.keyPath, text: keyPem },
+  ]
+  const use = ([certificate = '', key = '']: readonly string[]): void => proxyClient.set(certificate, key)
+  return [new FileReloader(files, { what: 'the certificate for aggregated API servers', use, log })]
 }
 
 const names: { readonly [use in AuthorityUse]: string } = {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
+import { ClientCertificate } from './aggregation/client-certificate.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
 import { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
@@ -53,6 +54,7 @@ import type { Handle } from './handle.ts'
 import { createReloaders, type ReloadParts } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
+import { dialDirect } from './lib/dial.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import { formatDuration } from './lib/duration.ts'
 import { type Log, named } from './lib/log.ts'
@@ -222,7 +224,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
-  const phase: Phase = { bootstrap: undefined, nodes: undefined, isStopping: false, isLeaving: false }
+  const phase: Phase = {
+    bootstrap: undefined,
+    nodes: undefined,
+    address: undefined,
+    isStopping: false,
+    isLeaving: false,
+  }
   const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
     etcdFault,
@@ -257,6 +265,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   }
   const requestMetrics = new RequestMetrics(metrics, { monotonicMs })
   const flowMetrics = new FlowMetrics(metrics, monotonicMs())
+  const proxyClient = new ClientCertificate(config.proxyClient, named(log, 'aggregation'))
   const plane = createControlPlane(
     config,
     {
@@ -280,6 +289,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       traces: tracing,
       isLeaving: () => phase.isLeaving,
+      aggregation: { clientCertificate: () => proxyClient.current, ownAddress: () => phase.address, dial: dialDirect },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
@@ -308,7 +318,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     requestMetrics.inQueue.readOnly.value = readOnly.waiting
     requestMetrics.inQueue.mutating.value = mutating.waiting
   })
-  await Promise.all([plane.roles, ...plane.policies, plane.hooks].map((one) => parts.use(one).start()))
+  await Promise.all(
+    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
+  )
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -405,6 +417,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     files,
     authorities,
     renewSigner: (...renewed) => signers.renew(...renewed),
+    proxyClient,
     onAuthorities: () => void publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
     log,
   })
@@ -419,6 +432,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // A test that is to be answered at once waits for what it reads, and for nothing else.
   void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
+  phase.address = { host: loopbackOf(config.bindAddress), port: listener.port }
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
@@ -510,7 +524,14 @@ function startLater(start: () => readonly AsyncDisposable[], delayMs: number): A
 }
 
 /** What the checks of health look at, and what is made after them. */
-type Phase = { bootstrap: Bootstrap | undefined; nodes: ControlPlane['nodes']; isStopping: boolean; isLeaving: boolean }
+type Phase = {
+  bootstrap: Bootstrap | undefined
+  nodes: ControlPlane['nodes']
+  /** Where this server listens, for itself. */
+  address: { readonly host: string; readonly port: number } | undefined
+  isStopping: boolean
+  isLeaving: boolean
+}
 
 type AuthorizationReloading = {
   readonly authorizers: ConfiguredAuthorizers
@@ -623,6 +644,10 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
   }
 }
+
+/** Where a server that is bound to this address is reached from its own machine. */
+const loopbackOf = (address: string): string =>
+  address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
 
 const hostPort = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`

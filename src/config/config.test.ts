@@ -91,6 +91,7 @@ test('flags become one frozen configuration', () => {
     strictTransportSecurity: null,
     allowsPrivileged: true,
     callsEndpoints: false,
+    proxyClient: null,
     tracing: null,
     hasProfiles: true,
     debugSocketPath: null,

@@ -133,6 +133,8 @@ export type Config = FlowControlConfig & {
   readonly admission: AdmissionPlugins & AdmissionConfig
   /** Whether webhooks behind a Service are called at its endpoints. */
   readonly callsEndpoints: boolean
+  /** The files of what this server shows to aggregated API servers; null: nothing. As upstream, one of the two flags alone counts for none. */
+  readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   readonly audit: AuditConfig
   /** Null: nothing is traced. */
   readonly tracing: TracingConfig | null
@@ -216,6 +218,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values, warn),
     callsEndpoints: values.boolean('enable-aggregator-routing'),
+    proxyClient: readProxyClient(values),
     audit: readAudit(values, warn),
     tracing: readTracing(values, featureGates),
     logging: readLogging(values),
@@ -378,6 +381,12 @@ function readWatchGrace(values: Values): number {
   const ms = values.durationMs('shutdown-watch-termination-grace-period')
   if (ms < 0) values.fault('shutdown-watch-termination-grace-period, if provided, can not be a negative value')
   return ms
+}
+
+function readProxyClient(values: Values): Config['proxyClient'] {
+  const certificatePath = values.string('proxy-client-cert-file')
+  const keyPath = values.string('proxy-client-key-file')
+  return certificatePath === '' || keyPath === '' ? null : { certificatePath, keyPath }
 }
 
 /** RFC 6797, section 6.1. */

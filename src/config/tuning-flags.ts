@@ -112,14 +112,12 @@ export const tuningFlags = {
   'proxy-client-cert-file': {
     section: misc,
     type: 'string',
-    help: 'The certificate that this server shows to aggregated API servers, PEM.',
-    unused: 'requests are not forwarded to aggregated API servers',
+    help: 'The certificate that this server shows to aggregated API servers, PEM. It is read again when it changes.',
   },
   'proxy-client-key-file': {
     section: misc,
     type: 'string',
     help: 'The key to it, PEM.',
-    unused: 'requests are not forwarded to aggregated API servers',
   },
   'emulated-version': {
     section: 'Generic',

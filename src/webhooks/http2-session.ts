@@ -1,6 +1,7 @@
-/** One HTTP/2 connection to a webhook, on which many calls are under way at a time. */
+/** One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at a time. */
 import type { TLSSocket } from 'node:tls'
 import { ClientConnection } from '../http2/client-connection.ts'
+import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
@@ -10,6 +11,7 @@ import { type Answer, answerOf, bodyHeaders, BrokenAnswer, type Call, LostConnec
 
 /** An answer of some KB comes without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
+/** It is given back as data comes, whoever reads it: a stream that is paused does not hold up the others. */
 const CONNECTION_WINDOW_BYTES = 16 << 20
 /** An answer has a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 64 << 10, headersMax: 200 }
@@ -36,8 +38,8 @@ export class Http2Session {
   #closing: NodeJS.Timeout | undefined
   readonly #settings = Promise.withResolvers<void>()
 
-  /** `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. */
-  constructor(socket: TLSSocket, idleMs: number) {
+  /** `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is paused. */
+  constructor(socket: TLSSocket, idleMs: number, streamWindow = STREAM_WINDOW_BYTES) {
     this.#socket = socket
     this.#idleMs = idleMs
     // Who does not wait for it learns of the failure by a call.
@@ -64,7 +66,7 @@ export class Http2Session {
         },
       },
       limits: HEADER_LIMITS,
-      streamWindow: STREAM_WINDOW_BYTES,
+      streamWindow,
       connectionWindow: CONNECTION_WINDOW_BYTES,
       encoder: new HpackEncoder(),
       blocks: new Blocks(),
@@ -108,12 +110,33 @@ export class Http2Session {
 
   /** A stream has to be acquired for it. Fails with a FailedCall, or with a LostConnection if the call is to be sent again. */
   send(call: Http2Call): Promise<Answer> {
-    return this.#send(call).finally(() => {
-      this.#streams--
-      if (this.#streams > 0) return
-      if (this.#isClosed) this.#destroyLater()
-      else this.#waitIdle()
+    return this.#send(call).finally(() => this.release())
+  }
+
+  /** A stream has to be acquired for it, which is given back when the answer has ended. Not to be called once the session is spent. */
+  request(headers: readonly string[], listener: AnswerListener): ClientStream {
+    const { onHead, onData, onTrailers, onClose } = listener
+    return this.#connection.request(headers, {
+      onHead: (fields) => {
+        this.#heard++
+        this.#isAnswered = true
+        onHead(fields)
+      },
+      onData,
+      onTrailers,
+      onClose: (code) => {
+        onClose(code)
+        this.release()
+      },
     })
+  }
+
+  /** Gives back a stream that was acquired and is not used. */
+  release(): void {
+    this.#streams--
+    if (this.#streams > 0) return
+    if (this.#isClosed) this.#destroyLater()
+    else this.#waitIdle()
   }
 
   /** Nothing more is expected: a peer that does not read, or goes on sending, must not keep the connection open. */
@@ -162,7 +185,7 @@ export class Http2Session {
             return
           }
           collected.close()
-          reject(this.#lost(code, head !== undefined))
+          reject(this.lostBy(code, head !== undefined))
         },
       }
       const stream = this.#connection.request(headersOf(call), listener)
@@ -172,8 +195,8 @@ export class Http2Session {
     })
   }
 
-  /** The peer may have closed a connection just when it was used again. */
-  #lost(code: number, hasHead: boolean): Error {
+  /** Why a stream ended with this code: a LostConnection if the peer closed the connection just when it was used again. */
+  lostBy(code: number, hasHead: boolean): Error {
     if (code === CODE.REFUSED_STREAM) return new LostConnection()
     if (this.#isClosed && this.#isAnswered && !hasHead) return new LostConnection()
     return this.#failure ?? (this.#socket.destroyed ? hungUp() : new Error(`the stream was reset with code ${code}`))

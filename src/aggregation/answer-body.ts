@@ -1,0 +1,96 @@
+/**
+ * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since the last pull, and pauses the remote server
+ * when that is enough: a client that reads slowly does not make it grow.
+ */
+import type { FrameSource } from '../api/request.ts'
+
+/** What is held before the remote server is paused: some frames of HTTP/2, or reads of a socket. */
+const HELD_BYTES_MAX = 64 * 1024
+
+/** What the body comes from. */
+export type BodyOrigin = {
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Nobody wants the rest. */
+  readonly cancel: () => void
+}
+
+export class AnswerBody implements FrameSource {
+  readonly #origin: BodyOrigin
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #isPaused = false
+  #hasEnded = false
+  #failure: Error | undefined
+  #onReady: (() => void) | undefined
+
+  constructor(origin: BodyOrigin) {
+    this.#origin = origin
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#hasEnded) return
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes >= HELD_BYTES_MAX && !this.#isPaused) {
+      this.#isPaused = true
+      this.#origin.pause()
+    }
+    this.#tell()
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#tell()
+  }
+
+  /** The rest will not come: `take` fails when it has returned what did. */
+  fail(error: Error): void {
+    if (this.#hasEnded) return
+    this.#failure ??= error
+    this.#hasEnded = true
+    this.#tell()
+  }
+
+  /** The whole body, if all of it is here: most answers are short. It is taken then. */
+  takeWhole(): readonly Buffer[] | undefined {
+    if (!this.#hasEnded || this.#failure !== undefined) return undefined
+    const whole = this.#held
+    this.#held = []
+    return whole
+  }
+
+  /** Fails if the remote server ended the answer before its end. */
+  take(): readonly Buffer[] | undefined {
+    const held = this.#held
+    if (held.length > 0) {
+      this.#held = []
+      this.#heldBytes = 0
+      const wasPaused = this.#isPaused
+      this.#isPaused = false
+      if (wasPaused) this.#origin.resume()
+      return held
+    }
+    if (this.#failure !== undefined) throw this.#failure
+    return this.#hasEnded ? undefined : held
+  }
+
+  onReady(ready: () => void): void {
+    if (this.#held.length > 0 || this.#hasEnded) queueMicrotask(ready)
+    else this.#onReady = ready
+  }
+
+  close(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#held = []
+    this.#origin.cancel()
+    this.#tell()
+  }
+
+  #tell(): void {
+    const ready = this.#onReady
+    this.#onReady = undefined
+    ready?.()
+  }
+}

@@ -1,0 +1,57 @@
+/** What an APIService says: which group and version it is for, and which server has them. */
+import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, numberOf, textOf } from '../api/object.ts'
+import type { ServicePlace } from '../webhooks/service-address.ts'
+
+export type ApiService = {
+  /** `<version>.<group>`; `v1.` is the legacy group. */
+  readonly name: string
+  readonly group: string
+  readonly version: string
+  readonly groupPriorityMinimum: number
+  readonly versionPriority: number
+  /** Undefined: this server has them. */
+  readonly remote: RemoteSpec | undefined
+  /** Whether its condition Available is True. */
+  readonly isAvailable: boolean
+}
+
+export type RemoteSpec = {
+  readonly service: ServicePlace
+  /** PEM; empty: the CAs of the system. */
+  readonly caPem: string
+  /** The certificate of the server is not verified. */
+  readonly isInsecure: boolean
+}
+
+const DEFAULT_PORT = 443
+
+export function readApiService(object: KubeObject): ApiService {
+  const spec = fieldsOf(object['spec'])
+  const { name = '' } = object.metadata
+  return {
+    name,
+    group: textOf(spec['group']),
+    version: textOf(spec['version']),
+    groupPriorityMinimum: numberOf(spec['groupPriorityMinimum']),
+    versionPriority: numberOf(spec['versionPriority']),
+    remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
+    isAvailable: conditionOf(object, 'Available')?.['status'] === 'True',
+  }
+}
+
+export const conditionOf = (object: KubeObject, type: string): Fields | undefined =>
+  itemsOf(fieldsOf(object['status'])['conditions']).find((condition) => condition['type'] === type)
+
+const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec => ({
+  service: { namespace: textOf(namespace), name: textOf(name), port: numberOf(port) || DEFAULT_PORT },
+  caPem: Buffer.from(textOf(spec['caBundle']), 'base64').toString('latin1'),
+  isInsecure: spec['insecureSkipTLSVerify'] === true,
+})
+
+/** Whether both lead to the same server in the same way, so that connections can be kept. */
+export const isSameRemote = (one: RemoteSpec, other: RemoteSpec): boolean =>
+  one.service.namespace === other.service.namespace &&
+  one.service.name === other.service.name &&
+  one.service.port === other.service.port &&
+  one.caPem === other.caPem &&
+  one.isInsecure === other.isInsecure

@@ -1,0 +1,210 @@
+/**
+ * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees, else HTTP/1.1. They are kept open between
+ * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
+ */
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Dial } from '../lib/dial.ts'
+import { orAborted } from '../lib/or-aborted.ts'
+import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
+import { Http2Session } from '../webhooks/http2-session.ts'
+import { LostConnection } from '../webhooks/send.ts'
+import type { Address } from '../webhooks/service-address.ts'
+import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
+import { sendHttp1 } from './send-http1.ts'
+import { sendHttp2 } from './send-http2.ts'
+import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
+import { sendUpgrade } from './send-upgrade.ts'
+
+/** Time to connect, including TLS, as upstream. */
+const CONNECT_MS_MAX = 30_000
+/** What a paused answer may hold besides its body's own limit: a watch that nobody reads must not hold more. */
+const STREAM_WINDOW_BYTES = 256 * 1024
+/** Connections to one address, each of which takes some hundred streams. */
+const HTTP2_CONNECTIONS_MAX = 256
+/** How often a request is sent anew that met a connection which the server was just closing. */
+const SENDS_MAX = 3
+
+export type RemoteTls = {
+  /** The name that the server's certificate is for. */
+  readonly servername: string
+  /** PEM; empty: the CAs of the system. */
+  readonly caPem: string
+  readonly isInsecure: boolean
+  /** What this server shows; undefined: nothing. */
+  readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined
+}
+
+export class RemoteConnections {
+  readonly #tls: RemoteTls
+  readonly #dial: Dial
+  readonly #secureContext: SecureContext
+  readonly #pools = new Map<string, Pool>()
+  readonly #closing = new AbortController()
+
+  /** Fails if the certificates cannot be used. */
+  constructor(tls: RemoteTls, dial: Dial) {
+    this.#tls = tls
+    this.#dial = dial
+    const { client, caPem } = tls
+    this.#secureContext = createSecureContext({
+      ...(caPem === '' ? {} : serverTrustAnchors(caPem)),
+      ...(client === undefined ? {} : { cert: client.certificatePem, key: client.keyPem }),
+    })
+  }
+
+  /** Resolves with the head of the answer, while the body of the request may still be sent. Fails with a FailedCall. */
+  async send(address: Address, request: RemoteRequest): Promise<RemoteAnswer> {
+    return this.#poolOf(address).send(request)
+  }
+
+  /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall. */
+  async upgrade(address: Address, request: Omit<RemoteRequest, 'pipeBody'>): Promise<UpgradeAnswer> {
+    const socket = await this.#connect(address, ['http/1.1'], request.signal)
+    return sendUpgrade(request, authorityOf(address), socket)
+  }
+
+  /** Answers that are under way go on. */
+  close(): void {
+    this.#closing.abort()
+    for (const pool of this.#pools.values()) pool.close()
+    this.#pools.clear()
+  }
+
+  #poolOf(address: Address): Pool {
+    const authority = authorityOf(address)
+    const known = this.#pools.get(authority)
+    if (known !== undefined) return known
+    // Endpoints come and go: the pools of those that are gone hold nothing any more.
+    for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
+    const pool = new Pool(authority, (protocols, signal) => this.#connect(address, protocols, signal))
+    if (!this.#closing.signal.aborted) this.#pools.set(authority, pool)
+    return pool
+  }
+
+  async #connect({ host, port }: Address, protocols: readonly string[], signal: AbortSignal): Promise<TLSSocket> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
+    const { servername, isInsecure } = this.#tls
+    const plain = await this.#dial(host, port, limit)
+    const socket = connect({
+      socket: plain,
+      servername,
+      secureContext: this.#secureContext,
+      rejectUnauthorized: !isInsecure,
+      ALPNProtocols: [...protocols],
+    })
+    return secured(socket, limit)
+  }
+}
+
+/** Connections to one address. */
+class Pool {
+  readonly #authority: string
+  readonly #connect: Connect
+  readonly #agent: TlsAgent
+  #sessions: readonly Http2Session[] = []
+  #opening: Promise<Http2Session | undefined> | undefined
+  /** The server did not agree on HTTP/2. */
+  #isHttp1 = false
+  #isClosed = false
+
+  constructor(authority: string, open: Connect) {
+    this.#authority = authority
+    this.#connect = open
+    this.#agent = new TlsAgent(open)
+  }
+
+  get isUnused(): boolean {
+    return this.#sessions.every(({ isSpent }) => isSpent) && this.#opening === undefined && this.#agent.isUnused
+  }
+
+  async send(request: RemoteRequest): Promise<RemoteAnswer> {
+    let hasBegun = false
+    const pipeBody = request.pipeBody
+    const sent: RemoteRequest = {
+      ...request,
+      pipeBody:
+        pipeBody &&
+        ((take) => {
+          hasBegun = true
+          return pipeBody(take)
+        }),
+    }
+    for (let sends = 1; ; sends++) {
+      const session = await this.#session(request.signal)
+      try {
+        if (session === undefined) return await sendHttp1(sent, this.#authority, this.#agent)
+        return await sendHttp2(sent, this.#authority, session)
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+        // A body can be read once. What may have been done must not be done again.
+        const isRepeatable = !hasBegun && (safeMethods.has(request.method) || session !== undefined)
+        if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
+      }
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const session of this.#sessions) session.close()
+    this.#agent.retire()
+  }
+
+  /** Has a stream for the request. Undefined: it is to be sent over HTTP/1.1. */
+  async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
+    if (this.#isHttp1) return undefined
+    for (;;) {
+      const free = this.#sessions.find((session) => session.acquire())
+      if (free !== undefined) return free
+      this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
+      if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX) throw new Error('too many requests are under way')
+      // It is opened for many requests, each of which may give up.
+      this.#opening ??= this.#open().finally(() => {
+        this.#opening = undefined
+      })
+      if ((await orAborted(this.#opening, signal, requestAborted)) === undefined) return undefined
+    }
+  }
+
+  async #open(): Promise<Http2Session | undefined> {
+    const socket = await this.#connect(['h2', 'http/1.1'], new AbortController().signal)
+    if (socket.alpnProtocol !== 'h2') {
+      this.#isHttp1 = true
+      this.#agent.offer(socket)
+      return undefined
+    }
+    const session = new Http2Session(socket, IDLE_MS, STREAM_WINDOW_BYTES)
+    await session.ready
+    if (!session.takesStreams || session.isSpent) {
+      session.close()
+      throw new Error('http2: the server takes no streams')
+    }
+    this.#sessions = [...this.#sessions, session]
+    if (this.#isClosed) session.close()
+    return session
+  }
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')
+
+function secured(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => void socket.destroy(requestAborted())
+    const onClose = (): void => {
+      signal.removeEventListener('abort', onAbort)
+      reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
+    }
+    socket.once('secureConnect', () => {
+      signal.removeEventListener('abort', onAbort)
+      socket.off('error', reject).off('close', onClose)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+    socket.once('close', onClose)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+  })
+}

@@ -1,0 +1,27 @@
+/** A request to a remote server, and its answer, whichever version of HTTP they speak. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ApiRequest, Headers } from '../api/request.ts'
+import type { AnswerBody } from './answer-body.ts'
+
+export type RemoteRequest = {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Names are in lower case. Without `host`: that is the address. */
+  readonly headers: Headers
+  /** Undefined: there is none. */
+  readonly pipeBody: ApiRequest['pipeBody'] | undefined
+  readonly signal: AbortSignal
+}
+
+export type RemoteAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: AnswerBody
+  /** Known when the body has ended. */
+  readonly trailers: () => Headers | undefined
+}
+
+/** An upgraded connection; without a socket the server refused, and this is its answer. */
+export type UpgradeAnswer = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { test } from 'node:test'
+import type { KubeObject } from '../api/object.ts'
+import { dialDirect } from '../lib/dial.ts'
+import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { Remote, UnresolvedService } from './remote.ts'
+
+const { certificatePem: cert, keyPem: key } = createSelfSigned('remote', ['api.ns.svc'], Date.now())
+
+/** A Service whose cluster IP is this host. */
+const service = (port: number): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {},
+  spec: { type: 'ClusterIP', clusterIP: '127.0.0.1', ports: [{ port }] },
+})
+
+type Seen = { readonly method: string; readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }
+
+type Started = { readonly remote: Remote; readonly seen: Seen[] } & Disposable
+
+async function start(kind: 'http1' | 'http2', { answer = 'answer', caPem = cert } = {}): Promise<Started> {
+  const seen: Seen[] = []
+  const server = kind === 'http1' ? createServer({ cert, key }) : createSecureServer({ cert, key })
+  server.on('request', (request, response) => {
+    seen.push({ method: request.method, path: request.url, headers: request.headers })
+    response.writeHead(200, { 'content-type': 'text/plain', etag: '"one"' })
+    response.end(answer)
+  })
+  const sockets: Socket[] = []
+  server.on('connection', (socket: Socket) => sockets.push(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const remote = new Remote(
+    { service: { namespace: 'ns', name: 'api', port }, caPem, isInsecure: false },
+    {
+      getService: (namespace, name) => (`${namespace}/${name}` === 'ns/api' ? service(port) : undefined),
+      ownAddress: () => undefined,
+      clientCertificate: () => undefined,
+      dial: dialDirect,
+    },
+  )
+  return {
+    remote,
+    seen,
+    [Symbol.dispose]() {
+      remote.close()
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const options = { accept: 'text/plain', timeoutMs: 60_000, bytesMax: 1000 }
+
+for (const kind of ['http1', 'http2'] as const) {
+  test(`a document is fetched over ${kind} at the cluster IP, with the name of the Service for TLS`, async () => {
+    using started = await start(kind)
+    const user = { name: 'jürgen', uid: 'u', groups: ['a,b', 'c'], extra: { 'example.com/x y': ['1', '2'] } }
+    const document = await started.remote.fetchDocument('/apis/g/v1?a=b', { ...options, etag: '"zero"', user })
+    assert.deepEqual([document.status, document.type, document.etag], [200, 'text/plain', '"one"'])
+    assert.equal(document.body.toString(), 'answer')
+    const [request] = started.seen
+    assert.equal(request?.path, '/apis/g/v1?a=b')
+    assert.equal(request?.headers['if-none-match'], '"zero"')
+    assert.equal(Buffer.from(String(request?.headers['x-remote-user']), 'latin1').toString(), 'jürgen')
+    assert.deepEqual(String(request?.headers['x-remote-group']), 'a,b, c')
+    assert.equal(request?.headers['x-remote-extra-example.com%2fx%20y'], '1, 2')
+    const again = await started.remote.fetchDocument('/again', options)
+    assert.equal(again.body.toString(), 'answer')
+    assert.equal(started.seen[1]?.headers['x-remote-user'], 'system:kube-aggregator')
+  })
+
+  test(`a document that is too large is refused over ${kind}`, async () => {
+    using started = await start(kind, { answer: 'x'.repeat(2000) })
+    await assert.rejects(started.remote.fetchDocument('/large', options), { name: 'TooLargeDocument' })
+  })
+
+  test(`a certificate of somebody else is refused over ${kind}`, async () => {
+    const other = createSelfSigned('other', ['api.ns.svc'], Date.now())
+    using started = await start(kind, { caPem: other.certificatePem })
+    await assert.rejects(started.remote.fetchDocument('/', options), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  })
+}
+
+test('without the Service there is nothing to connect to', async () => {
+  const remote = new Remote(
+    { service: { namespace: 'ns', name: 'api', port: 443 }, caPem: '', isInsecure: true },
+    { getService: () => undefined, ownAddress: () => undefined, clientCertificate: () => undefined, dial: dialDirect },
+  )
+  await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
+})

@@ -1,0 +1,103 @@
+/** Sends a request to a remote server over HTTP/1.1. */
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as open,
+} from 'node:http'
+import type { Headers } from '../api/request.ts'
+import { LostConnection } from '../webhooks/send.ts'
+import { AnswerBody } from './answer-body.ts'
+import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
+
+/** Fails with a FailedCall, or a LostConnection if it may be sent again. */
+export function sendHttp1(request: RemoteRequest, authority: string, agent: Agent): Promise<RemoteAnswer> {
+  const { method, path, headers, signal, pipeBody } = request
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(aborted())
+    const sent = open({ method, path, agent, headers: { ...outgoing(headers), host: authority } })
+    let hasAnswer = false
+    const onAbort = (): void => {
+      reject(aborted())
+      sent.destroy(aborted())
+    }
+    signal.addEventListener('abort', onAbort)
+    sent.once('close', () => signal.removeEventListener('abort', onAbort))
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      const isLost = sent.reusedSocket && !hasAnswer && lostCodes.has(error.code ?? '')
+      reject(isLost ? new LostConnection() : error)
+    })
+    // It is asked for only if the client did, and the upgrade has a connection of its own.
+    sent.on('upgrade', (_answer, socket) => socket.destroy())
+    sent.on('response', (message) => {
+      hasAnswer = true
+      resolve(answerOf(message, signal))
+    })
+    if (pipeBody === undefined) sent.end()
+    else void pipe(pipeBody, sent)
+  })
+}
+
+function answerOf(message: IncomingMessage, signal: AbortSignal): RemoteAnswer {
+  const body = new AnswerBody({
+    pause: () => message.pause(),
+    resume: () => message.resume(),
+    cancel: () => message.destroy(),
+  })
+  message.on('data', (chunk: Buffer) => body.push(chunk))
+  message.on('end', () => body.end())
+  message.on('error', (error) => body.fail(signal.aborted ? aborted() : error))
+  message.on('close', () => body.fail(signal.aborted ? aborted() : new Error('unexpected EOF')))
+  return {
+    status: message.statusCode ?? 0,
+    headers: distinct(message.headersDistinct),
+    body,
+    trailers: () => (message.rawTrailers.length === 0 ? undefined : distinct(message.trailersDistinct)),
+  }
+}
+
+/** Never fails: without the whole body the request is not valid, and its connection is closed. */
+async function pipe(pipeBody: NonNullable<RemoteRequest['pipeBody']>, sent: ClientRequest): Promise<void> {
+  try {
+    await pipeBody((chunk) => {
+      // Node would send the body of a GET or DELETE of unknown length without framing, and the server would parse it as a second request.
+      if (!sent.headersSent && !sent.hasHeader('content-length')) sent.setHeader('transfer-encoding', 'chunked')
+      return sent.write(chunk) ? undefined : drained(sent)
+    })
+    sent.end()
+  } catch (error) {
+    sent.destroy(error instanceof Error ? error : undefined)
+  }
+}
+
+/** Resolves also when the connection is closed. */
+function drained(sent: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      sent.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (sent.destroyed) done()
+    else sent.on('drain', done).on('close', done)
+  })
+}
+
+export const outgoing = (headers: Headers): OutgoingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
+
+/** Lines of one header are kept apart. */
+const distinct = (lines: NodeJS.Dict<string[]>): Headers =>
+  Object.fromEntries(
+    Object.entries(lines).flatMap(([name, values]): [string, string | string[]][] => {
+      if (values === undefined) return []
+      const [only] = values
+      return [[name, values.length === 1 && only !== undefined ? only : values]]
+    }),
+  )
+
+const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
+
+const aborted = (): Error => new DOMException('the request was aborted', 'AbortError')

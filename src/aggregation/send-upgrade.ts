@@ -1,0 +1,29 @@
+/** Asks a remote server to switch to another protocol (SPDY, WebSocket) on a connection of its own. */
+import { request as open } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { RemoteRequest, UpgradeAnswer } from './remote-request.ts'
+import { outgoing } from './send-http1.ts'
+
+/** Fails with a FailedCall. */
+export function sendUpgrade(
+  { method, path, headers, signal }: Omit<RemoteRequest, 'pipeBody'>,
+  authority: string,
+  connection: TLSSocket,
+): Promise<UpgradeAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = open({
+      method,
+      path,
+      createConnection: () => connection,
+      headers: { ...outgoing(headers), host: authority },
+      signal,
+    })
+    sent.on('response', (message) => resolve({ message, socket: undefined }))
+    sent.on('upgrade', (message, socket, first) => {
+      if (first.length > 0) socket.unshift(first)
+      resolve({ message, socket })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}

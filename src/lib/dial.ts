@@ -1,0 +1,16 @@
+/** How a connection to another server is opened. An egress selector may lead it through a proxy, so that who connects is handed a function. */
+import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** A connection without TLS, ready to be written to. Fails with the error of the connection, or when the signal is aborted. */
+export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
+
+export const dialDirect: Dial = (host, port, signal) =>
+  new Promise<Socket>((resolve, reject) => {
+    const socket = connect({ host, port, noDelay: true, signal })
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      resolve(socket)
+    })
+  })
