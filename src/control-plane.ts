@@ -81,6 +81,7 @@ import { rbacGroup, type RoleResource, roleResources } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
+import { ConnectedRemotes } from './remote-documents.ts'
 import { type Access, ResourceAccess } from './resource-access.ts'
 import type { Key } from './storage/engine.ts'
 import { rootOf } from './storage/keys.ts'
@@ -151,7 +152,7 @@ export type ControlPlaneParts = {
   /** Creates the documents about the server, which depend on what it serves. */
   readonly createDocuments: (
     registry: Registry,
-    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows'>,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows' | 'remote'>,
   ) => Documents
 }
 
@@ -173,6 +174,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly hooks: FollowedHooks
   /** The same: until then every request is answered here. */
   readonly apiServices: FollowedApiServices
+  /** To be started when those are, and before the server is ready. */
+  readonly remoteDocuments: ConnectedRemotes
   readonly registry: Registry
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
@@ -266,6 +269,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     remotes: { getService, routing, ...(parts.aggregation ?? nothingRemote) },
     log: named(log, 'aggregation'),
   })
+  const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
@@ -414,6 +418,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       }),
     }),
     documents: parts.createDocuments(registry, {
+      remote: remoteDocuments,
       explainAccess: ({ query, signal }) =>
         explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
       dumpFlows: ({ path, query }) =>
@@ -473,6 +478,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flowControl,
     hooks,
     apiServices,
+    remoteDocuments,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,

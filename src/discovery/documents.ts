@@ -3,6 +3,7 @@ import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
+import type { User } from '../api/user.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -46,14 +47,15 @@ export type DocumentParts = {
   readonly remote?: RemoteDocuments | undefined
 }
 
-export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
+/** `user`: for whom remote servers are asked. */
+export type Documents = (request: ApiRequest, user: User) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, remote } = parts
   const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
   const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
   const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
-  return (request) => {
+  return (request, user) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
     switch (root) {
@@ -68,7 +70,7 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'apis':
         return apis(request, rest, { ...parts, aggregated, listed })
       case 'openapi':
-        return openApi.answer(request)
+        return openApi.answer(request, user)
       case 'metrics':
         return metrics(path, parts)
       case 'debug':

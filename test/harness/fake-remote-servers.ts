@@ -1,5 +1,10 @@
 /** Remote servers of tests: what each answers is a table. */
-import type { ListedApiService, RemoteDocument, RemoteServers } from '../../src/discovery/remote/remote-servers.ts'
+import type {
+  ListedApiService,
+  OnListedApiService,
+  RemoteDocument,
+  RemoteServers,
+} from '../../src/discovery/remote/remote-servers.ts'
 
 export type FakeAnswer = Partial<RemoteDocument>
 
@@ -8,13 +13,14 @@ export class FakeServers implements RemoteServers {
   answers: { [path: string]: FakeAnswer | Promise<FakeAnswer> | Error } = {}
   #services: ListedApiService[] = []
   #changes = 0
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<OnListedApiService>()
 
   readonly list = (): readonly ListedApiService[] => this.#services
   readonly changes = (): number => this.#changes
 
-  readonly onChange = (listener: () => void): Disposable => {
+  readonly onChange = (listener: OnListedApiService): Disposable => {
     this.#listeners.add(listener)
+    for (const service of this.#services) listener(service.name, service)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
@@ -28,9 +34,13 @@ export class FakeServers implements RemoteServers {
   }
 
   set(...services: readonly ListedApiService[]): void {
+    const gone = this.#services.filter(({ name }) => !services.some((one) => one.name === name))
     this.#services = [...services]
     this.#changes++
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) {
+      for (const { name } of gone) listener(name, undefined)
+      for (const service of services) listener(service.name, service)
+    }
   }
 }
 

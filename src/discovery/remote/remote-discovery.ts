@@ -52,7 +52,7 @@ export class RemoteDiscovery implements AsyncDisposable {
   readonly #found = new Map<string, Found>()
   /** By service: several APIServices may name the same one. */
   readonly #answered = new Map<string, Answered>()
-  readonly #following: Disposable
+  #following: Disposable | undefined
   readonly #firstRound = new Set<string>()
   #onFirstRound: (() => void) | undefined
   #changes = 0
@@ -66,12 +66,11 @@ export class RemoteDiscovery implements AsyncDisposable {
       retryMsMax: RETRY_MS_MAX,
       timers: this.#time,
     })
-    this.#following = parts.servers.onChange(() => this.#follow())
   }
 
   /** Resolves when every APIService that there is has been asked for once, or has failed. */
   async start(): Promise<void> {
-    this.#follow()
+    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
     for (const name of this.#services.keys()) if (!this.#found.has(name)) this.#firstRound.add(name)
     if (this.#firstRound.size === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -92,26 +91,22 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
   }
 
-  #follow(): void {
-    const gone = new Set(this.#services.keys())
-    for (const service of this.#parts.servers.list()) {
-      if (service.remote === undefined) continue
-      gone.delete(service.name)
-      const known = this.#services.get(service.name)
-      if (known?.service === service) continue
-      this.#services.set(service.name, { service, markedMs: this.#time.monotonicMs() })
-      if (this.#found.has(service.name)) this.#changes++
-      this.#refresher.mark(service.name)
+  #follow(name: string, service: ListedApiService | undefined): void {
+    if (service?.remote === undefined) {
+      this.#remove(name)
+      return
     }
-    for (const name of gone) this.#remove(name)
-    if (gone.size > 0) this.#forgetUnused()
+    this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
+    if (this.#found.has(name)) this.#changes++
+    this.#refresher.mark(name)
   }
 
   #remove(name: string): void {
-    this.#services.delete(name)
+    if (!this.#services.delete(name)) return
     this.#refresher.drop(name)
     this.#noteRound(name)
     if (this.#found.delete(name)) this.#changes++
+    this.#forgetUnused()
   }
 
   #forgetUnused(): void {
@@ -179,7 +174,7 @@ export class RemoteDiscovery implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#following[Symbol.dispose]()
+    this.#following?.[Symbol.dispose]()
     this.#onFirstRound?.()
     await this.#refresher[Symbol.asyncDispose]()
   }

@@ -69,8 +69,7 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   start(): void {
-    this.#following = this.#parts.servers.onChange(() => this.#follow())
-    this.#follow()
+    this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
   }
 
   /** The number of changes: what is derived from the documents is valid as long as it stays the same. */
@@ -119,20 +118,17 @@ export class RemoteOpenApi implements AsyncDisposable {
     return service !== undefined && keyOf(service) === key
   }
 
-  #follow(): void {
-    const gone = new Set(this.#services.keys())
-    for (const service of this.#parts.servers.list()) {
-      if (service.remote === undefined) continue
-      gone.delete(service.name)
-      if (this.#services.get(service.name) === service) continue
-      this.#services.set(service.name, service)
-      for (const refresher of this.#refreshers) refresher.mark(service.name)
+  #follow(name: string, service: ListedApiService | undefined): void {
+    if (service?.remote === undefined) {
+      this.#remove(name)
+      return
     }
-    for (const name of gone) this.#remove(name)
+    this.#services.set(name, service)
+    for (const refresher of this.#refreshers) refresher.mark(name)
   }
 
   #remove(name: string): void {
-    this.#services.delete(name)
+    if (!this.#services.delete(name)) return
     for (const refresher of this.#refreshers) refresher.drop(name)
     const hadIndex = this.#indexes.delete(name)
     const hadOlder = this.#olders.delete(name)

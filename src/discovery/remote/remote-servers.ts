@@ -37,12 +37,16 @@ export type RemoteDocument = {
   readonly body: Buffer
 }
 
+/** `service`: undefined: it is deleted. */
+export type OnListedApiService = (name: string, service: ListedApiService | undefined) => void
+
 export type RemoteServers = {
-  /** All APIServices, local ones too. One that changed in any way, also in its conditions, is another object. */
+  /** All APIServices, local ones too. */
   readonly list: () => Iterable<ListedApiService>
   /** How often they have changed. */
   readonly changes: () => number
-  readonly onChange: (listener: () => void) => Disposable
+  /** Calls back with every change, also of a condition, and first with all that there are. */
+  readonly onChange: (listener: OnListedApiService) => Disposable
   /** Asks the server of an APIService, available or not. Fails if it cannot be reached. */
   readonly fetch: (service: ListedApiService, path: string, asked: AskedDocument) => Promise<RemoteDocument>
 }
