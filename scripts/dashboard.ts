@@ -10,7 +10,7 @@ type Query = { readonly expr: string; readonly legend: string }
 type Panel = {
   readonly title: string
   readonly unit: string
-  readonly about: string
+  readonly about?: string
   readonly queries: readonly Query[]
 }
 type Row = { readonly title: string; readonly panels: readonly Panel[] }
@@ -21,6 +21,15 @@ const quantile = (bucket: string, by: string, labels = on): string =>
   `histogram_quantile(0.99, sum by (${by}, le) (rate(${bucket}{${labels}}[$__rate_interval])))`
 const rate = (metric: string, by: string, labels = on): string =>
   `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`
+
+type Slowest = { readonly bucket: string; readonly by: string; readonly about?: string }
+
+const slowest = (title: string, { bucket, by, ...about }: Slowest): Panel => ({
+  title: `${title}, 99th percentile`,
+  unit: 's',
+  ...about,
+  queries: [q(quantile(bucket, by), `{{${by}}}`)],
+})
 
 const rows: readonly Row[] = [
   {
@@ -35,7 +44,6 @@ const rows: readonly Row[] = [
       {
         title: 'Answers by code',
         unit: 'reqps',
-        about: '',
         queries: [
           q(rate('apiserver_request_total', 'code'), '{{code}}'),
           q(rate('keelson_refused_requests_total', 'code'), '{{code}} before any resource'),
@@ -74,7 +82,6 @@ const rows: readonly Row[] = [
       {
         title: 'Ended to protect the server',
         unit: 'reqps',
-        about: '',
         queries: [q(rate('apiserver_request_terminations_total', 'code'), '{{code}}')],
       },
     ],
@@ -82,36 +89,22 @@ const rows: readonly Row[] = [
   {
     title: 'Where the time goes',
     panels: [
-      {
-        title: 'Before a request is handled, 99th percentile',
-        unit: 's',
-        about: '',
-        queries: [q(quantile('apiserver_request_filter_duration_seconds_bucket', 'filter'), '{{filter}}')],
-      },
-      {
-        title: 'etcd, 99th percentile',
-        unit: 's',
-        about: '',
-        queries: [q(quantile('etcd_request_duration_seconds_bucket', 'operation'), '{{operation}}')],
-      },
-      {
-        title: 'Reads that wait for etcd, 99th percentile',
-        unit: 's',
+      slowest('Before a request is handled', {
+        bucket: 'apiserver_request_filter_duration_seconds_bucket',
+        by: 'filter',
+      }),
+      slowest('etcd', { bucket: 'etcd_request_duration_seconds_bucket', by: 'operation' }),
+      slowest('Reads that wait for etcd', {
+        bucket: 'apiserver_watch_cache_read_wait_seconds_bucket',
+        by: 'instance',
         about: 'Until memory was as new as asked for.',
-        queries: [q(quantile('apiserver_watch_cache_read_wait_seconds_bucket', 'instance'), '{{instance}}')],
-      },
-      {
-        title: 'Admission, 99th percentile',
-        unit: 's',
-        about: '',
-        queries: [q(quantile('apiserver_admission_step_admission_duration_seconds_bucket', 'type'), '{{type}}')],
-      },
-      {
-        title: 'Event loop lag, 99th percentile',
-        unit: 's',
+      }),
+      slowest('Admission', { bucket: 'apiserver_admission_step_admission_duration_seconds_bucket', by: 'type' }),
+      slowest('Event loop lag', {
+        bucket: 'keelson_event_loop_lag_seconds_bucket',
+        by: 'instance',
         about: 'What a request waits for before anything is done for it.',
-        queries: [q(quantile('keelson_event_loop_lag_seconds_bucket', 'instance'), '{{instance}}')],
-      },
+      }),
       {
         title: 'Garbage collection',
         unit: 'percentunit',
@@ -132,13 +125,11 @@ const rows: readonly Row[] = [
       {
         title: 'Events to watchers',
         unit: 'ops',
-        about: '',
         queries: [q(rate('apiserver_watch_events_total', 'kind'), '{{kind}}')],
       },
       {
         title: 'Watches',
         unit: 'short',
-        about: '',
         queries: [q(`sum by (resource) (apiserver_registered_watchers{${on}}) > 0`, '{{resource}}')],
       },
       {
@@ -154,7 +145,6 @@ const rows: readonly Row[] = [
       {
         title: 'Memory',
         unit: 'bytes',
-        about: '',
         queries: [
           q(`process_resident_memory_bytes{${on}}`, 'process'),
           q(`nodejs_heap_used_bytes{${on}}`, 'heap'),
@@ -175,13 +165,11 @@ const rows: readonly Row[] = [
       {
         title: 'Connections',
         unit: 'short',
-        about: '',
         queries: [q(`keelson_open_connections{${on}}`, '{{instance}}')],
       },
       {
         title: 'TLS handshakes',
         unit: 'ops',
-        about: '',
         queries: [
           q(rate('keelson_tls_handshakes_total', 'protocol, resumed'), '{{protocol}} resumed {{resumed}}'),
           q(rate('apiserver_tls_handshake_errors_total', 'instance'), 'failed'),
@@ -196,7 +184,6 @@ const rows: readonly Row[] = [
       {
         title: 'Size of the database',
         unit: 'bytes',
-        about: '',
         queries: [q(`apiserver_storage_size_bytes{${on}}`, '{{storage_cluster_id}}')],
       },
     ],
@@ -255,7 +242,7 @@ function panelOf({ title, unit, about, queries }: Panel, id: number, gridPos: ob
     id,
     type: 'timeseries',
     title,
-    ...(about === '' ? {} : { description: about }),
+    ...(about !== undefined && { description: about }),
     datasource,
     gridPos,
     fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 5, showPoints: 'never' } }, overrides: [] },

@@ -3,28 +3,19 @@
  * process can have any number of them on one database, each below its own prefix; nothing in here is global.
  */
 import type { RequestContext } from './api/context.ts'
-import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
-import { Admission, admissionGroup } from './admission/admission.ts'
-import { IMAGE_REVIEW_MS_MAX } from './admission/image-policy-webhook.ts'
+import { admissionGroup } from './admission/admission.ts'
 import { createNamespaceBy } from './admission/namespace-auto-provision.ts'
-import type { Objects } from './admission/objects.ts'
-import { createPlugins, type PluginParts } from './admission/plugins.ts'
+import type { PluginParts } from './admission/plugins.ts'
 import type { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
-import { type CompiledMutations, compileMutations } from './admission/policies/compile-mutations.ts'
-import { type CompiledPolicy, compilePolicy } from './admission/policies/compile-policy.ts'
-import { FollowedPolicies } from './admission/policies/followed-policies.ts'
 import type { ConditionMetrics } from './admission/match/condition-metrics.ts'
 import type { PolicyMetrics } from './admission/policies/metrics.ts'
-import { createParamAccess } from './admission/policies/param-access.ts'
-import { PolicyIndex } from './admission/policies/policy-index.ts'
-import { configurationResources, FollowedHooks } from './admission/webhooks/followed-hooks.ts'
-import type { HookParts } from './admission/webhooks/parts.ts'
+import { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { AdmissionMetrics } from './admission/metrics.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { FollowedApiServices } from './aggregation/api-services.ts'
 import type { RemoteParts } from './aggregation/remote.ts'
-import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
+import type { ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
@@ -47,13 +38,10 @@ import type { AuthenticationMetrics } from './authentication/metrics.ts'
 import type { ExternalSigner } from './authentication/signer/external-signer.ts'
 import type { ClientAuthorities } from './authentication/client-authorities.ts'
 import { createAuthenticators } from './authenticators.ts'
-import type { Authorize } from './authorization/authorizer.ts'
 import { celAuthorizer } from './authorization/cel-authorizer.ts'
-import { ConfiguredAuthorizers } from './authorization/configured.ts'
+import type { ConfiguredAuthorizers } from './authorization/configured.ts'
 import type { AuthorizationMetrics } from './authorization/metrics.ts'
-import { FollowedGraph, type FollowedGraphParts } from './authorization/node/followed-graph.ts'
-import { NodeGraph } from './authorization/node/graph.ts'
-import { refusal } from './authorization/refusal.ts'
+import type { FollowedGraph } from './authorization/node/followed-graph.ts'
 import { dumpFlows } from './flow/dump.ts'
 import { FlowControl } from './flow/flow-control.ts'
 import { flowGroup, FollowedSchemas } from './flow/followed-schemas.ts'
@@ -73,31 +61,30 @@ import type { Clock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { systemTimers } from './lib/timers.ts'
-import { bootstrapRules } from './rbac/bootstrap-rules.ts'
-import { confirmGrant } from './rbac/confirm-grant.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
-import type { PolicyObject } from './rbac/read-policy.ts'
-import { rbacGroup, type RoleResource, roleResources } from './rbac/role.ts'
+import { isOfRoles, rbacGroup } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
 import { ConnectedRemotes } from './remote-documents.ts'
-import { type Access, ResourceAccess } from './resource-access.ts'
+import { type Access, type AccessOf, ResourceAccess } from './resource-access.ts'
 import type { Key } from './storage/engine.ts'
-import { rootOf } from './storage/keys.ts'
-import type { ObjectStore, Store } from './storage/store.ts'
+import type { Store } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
-import type { WriteAccess } from './verbs/access.ts'
-import { createOwnObjects, ownManager } from './verbs/own-objects.ts'
-import { storeOwn } from './verbs/store-own.ts'
+import { createOwnObjects } from './verbs/own-objects.ts'
 import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
 import type { EndpointRouting, GetService } from './webhooks/call.ts'
 import { credentialsByHost } from './webhooks/credentials-by-host.ts'
-import { KubeconfigClient } from './webhooks/kubeconfig-client.ts'
 import { ReceivedAnswers } from './webhooks/received.ts'
+import { createAdmission, createImageReviewer } from './admission-chain.ts'
+import { createAllocation } from './allocation.ts'
+import { createAuthorizers, createNodeGraph } from './authorizers.ts'
+import { createStoreOf, createStoreRoles, type StoreRoles } from './followed-writes.ts'
+import { createPolicies, type Policies } from './policies.ts'
+import { createAuthorizeCreate, createAuthorizeUnsafeDelete, createConfirmGrant } from './write-permissions.ts'
 
 /** Inputs from outside of the configuration, so that a test can replay them. */
 export type Surroundings = {
@@ -163,7 +150,7 @@ export type ControlPlane = AsyncDisposable & {
   /** The same. Without RBAC, too: nobody grants what he does not have, whoever decides. */
   readonly roles: FollowedRoles
   /** The same: until then no write is checked against policies. */
-  readonly policies: readonly (FollowedPolicies<CompiledPolicy> | FollowedPolicies<CompiledMutations>)[]
+  readonly policies: Policies['followed']
   /** To be started at once, and filled before the server is ready. Undefined: there is no node authorizer. */
   readonly nodes: FollowedGraph | undefined
   readonly authorizers: ConfiguredAuthorizers
@@ -180,8 +167,7 @@ export type ControlPlane = AsyncDisposable & {
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
   readonly allocation: ServiceAllocators
-  /** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
-  readonly storeRoles: (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
+  readonly storeRoles: StoreRoles
   /** The CAs of client certificates, to be changed when their files are. */
   readonly authorities: ClientAuthorities
   /** The resources that may be loaded into the cache before they are requested. */
@@ -198,7 +184,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
-  const accessOf = (resource: Resource): Access => access.of(resource)
+  const accessOf: AccessOf = (resource) => access.of(resource)
   /** Of the resources of a group, by their plural; undefined: the resource is not served. */
   const accessIn =
     (group: string, version = 'v1') =>
@@ -220,32 +206,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       })
   const flows = flowControl && new FollowedSchemas({ accessOf: accessIn(flowGroup), log, flowControl })
   const roles = new FollowedRoles({ accessOf: accessIn(rbacGroup), log })
-  const { policyMetrics, conditionMetrics } = parts
-  const validatingPolicies = new PolicyIndex<CompiledPolicy>('validating', registry, ({ policyName, name }) => {
-    policyMetrics.forget(policyName, name)
-    conditionMetrics.forgetPolicy(policyName)
-  })
-  const mutatingPolicies = new PolicyIndex<CompiledMutations>('mutating', registry, ({ policyName }) =>
-    conditionMetrics.forgetPolicy(policyName),
-  )
-  const policies = [
-    new FollowedPolicies({
-      type: 'validating',
-      compile: compilePolicy,
-      index: validatingPolicies,
-      accessOf: accessIn(admissionGroup),
-      log,
-    }),
-    new FollowedPolicies({
-      type: 'mutating',
-      compile: compileMutations,
-      index: mutatingPolicies,
-      accessOf: config.featureGates.isOn('MutatingAdmissionPolicy')
-        ? accessIn(admissionGroup, 'v1alpha1')
-        : () => undefined,
-      log,
-    }),
-  ]
+  const policies = createPolicies(config, { registry, accessIn, ...parts, log })
   const seconds = parts.authorizationMetrics.graphSeconds
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
@@ -272,15 +233,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
-  const authorizers = new ConfiguredAuthorizers(config.authorization.authorizers, {
+  const authorizers = createAuthorizers(config, {
     roles: roles.index,
-    nodes: {
-      graph: nodes?.graph ?? new NodeGraph(),
-      rules: bootstrapRules('system:node', config.featureGates),
-      gates: config.featureGates,
-    },
+    graph: nodes?.graph,
     metrics: parts.authorizationMetrics,
-    gates: config.featureGates,
     log: named(log, 'access'),
     random,
     answerPattern: (question) => patterns.answer(question),
@@ -307,7 +263,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     cache,
     cacheOf: (resource) => overrideOf(resource)?.cache ?? cache,
-    storeOf: createStoreOf(mainOr, { roles, policies, hooks }),
+    storeOf: createStoreOf(mainOr, { roles, policies: policies.followed, hooks }),
     metrics,
     admission: createAdmission(config, {
       registry,
@@ -317,11 +273,11 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       metrics: parts.admissionMetrics,
       policies: {
         ...expressions,
-        validating: validatingPolicies,
-        mutating: mutatingPolicies,
+        validating: policies.validating,
+        mutating: policies.mutating,
         registry,
-        metrics: policyMetrics,
-        conditionMetrics,
+        metrics: parts.policyMetrics,
+        conditionMetrics: parts.conditionMetrics,
       },
       hooks,
       hookParts: {
@@ -472,7 +428,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     allocation,
     definitions,
     roles,
-    policies,
+    policies: policies.followed,
     nodes,
     flows,
     flowControl,
@@ -497,8 +453,6 @@ const endpointsId = { group: '', version: 'v1', plural: 'endpoints' } as const
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 const podsId = { group: '', version: 'v1', plural: 'pods' } as const
 
-type AccessOf = (resource: Resource) => Access
-
 function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods'] {
   const resource = registry.find(podsId)
   assert(resource !== undefined, 'where a pod is meant, pods are served')
@@ -507,178 +461,3 @@ function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods
 
 /** What expressions of policies and webhooks need. */
 type ExpressionParts = Pick<PluginParts['policies'], 'convertByWebhook' | 'authorizerOf' | 'answerPattern'>
-
-type AdmissionParts = {
-  readonly registry: Registry
-  readonly authorize: Authorize
-  readonly objects: Objects
-  readonly createNamespace: PluginParts['createNamespace']
-  readonly metrics: AdmissionMetrics
-  readonly policies: PluginParts['policies']
-  readonly hooks: FollowedHooks
-  readonly hookParts: HookParts
-  readonly podSecurityMetrics: PodSecurityMetrics
-  readonly imageReviewer: KubeconfigClient | undefined
-  readonly surroundings: Surroundings
-}
-
-/** Calls the webhook of the plugin ImagePolicyWebhook; undefined: it does not run. */
-function createImageReviewer({ admission: { imagePolicyWebhook } }: Config): KubeconfigClient | undefined {
-  if (imagePolicyWebhook === null) return undefined
-  return new KubeconfigClient(imagePolicyWebhook.kubeconfig, { timeoutMs: IMAGE_REVIEW_MS_MAX })
-}
-
-function createAdmission(
-  { admission, featureGates: gates }: Config,
-  { registry, surroundings: { clock, ids, random, log }, ...parts }: AdmissionParts,
-): Admission {
-  const resourcesOf = (apiVersion: string, kind: string): readonly Resource[] => {
-    const [version = '', group = ''] = apiVersion.split('/').toReversed()
-    return registry.inGroupVersion(group, version).filter((resource) => resource.kind === kind)
-  }
-  const { nameSuffix } = ids
-  const plugins = createPlugins({ ...parts, configured: admission, clock, random, log, nameSuffix, resourcesOf, gates })
-  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  // No flag turns the first one off.
-  const paramAccess = createParamAccess({ ...parts, resourcesOf })
-  return new Admission([paramAccess, ...admission.running.flatMap((name) => byName.get(name) ?? [])], {
-    running: admission.running,
-    metrics: parts.metrics,
-    monotonicMs: clock.monotonicMs,
-  })
-}
-
-/** Versions of resources that the graph follows, of which any will do. */
-const graphVersions = ['v1', 'v1beta2', 'v1beta1', 'v1alpha3'] as const
-
-type GraphParts = Omit<FollowedGraphParts, 'accessOf'> & { readonly registry: Registry; readonly accessOf: AccessOf }
-
-function createNodeGraph({ authorization }: Config, parts: GraphParts): FollowedGraph | undefined {
-  const { registry, accessOf, ...more } = parts
-  if (!authorization.authorizers.some(({ type }) => type === 'Node')) return undefined
-  return new FollowedGraph({
-    accessOf: (group, plural) => {
-      const [resource] = graphVersions.flatMap((version) => registry.find({ group, version, plural }) ?? [])
-      return resource && accessOf(resource)
-    },
-    ...more,
-  })
-}
-
-type StoreRolesParts = {
-  readonly registry: Registry
-  readonly accessOf: AccessOf
-  readonly storeOf: (resource: Resource) => Store
-  readonly roles: FollowedRoles
-}
-
-function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRolesParts): ControlPlane['storeRoles'] {
-  return async (all, signal) => {
-    const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
-      const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
-      if (resource === undefined) return [wanted]
-      const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
-      return (await storeOwn(write, wanted.object)) ? [] : [wanted]
-    }
-    const existing = (await Promise.all(all.map(storeOne))).flat()
-    await roles.latest(signal)
-    return existing
-  }
-}
-
-/** Writes of what decides on other requests return when it is in force. */
-function createStoreOf(
-  storeOf: (resource: Resource) => Store,
-  { roles, policies, hooks }: Pick<ControlPlane, 'roles' | 'policies' | 'hooks'>,
-): (resource: Resource) => ObjectStore {
-  return (resource) => {
-    const store = storeOf(resource)
-    if (isOfRoles(resource)) return roles.followed(resource.plural, store)
-    if (resource.group !== admissionGroup) return store
-    for (const followed of policies) {
-      const own = followed.followed(resource.plural, store)
-      if (own !== undefined) return own
-    }
-    const configuration = configurationResources.find((plural) => plural === resource.plural)
-    return configuration === undefined ? store : hooks.followed(configuration, store)
-  }
-}
-
-const isOfRoles = <T extends Resource>(resource: T): resource is T & { readonly plural: RoleResource } =>
-  resource.group === rbacGroup && roleResources.some((plural) => plural === resource.plural)
-
-const createConfirmGrant =
-  (roles: FollowedRoles, plural: RoleResource, authorize: Authorize): NonNullable<WriteAccess['confirmGrant']> =>
-  ({ user, namespace, context }, object, current) => {
-    const { info, signal } = context
-    assert(info.kind === 'resource', 'objects are written by paths of resources')
-    const parts = { index: roles.index, latest: (until?: AbortSignal) => roles.latest(until), authorize }
-    return confirmGrant(parts, { user, resource: plural, namespace, name: info.name, object, current, signal })
-  }
-
-const createAuthorizeCreate =
-  (authorize: Authorize): WriteAccess['authorizeCreate'] =>
-  async ({ user, context }) => {
-    const { info } = context
-    if (info.kind !== 'resource') return
-    const attributes = { ...info, verb: 'create' }
-    const { verdict, reason } = await authorize(user, attributes, context)
-    if (verdict !== 'allow') throw refusal(user, attributes, reason)
-  }
-
-const createAuthorizeUnsafeDelete =
-  (authorize: Authorize): NonNullable<WriteAccess['authorizeUnsafeDelete']> =>
-  async ({ user, resource, name, context }) => {
-    const { info } = context
-    assert(info.kind === 'resource', 'objects are deleted by paths of resources')
-    const attributes = { ...info, verb: 'unsafe-delete-ignore-read-errors' }
-    const { verdict, reason } = await authorize(user, attributes, context)
-    if (verdict === 'allow') return
-    throw forbidden(resource, name, `not permitted to do "${attributes.verb}", reason: ${reason}`)
-  }
-
-type AllocationParts = Pick<ControlPlaneParts, 'cache' | 'store'> & {
-  readonly registry: Registry
-  readonly accessOf: AccessOf
-  readonly handle: HandleAs
-  readonly surroundings: Surroundings
-}
-
-function createAllocation(
-  { etcd, services }: Config,
-  { cache, store, registry, accessOf, handle, surroundings: { clock, log, random } }: AllocationParts,
-): ServiceAllocators {
-  const objectsOf = (group: string, plural: string): ResourceObjects => {
-    const resource = registry.find({ group, version: 'v1', plural })
-    if (resource === undefined) return { get: async () => undefined, has: async () => false, list: async () => [] }
-    return {
-      get: async (name, at) => {
-        const { keys, reader } = accessOf(resource)
-        return (await reader.get(keys.key('', name), at)).item?.object()
-      },
-      has: async (name) => {
-        const { keys, reader } = accessOf(resource)
-        return (await reader.get(keys.key('', name), 'any')).item !== undefined
-      },
-      list: async (at) => {
-        const { keys, reader } = accessOf(resource)
-        return (await reader.list(keys.range(), at)).items.map((item) => item.object())
-      },
-    }
-  }
-  return createAllocators({
-    handle,
-    store,
-    root: rootOf(etcd.prefix),
-    addresses: objectsOf('networking.k8s.io', 'ipaddresses'),
-    ranges: objectsOf('networking.k8s.io', 'servicecidrs'),
-    services: objectsOf('', 'services'),
-    cidrs: services.ranges,
-    addressesIn: services.addressesIn,
-    nodePorts: services.nodePorts,
-    random,
-    life: () => cache.databaseLife,
-    wallMs: clock.wallMs,
-    log,
-  })
-}

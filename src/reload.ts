@@ -1,9 +1,12 @@
 /** Files that may be renewed while the server runs: the serving certificate and the CAs of client certificates. */
+import { readFileSync } from 'node:fs'
 import type { ClientCertificate } from './aggregation/client-certificate.ts'
 import { type AuthorityUse, type ClientAuthorities, joinPems } from './authentication/client-authorities.ts'
 import type { Config } from './config/config.ts'
+import { loadOrCreateCertificate } from './http/certificate.ts'
 import type { Listener } from './http/listener.ts'
 import { FileReloader } from './http/reload.ts'
+import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
 
@@ -23,6 +26,21 @@ export type ReloadParts = {
   /** Called after the CAs have changed. */
   readonly onAuthorities: () => void
   readonly log: Log
+}
+
+export function loadCertificate(
+  { tls, bindAddress, advertiseAddress }: Config,
+  { wallMs }: Clock,
+): Pick<ReloadParts, 'certificate' | 'files'> {
+  if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
+  if (tls.kind === 'folder') {
+    const { certificate, ...files } = loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
+    return { certificate, files }
+  }
+  const { certificatePath, keyPath } = tls
+  const certificatePem = readFileSync(certificatePath, 'utf8')
+  const certificate = { certificatePem, keyPem: readFileSync(keyPath, 'utf8') }
+  return { certificate, files: { certificatePath, keyPath } }
 }
 
 export function createReloaders(config: Config, parts: ReloadParts): FileReloader[] {

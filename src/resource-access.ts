@@ -39,6 +39,8 @@ import { ConversionWebhook } from './webhooks/conversion.ts'
 
 export type Access = WriteAccess & WatchAccess
 
+export type AccessOf = (resource: Resource) => Access
+
 export type ResourceAccessParts = {
   readonly config: Config
   readonly registry: Registry

@@ -2,7 +2,6 @@
  * The composition root: builds each part from those below it, in order, and stops them in the reverse order. Nothing is global, so
  * a process can have any number of servers.
  */
-import { readFileSync } from 'node:fs'
 import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { ClientCertificate } from './aggregation/client-certificate.ts'
@@ -13,50 +12,34 @@ import { ConditionMetrics } from './admission/match/condition-metrics.ts'
 import { PolicyMetrics } from './admission/policies/metrics.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
-import type { ConfiguredAuthorizers } from './authorization/configured.ts'
-import { ExternalSigner, type ExternalSignerParts } from './authentication/signer/external-signer.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
-import { type AuthorizerConfig, rereadAuthorization } from './config/authorization.ts'
 import type { Config } from './config/config.ts'
-import { ConfigReloader, type Reloads } from './config/files/reload.ts'
 import { type ControlPlane, createControlPlane, type Surroundings } from './control-plane.ts'
 import { identityHeaderTest } from './api/identity-headers.ts'
 import type { Handler } from './api/request.ts'
 import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
-import { publishInfo } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { firstObjects, keptFlows, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
-import { ensureRoles } from './controllers/bootstrap-roles.ts'
-import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
 import { Signers } from './controllers/certificates/signers.ts'
-import { DefaultServiceRange } from './controllers/default-service-range.ts'
-import { startControllers } from './controllers/elected-controllers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { Loop } from './controllers/loop.ts'
-import { startOwnLoops } from './controllers/own-loops.ts'
-import { QueueMetrics } from './controllers/queue-metrics.ts'
 import { createChecks } from './discovery/checks.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
-import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
-import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
 import { createEncryption } from './encryption.ts'
 import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
-import { createReloaders, type ReloadParts } from './reload.ts'
+import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import { systemClock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
-import { readVerifyingKeys } from './lib/jwt.ts'
-import { formatDuration } from './lib/duration.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
@@ -72,8 +55,6 @@ import { Verbosity } from './lib/verbosity.ts'
 import { Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
-import { rbacGroup } from './rbac/role.ts'
-import { addReloadMetrics } from './reload-metrics.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { rangeOf, rootOf } from './storage/keys.ts'
@@ -84,9 +65,12 @@ import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
 import { randomIds } from './api/ids.ts'
-import { createNow } from './api/timestamps.ts'
 import { messageOf } from './lib/message-of.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
+import { issuerOf, startSigner } from './account-issuer.ts'
+import { reloadAuthorization } from './authorizers.ts'
+import { createClusterObjects } from './cluster-objects.ts'
+import { startLater, startLoops } from './loops.ts'
 
 /**
  * Requests under way may take as long as any request when the server stops, but no longer than this: a server in a pod or a systemd
@@ -99,9 +83,6 @@ const LOOPS_DELAY_MS = 20
 
 /** How long it may take to publish new client CAs for extension API servers. */
 const PUBLISH_MS_MAX = 30_000
-
-/** The port of the Service kubernetes if a test lets the system choose a port. */
-const DEFAULT_PORT = 6443
 
 export const realSurroundings = (log: Log): Surroundings => ({
   clock: systemClock,
@@ -333,62 +314,16 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
-  const cluster = {
-    registry: plane.registry,
-    ranges: config.services.ranges,
-    port: config.port || DEFAULT_PORT,
-    nodePort: config.services.ownNodePort,
-    now: createNow(clock.wallMs)(),
-  }
-  const { handle } = plane
-  const rangeResource = plane.registry.find({ group: 'networking.k8s.io', version: 'v1', plural: 'servicecidrs' })
-  const hasAddressObjects = config.services.addressesIn !== 'records'
-  const serviceRange = new DefaultServiceRange({
-    handle,
-    isServed: rangeResource !== undefined && hasAddressObjects,
-    ranges: config.services.ranges,
-    now: createNow(clock.wallMs),
-    log,
-  })
-  const hasRoles =
-    config.authorization.authorizers.some(({ type }) => type === 'RBAC') &&
-    plane.registry.find({ group: rbacGroup, version: 'v1', plural: 'roles' }) !== undefined
-  const hasConfigMaps = plane.registry.find({ group: '', version: 'v1', plural: 'configmaps' }) !== undefined
   const { authorities } = plane
   const { requestHeader } = config.authentication
-  const publish = async (signal: AbortSignal): Promise<void> => {
-    if (!hasConfigMaps) return
-    const { client: clientCaPem, requestHeader: caPem } = authorities.pems
-    const proxies = requestHeader === null || caPem === null ? null : { ...requestHeader, caPem }
-    await publishInfo(handle, { clientCaPem, requestHeader: proxies }, { nowMs: clock.wallMs(), signal })
-  }
-  /** Never fails: a loop tries it again, and the server is of use without it. */
-  const publishIfPossible = async (signal: AbortSignal): Promise<void> => {
-    try {
-      await publish(signal)
-    } catch (error) {
-      log('warn', 'the client authorities could not be published yet', { error: String(error) })
-    }
-  }
-  // Through the handler if requests are audited: upstream records these writes like any other.
-  const createAll = audit === undefined ? plane.storeRoles : undefined
-  const prepareRoles = async (signal: AbortSignal): Promise<void> => {
-    if (hasRoles) await ensureRoles({ handle, gates: config.featureGates, createAll }, signal)
-  }
-  const prepareServices = async (signal: AbortSignal): Promise<void> => {
-    await serviceRange.check(signal)
-    await plane.allocation.repair.prepare()
-  }
-  const prepare = async (signal: AbortSignal): Promise<void> => {
-    // All have ended before anything is tried again.
-    const ends = await Promise.allSettled([prepareRoles(signal), prepareServices(signal), publishIfPossible(signal)])
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
-  }
-  const wanted =
-    seams.isPrepared === true
-      ? { first: [], prepare: async () => undefined, later: [] }
-      : { first: firstObjects, prepare, later: otherObjects(cluster) }
-  const bootstrap = parts.use(new Bootstrap({ handle, ...wanted, log }))
+  const objects = createClusterObjects(config, plane, {
+    // By requests if those are audited: upstream records these writes like any other.
+    createAll: audit === undefined ? plane.storeRoles : undefined,
+    isPrepared: seams.isPrepared === true,
+    clock,
+    log,
+  })
+  const bootstrap = parts.use(objects.bootstrap)
   phase.bootstrap = bootstrap
 
   const limits = {
@@ -426,7 +361,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     authorities,
     renewSigner: (...renewed) => signers.renew(...renewed),
     proxyClient,
-    onAuthorities: () => void publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
+    onAuthorities: () => void objects.publishIfPossible(AbortSignal.timeout(PUBLISH_MS_MAX)),
     log,
   })
   const authorizationReloader = reloadAuthorization(config, {
@@ -444,54 +379,24 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
-  const startOwn = (): AsyncDisposable[] =>
-    startOwnLoops({
-      handle,
-      repairServices: () => plane.allocation.repair.pass(),
-      serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
-      keptObjects: keptObjects(cluster),
-      keptFlows: keptFlows(cluster),
-      checkServiceRange: serviceRange.check,
-      publishInfo: publish,
-      records: new ServerAddresses(store, root),
-      keepsEndpoints: config.services.endpoints === 'lease',
-      endpointAddress: config.endpointAddress,
-      port: listener.port,
-      uid,
-      clock,
-      timers: seams.timers,
-      log,
-    })
-  const startElected = (): AsyncDisposable[] =>
-    startControllers({
-      names: config.controllers,
-      handle,
-      registry: plane.registry,
-      accessOf: plane.readAccessOf,
-      identity: seams.isAlone === true ? undefined : `${hostname()}_${uid}`,
-      metrics: new QueueMetrics(metrics),
-      gates: config.featureGates,
-      legacyTokenPeriodMs: config.legacyTokenPeriodMs,
-      signers,
-      rootCaPem: config.rootCaPem ?? lastCertificate(certificate.certificatePem),
-      clock,
-      timers: seams.timers,
-      log,
-    })
-  const startElections = (): AsyncDisposable[] => {
-    if (!config.featureGates.isOn('CoordinatedLeaderElection')) return []
-    const elections = CoordinatedElection.start({
-      handle,
-      registry: plane.registry,
-      accessOf: plane.readAccessOf,
-      log,
-    })
-    return elections === undefined ? [] : [elections]
-  }
-  const startLoops = (): AsyncDisposable[] =>
-    seams.isPassive === true ? [] : [...startOwn(), ...startElected(), ...startElections()]
+  const start = (): AsyncDisposable[] =>
+    seams.isPassive === true
+      ? []
+      : startLoops(config, plane, {
+          objects,
+          records: new ServerAddresses(store, root),
+          port: listener.port,
+          uid,
+          isAlone: seams.isAlone === true,
+          signers,
+          certificatePem: certificate.certificatePem,
+          metrics,
+          clock,
+          timers: seams.timers,
+          log,
+        })
   // Where nothing is left to be done at the start, first requests go first.
-  const loops = seams.isPrepared === true ? [startLater(startLoops, LOOPS_DELAY_MS)] : startLoops()
+  const loops = seams.isPrepared === true ? [startLater(start, LOOPS_DELAY_MS)] : start()
   const stopping: Stopping = {
     phase,
     loops,
@@ -517,20 +422,6 @@ async function createTracing({ tracing }: Config, parts: ExporterParts): Promise
   return new loaded.Tracing(tracing, parts)
 }
 
-/** Disposing of it before that time starts nothing. */
-function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
-  let started: readonly AsyncDisposable[] = []
-  const timer = setTimeout(() => {
-    started = start()
-  }, delayMs).unref()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      clearTimeout(timer)
-      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()))
-    },
-  }
-}
-
 /** What the checks of health look at, and what is made after them. */
 type Phase = {
   bootstrap: Bootstrap | undefined
@@ -541,94 +432,6 @@ type Phase = {
   readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
-}
-
-type AuthorizationReloading = {
-  readonly authorizers: ConfiguredAuthorizers
-  readonly metrics: Metrics
-  readonly serverId: string
-  readonly clock: Clock
-  readonly log: Log
-}
-
-/** Reloads --authorization-config. */
-function reloadAuthorization(
-  { authorization, featureGates }: Config,
-  { authorizers, metrics, serverId, clock, log }: AuthorizationReloading,
-): ConfigReloader<readonly AuthorizerConfig[]>[] {
-  if (authorization.file === null) return []
-  const { path, bytes } = authorization.file
-  const reloader = new ConfigReloader(path, bytes, {
-    read: (changed) => rereadAuthorization(changed, { gates: featureGates, initial: authorization.authorizers }),
-    use: (chain) => authorizers.replace(chain),
-    what: 'authorization config',
-    log,
-    clock,
-  })
-  // Upstream counts the start as a success.
-  const startSeconds = clock.wallMs() / 1000
-  const reloads = (): Reloads => {
-    const { success, failure } = reloader.reloads
-    return { success: { count: success.count + 1, lastSeconds: success.lastSeconds || startSeconds }, failure }
-  }
-  addReloadMetrics(metrics, { what: 'authorization', serverId, reloads })
-  return [reloader]
-}
-
-type LoadedCertificate = Pick<ReloadParts, 'certificate' | 'files'>
-
-function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock): LoadedCertificate {
-  if (tls.kind === 'given') return { certificate: tls.certificate, files: undefined }
-  if (tls.kind === 'folder') {
-    const { certificate, ...files } = loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
-    return { certificate, files }
-  }
-  const { certificatePath, keyPath } = tls
-  const certificatePem = readFileSync(certificatePath, 'utf8')
-  const certificate = { certificatePem, keyPem: readFileSync(keyPath, 'utf8') }
-  return { certificate, files: { certificatePath, keyPath } }
-}
-
-/** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */
-const lastCertificate = (pem: string): string =>
-  `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`
-
-/** For how long the keys of files may be cached, as upstream. */
-const KEYS_CACHE_SECONDS = 3600
-
-function issuerOf(
-  { serviceAccounts }: Config,
-  serverAddress: string,
-  signer: ExternalSigner | undefined,
-): Issuer | null {
-  if (serviceAccounts === null) return null
-  const { issuers, jwksUri, signing } = serviceAccounts
-  const fixed = signing.kind === 'key' ? signing.verifyingPems.flatMap(readVerifyingKeys) : []
-  return issuerDocuments({
-    issuer: issuers[0],
-    jwksUri: jwksUri ?? `https://${serverAddress}/openid/v1/jwks`,
-    keys: () => signer?.keys.published ?? fixed,
-    cacheSeconds: () => signer?.keys.cacheSeconds ?? KEYS_CACHE_SECONDS,
-  })
-}
-
-/** Undefined if none is configured. Fails if it cannot be used. */
-async function startSigner(
-  { serviceAccounts }: Config,
-  parts: ExternalSignerParts,
-): Promise<ExternalSigner | undefined> {
-  if (serviceAccounts?.signing.kind !== 'endpoint') return undefined
-  using owned = new DisposableStack()
-  const signer = owned.use(new ExternalSigner(serviceAccounts.signing.path, parts))
-  await signer.start()
-  const { secondsMax } = serviceAccounts
-  if (secondsMax !== null && secondsMax > signer.secondsMax) {
-    const [own, others] = [secondsMax, signer.secondsMax].map((seconds) => formatDuration(seconds * 1000))
-    const what = 'service-account-max-token-expiration cannot be set longer than the token expiration supported by'
-    throw new Error(`${what} service-account-signing-endpoint: ${own} > ${others}`)
-  }
-  owned.move()
-  return signer
 }
 
 /** None if objects are kept in this process. */

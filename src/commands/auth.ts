@@ -1,5 +1,5 @@
-import { authWhy, whyHelp, WhyUsageError } from '../cli/auth-why.ts'
 import { messageOf } from '../lib/message-of.ts'
+import { authWhy, whyHelp, WhyUsageError } from './auth-why.ts'
 import { defaultKubeconfig } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 

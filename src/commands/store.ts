@@ -1,6 +1,6 @@
-import { moveStore, storeHelp, StoreUsageError } from '../cli/store.ts'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/message-of.ts'
+import { moveStore, storeHelp, StoreUsageError } from './move-store.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 export async function store(args: readonly string[], parts: CommandParts): Promise<void> {

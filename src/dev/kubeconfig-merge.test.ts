@@ -40,6 +40,15 @@ const clientOf = (authority: Certificate): Certificate =>
   issue(authority, { commonName: 'admin', usage: 'client', hosts: [], nowMs: Date.now() })
 
 /** As at the next start, at another port. */
+/** In a file of somebody who had one already. */
+async function addOwn(): Promise<{ readonly path: string; readonly own: Kubeconfig }> {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing)
+  const own = createOwn('keelson', 7000)
+  await addContext(path, own, '/data')
+  return { path, own }
+}
+
 const movedTo = (own: Kubeconfig, port: number): Kubeconfig => ({
   ...own,
   clusters: own.clusters.map(({ name, cluster }) => ({
@@ -92,10 +101,7 @@ test('what others wrote stays, and what was added goes again', async () => {
 })
 
 test('our own context is replaced, with the namespace that the user chose for it', async () => {
-  const path = join(dir, 'config')
-  writeFileSync(path, existing)
-  const own = createOwn('keelson', 7000)
-  await addContext(path, own, '/data')
+  const { path, own } = await addOwn()
   const chosen = read(path)
   chosen.contexts[1].context.namespace = 'team'
   writeFileSync(path, JSON.stringify(chosen))
@@ -131,10 +137,7 @@ for (const [what, taken] of Object.entries({
 }
 
 test('what somebody put in the place of ours meanwhile stays', async () => {
-  const path = join(dir, 'config')
-  writeFileSync(path, existing)
-  const own = createOwn('keelson', 7000)
-  await addContext(path, own, '/data')
+  const { path, own } = await addOwn()
   const changed = read(path)
   changed.clusters[1].cluster = { server: 'https://prod.example.com' }
   writeFileSync(path, JSON.stringify(changed))
@@ -187,10 +190,7 @@ for (const order of [
 }
 
 test('a current context that somebody chose meanwhile stays', async () => {
-  const path = join(dir, 'config')
-  writeFileSync(path, existing)
-  const own = createOwn('keelson', 1)
-  await addContext(path, own, '/data')
+  const { path, own } = await addOwn()
   writeFileSync(path, JSON.stringify({ ...read(path), 'current-context': 'work' }))
   await removeContext(path, own)
   assert.equal(read(path)['current-context'], 'work')

@@ -10,7 +10,7 @@ import { ClientConnection, type ClientOwner } from '../http2/client-connection.t
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
-import { Turn } from '../http2/output.ts'
+import { Turn } from '../http2/turn.ts'
 import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
 import { EtcdError } from './errors.ts'

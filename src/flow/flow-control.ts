@@ -16,7 +16,7 @@ import { Levels } from './levels.ts'
 import type { FlowMetrics, FlowSeries, KindSeries } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
 import { type Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
-import { Turns } from './turns.ts'
+import { Turns, weightOf } from './turns.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
 
@@ -74,6 +74,9 @@ export class FlowControl implements Disposable {
   readonly #watches = new WatchCounts()
   readonly #turns: Turns
   readonly #heldRefusals = new HeldRefusals()
+  /** The flow of the last request. */
+  #lastSeries: FlowSeries | undefined
+  #lastDistinguisher = ''
   /** Undefined: schemas or levels have changed. */
   #classifier: Classifier<Flow> | undefined
   #shown: readonly Flow[] = []
@@ -225,15 +228,21 @@ export class FlowControl implements Disposable {
 
   /** At once if this turn of the loop has room. */
   #begin(seat: Seat, { info, connection }: Entering): Seat | Promise<Seat> {
-    const isWrite = !isReadOnly(info)
-    if (this.#turns.takes(isWrite)) return seat.begin()
     const { request, level } = seat
+    const { series, distinguisher } = request
+    if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
+      if (this.#lastSeries !== undefined) this.#turns.contend()
+      this.#lastSeries = series
+      this.#lastDistinguisher = distinguisher
+    }
+    const weight = weightOf(!isReadOnly(info), request.work.initialSeats)
+    if (this.#turns.takes(weight)) return seat.begin()
     return new Promise((resolve) =>
       this.#turns.add({
         level,
         // Not by queue: flows share queues, and none is to stand behind another.
-        flow: request.distinguisher === '' ? connection : `${request.series.schema}/${request.distinguisher}`,
-        isWrite,
+        flow: distinguisher === '' ? connection : `${series.schema}/${distinguisher}`,
+        weight,
         begin: () => {
           resolve(seat.begin())
           return true

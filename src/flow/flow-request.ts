@@ -1,5 +1,6 @@
 /** A request in flow control: where it waits, which seats it takes, since when. */
 import type { RequestInfo } from '../api/context.ts'
+import { Deque } from '../lib/deque.ts'
 import type { FlowSeries } from './metrics.ts'
 
 /** What a request is estimated to take. */
@@ -40,6 +41,8 @@ export class FlowRequest {
   /** The progress of its level when it arrived. */
   arrivedR = 0
   queue: Queue | undefined
+  /** It has lasted longer than was estimated, and what it takes is charged to its queue by the time. */
+  isOverdue = false
   /** Called when a request that had to wait gets its seats. */
   onSeated: (() => void) | undefined
   /** Its neighbours in the queue. */
@@ -57,6 +60,11 @@ export class FlowRequest {
   get seats(): number {
     return Math.max(this.work.initialSeats, this.work.finalSeats)
   }
+
+  /** A list of many objects, or a watch that begins with one. */
+  get isWide(): boolean {
+    return this.work.initialSeats > 1
+  }
 }
 
 /** The requests of some flows that wait, in the order of their arrival, and what is executing of them. A list that any member can leave. */
@@ -65,7 +73,12 @@ export class Queue {
   /** The progress of the level at which the next request would begin, were every queue given its part continuously. */
   nextR = 0
   seatsInUse = 0
-  readonly executing = new Set<FlowRequest>()
+  readonly #executing = new Set<FlowRequest>()
+  /** Those that have begun, in this order, until they are over or overdue. */
+  readonly #young = new Deque<FlowRequest>()
+  /** Sums over those that are overdue: their seats, and each seat times when it was taken. */
+  #overdueSeats = 0
+  #overdueSince = 0
   #first: FlowRequest | undefined
   #last: FlowRequest | undefined
   #length = 0
@@ -87,7 +100,36 @@ export class Queue {
   }
 
   get isActive(): boolean {
-    return this.#length > 0 || this.executing.size > 0
+    return this.#length > 0 || this.#executing.size > 0
+  }
+
+  get executing(): ReadonlySet<FlowRequest> {
+    return this.#executing
+  }
+
+  begin(request: FlowRequest): void {
+    this.#age(request.startedMs)
+    this.#executing.add(request)
+    this.#young.push(request)
+  }
+
+  end(request: FlowRequest): void {
+    this.#executing.delete(request)
+    if (request.isOverdue) this.#countOverdue(request, -1)
+    if (this.#executing.size > 0) return
+    // Nothing of the rounding of sums is kept.
+    this.#young.clear()
+    this.#overdueSeats = 0
+    this.#overdueSince = 0
+  }
+
+  /**
+   * The progress at which the next request would begin, with what those that are served now have taken beyond the estimate. Upstream charges that when they end: a queue whose requests last for seconds is
+   * seconds ahead of what it is charged, and one that has a single request now and then waits for so long.
+   */
+  startR(nowMs: number): number {
+    this.#age(nowMs)
+    return this.nextR + this.#overdueSeats * (nowMs - ESTIMATED_MS) - this.#overdueSince
   }
 
   push(request: FlowRequest): void {
@@ -111,6 +153,22 @@ export class Queue {
 
   *waiting(): Generator<FlowRequest, void, void> {
     for (let at = this.#first; at !== undefined; at = at.after) yield at
+  }
+
+  #age(nowMs: number): void {
+    for (let first = this.#young.at(0); first !== undefined; first = this.#young.at(0)) {
+      const isOver = first.state !== 'executing'
+      if (!isOver && nowMs - first.startedMs < ESTIMATED_MS) break
+      this.#young.shift()
+      if (isOver) continue
+      first.isOverdue = true
+      this.#countOverdue(first, 1)
+    }
+  }
+
+  #countOverdue({ work, startedMs }: FlowRequest, sign: 1 | -1): void {
+    this.#overdueSeats += sign * work.initialSeats
+    this.#overdueSince += sign * work.initialSeats * startedMs
   }
 
   #count(request: FlowRequest, sign: 1 | -1): void {

@@ -18,10 +18,12 @@ export type LevelSpec = {
 
 export type Queuing = { readonly queues: number; readonly handSize: number; readonly lengthMax: number }
 
+const exemptName = 'exempt'
+
 /** The levels that exist even when their objects do not, as upstream: nobody is locked out by a deletion. */
 export const mandatoryLevels: readonly LevelSpec[] = [
   {
-    name: 'exempt',
+    name: exemptName,
     uid: '',
     isExempt: true,
     shares: 0,
@@ -39,9 +41,6 @@ export const mandatoryLevels: readonly LevelSpec[] = [
     queuing: undefined,
   },
 ]
-
-export const exemptName = 'exempt'
-export const catchAllName = 'catch-all'
 
 /** Undefined: the object contradicts itself, and counts as if it did not exist. Validation refuses such objects, others may have stored one. */
 export function readLevel({ metadata, spec }: KubeObject): LevelSpec | undefined {

@@ -7,6 +7,7 @@ import { QueueSet, type QueueSetConfig } from './queue-set.ts'
 import { SeatDemand } from './seat-demand.ts'
 import { handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { SteppedTime } from '../../test/harness/stepped-time.ts'
+import { Random } from '../../test/simulation/random.ts'
 
 const info = { kind: 'path', verb: 'get', path: '/' } as const
 
@@ -103,6 +104,41 @@ test('a request that is wider than the level begins alone', () => {
   const wide = world.request({ initialSeats: 10, finalSeats: 0, lingerMs: 0 })
   assert.equal(world.enter(wide), 'seated')
   assert.equal(world.enter(world.request()), 'waiting')
+})
+
+test('wide requests leave seats to the others', () => {
+  const world = new World({ seats: 16 })
+  const list: Work = { initialSeats: 4, finalSeats: 0, lingerMs: 0 }
+  const lists = Array.from({ length: 10 }, () => world.request(list, 'lister'))
+  for (const one of lists) world.enter(one)
+  assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
+  assert.equal(world.enter(world.request(oneSeat, 'other')), 'seated', 'though lists wait')
+  const [first] = lists
+  assert.ok(first !== undefined)
+  world.set.finish(first)
+  assert.equal(lists.filter(({ state }) => state === 'executing').length, 3)
+})
+
+test('what lasts long is charged while it lasts: who has one request does not wait behind many', () => {
+  const world = new World({ seats: 4 })
+  const flood = Array.from({ length: 60 }, () => world.request(oneSeat, 'flood'))
+  const endOne = (): void => {
+    const oldest = flood.find(({ state }) => state === 'executing')
+    assert.ok(oldest !== undefined)
+    world.set.finish(oldest)
+  }
+  for (const one of flood) world.enter(one)
+  // They last for a second each; one ends every 250 ms.
+  for (let at = 0; at < 8; at++) {
+    world.time.advance(250)
+    endOne()
+  }
+  world.time.advance(100)
+  const polite = world.request(oneSeat, 'polite')
+  assert.equal(world.enter(polite), 'waiting')
+  world.time.advance(150)
+  endOne()
+  assert.equal(polite.state, 'executing', 'it is the next')
 })
 
 test('seats linger where many watches are to be told', () => {
@@ -257,7 +293,8 @@ test('a queue does not save up what it did not use', () => {
 
 test('random arrivals, widths and ends leave nothing behind', () => {
   for (let seed = 1; seed <= 30; seed++) {
-    const random = seeded(seed)
+    const generator = new Random(seed)
+    const random = (): number => generator.next()
     const world = new World({ seats: 1 + Math.floor(random() * 12), queuing: { queues: 8, handSize: 3, lengthMax: 4 } })
     const waiting: FlowRequest[] = []
     for (let at = 0; at < 600; at++) {
@@ -285,14 +322,3 @@ test('random arrivals, widths and ends leave nothing behind', () => {
     }
   }
 })
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -42,6 +42,8 @@ export class QueueSet {
   #seatsInUse = 0
   /** Seats in use by requests of queues; together with those that wait for, what queues ask for. */
   #queuedSeatsInUse = 0
+  /** Of these, by requests that take more than one. */
+  #wideSeatsInUse = 0
   #enqueued = 0
   readonly totals = { dispatched: 0, refused: 0, timedOut: 0, cancelled: 0 }
 
@@ -65,10 +67,6 @@ export class QueueSet {
 
   get seatsInUse(): number {
     return this.#seatsInUse
-  }
-
-  get config(): QueueSetConfig {
-    return this.#config
   }
 
   /** In the order of their numbers. */
@@ -109,7 +107,7 @@ export class QueueSet {
     this.#enqueue(request, queue)
     // Alone, it is the next one.
     if (this.#waiting > 1) this.#dispatchAll(nowMs)
-    else if (this.#seatsInUse < seats) this.#dispatch(queue, nowMs)
+    else if (this.#seatsInUse < seats && this.#leavesRoom(request)) this.#dispatch(queue, nowMs)
     return this.#isSeated(request) ? 'seated' : 'waiting'
   }
 
@@ -140,7 +138,7 @@ export class QueueSet {
     this.#parts.series.executing.set(this.#executing, nowMs)
     if (queue === undefined) this.#executingAlone.delete(request)
     else {
-      queue.executing.delete(request)
+      queue.end(request)
       if (!queue.isActive) this.#activeQueues--
       // What it took less than estimated was charged to the queue when it began.
       queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
@@ -225,26 +223,34 @@ export class QueueSet {
 
   #dispatchAll(nowMs: number): void {
     while (this.#waiting > 0 && this.#seatsInUse < this.#config.seats) {
-      const queue = this.#next()
+      const queue = this.#next(nowMs)
       if (queue === undefined || !this.#dispatch(queue, nowMs)) return
     }
   }
 
-  /** The queue whose first request would end first. */
-  #next(): Queue | undefined {
+  /**
+   * The queue whose first request would end first, of those that may begin now. Unlike upstream, one that had no more than its part, and of which nothing is served, comes before the others: a flow that
+   * floods has as many queues as its hand, each of them entitled to as much as the only one of somebody who sends a request now and then.
+   */
+  #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
     const queues = Math.max(queuing?.queues ?? 1, 1)
     let best: Queue | undefined
+    let bestIsNew = false
     let bestEndR = Infinity
     let bestDistance = Infinity
     for (const queue of this.#queues.values()) {
-      const { first } = queue
-      if (first === undefined) continue
-      const endR = queue.nextR + workOf(first)
-      if (endR > bestEndR) continue
+      const { first, executing } = queue
+      if (first === undefined || !this.#leavesRoom(first)) continue
+      const startR = queue.startR(nowMs)
+      const isNew = executing.size === 0 && startR <= this.#progressR
+      if (bestIsNew && !isNew) continue
+      const endR = startR + workOf(first)
       const distance = (queue.index - this.#servedLast - 1 + queues) % queues
-      if (endR === bestEndR && distance >= bestDistance) continue
+      const isBetter = isNew !== bestIsNew || endR < bestEndR || (endR === bestEndR && distance < bestDistance)
+      if (!isBetter) continue
       best = queue
+      bestIsNew = isNew
       bestEndR = endR
       bestDistance = distance
     }
@@ -283,8 +289,9 @@ export class QueueSet {
     if (queue === undefined) this.#executingAlone.add(request)
     else {
       if (!queue.isActive) this.#activeQueues++
-      queue.executing.add(request)
+      queue.begin(request)
       queue.seatsInUse += seats
+      if (request.isWide) this.#wideSeatsInUse += seats
       this.#queuedSeatsInUse += seats
     }
     series.executingRequests.value++
@@ -305,8 +312,15 @@ export class QueueSet {
     this.#noteDemand()
     if (queue === undefined) return
     queue.seatsInUse -= seats
+    if (request.isWide) this.#wideSeatsInUse -= seats
     this.#queuedSeatsInUse -= seats
     this.#dropIfEmpty(queue)
+  }
+
+  /** Lists last for as long as their clients take to read them. They never have all seats, so that others wait only for what is soon over. */
+  #leavesRoom({ isWide, seats }: FlowRequest): boolean {
+    if (!isWide || this.#wideSeatsInUse === 0) return true
+    return this.#wideSeatsInUse + seats <= this.#config.seats * WIDE_SHARE
   }
 
   /** A request that is wider than the level begins when it is alone. */
@@ -361,6 +375,9 @@ export class QueueSet {
     this.#noteDemand()
   }
 }
+
+/** Of a level's seats, for requests that take more than one. */
+const WIDE_SHARE = 3 / 4
 
 /** More than the levels of a new cluster have. A queue for each request that comes alone would be garbage at once. */
 const QUEUES_KEPT = 256

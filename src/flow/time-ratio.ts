@@ -9,15 +9,14 @@ const NS_PER_MS = 1e6
 export class TimeRatio {
   readonly #bounds: readonly number[]
   readonly #times: Distribution
-  #value: number
+  #value = 0
   #limit = 1
   #sinceMs: number
   #bucket: number
 
-  constructor(times: Distribution, { bounds, nowMs, value = 0 }: RatioStart) {
+  constructor(times: Distribution, { bounds, nowMs }: RatioStart) {
     this.#bounds = bounds
     this.#times = times
-    this.#value = value
     this.#sinceMs = nowMs
     this.#bucket = this.#find()
   }
@@ -53,4 +52,4 @@ export class TimeRatio {
   }
 }
 
-export type RatioStart = { readonly bounds: readonly number[]; readonly nowMs: number; readonly value?: number }
+export type RatioStart = { readonly bounds: readonly number[]; readonly nowMs: number }

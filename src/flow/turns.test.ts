@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Turns } from './turns.ts'
+import { Turns, weightOf } from './turns.ts'
 
 function harness() {
   const began: string[] = []
   const due: (() => void)[] = []
   const turns = new Turns((call) => void due.push(call))
   /** `low/a`: of the flow a of the level low. */
-  const ask = (name: string, { isWrite = true, isGone = false } = {}): void => {
-    if (turns.takes(isWrite)) began.push(name)
+  const ask = (name: string, { isWrite = true, isGone = false, seats = 1 } = {}): void => {
+    const weight = weightOf(isWrite, seats)
+    if (turns.takes(weight)) began.push(name)
     else {
       const [level, flow] = name.split('/')
       const begin = (): boolean => {
         if (!isGone) began.push(name)
         return !isGone
       }
-      turns.add({ level, flow, isWrite, begin })
+      turns.add({ level, flow, weight, begin })
     }
   }
   const nextTurn = (): string[] => {
@@ -50,6 +51,30 @@ test('levels take turns, within them flows, and turns are shorter for it', () =>
   assert.equal(countOf(next, 'high/lease'), 1)
   assert.equal(countOf(next, 'low/polite'), 1)
   assert.ok(next.indexOf('low/polite') <= 2, next.join())
+})
+
+test('turns stay short for a while after requests of two flows', () => {
+  const { ask, began, nextTurn, turns } = harness()
+  ask('low/polite')
+  nextTurn()
+  turns.contend()
+  began.length = 0
+  for (let at = 0; at < 80; at++) ask('low/bully')
+  assert.equal(began.length, 8, 'the turn that has begun')
+  assert.equal(nextTurn().length, 8)
+  for (let at = 0; at < 1000; at++) {
+    nextTurn()
+    ask('low/bully')
+  }
+  nextTurn()
+  for (let at = 0; at < 80; at++) ask('low/bully')
+  assert.equal(nextTurn().length, 32)
+})
+
+test('long lists weigh as much as the seats that they take', () => {
+  const { ask, began } = harness()
+  for (let at = 0; at < 300; at++) ask('low/a', { isWrite: false, seats: 8 })
+  assert.equal(began.length, 32)
 })
 
 test('who has gone costs nothing', () => {

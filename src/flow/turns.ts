@@ -12,15 +12,20 @@ import { Deque } from '../lib/deque.ts'
 const TURN_WEIGHT = 256
 /** While several flows want to begin: the turn is shorter for it, and that is what those wait for who send little. */
 const CONTENDED_TURN_WEIGHT = 64
+/** For so many turns after requests of two flows: who sends little comes while a turn of somebody else lasts, and waits for its end. About a second of a busy loop. */
+const CONTENDED_TURNS = 200
 const WRITE_WEIGHT = 8
-/** Reads weigh little, since long lists yield the event loop in slices of their own. */
+/** A read weighs little. A long list has slices of its own, but its first quarter of a megabyte is sent as soon as it begins: it weighs as much as the seats that it takes. */
 const READ_WEIGHT = 1
+
+/** What a request adds to the turn in which it begins. */
+export const weightOf = (isWrite: boolean, seats: number): number => (isWrite ? WRITE_WEIGHT : READ_WEIGHT * seats)
 
 /** Requests take turns by `level`, within it by `flow`. */
 export type Beginning = {
   readonly level: unknown
   readonly flow: unknown
-  readonly isWrite: boolean
+  readonly weight: number
   /** Called in a later turn. False: it ended meanwhile, and nothing was begun. */
   readonly begin: () => boolean
 }
@@ -33,6 +38,7 @@ export class Turns {
   readonly #lanes = new Map<unknown, Lane>()
   #flows = 0
   #left = TURN_WEIGHT
+  #contendedTurns = 0
   #isDue = false
 
   constructor(soon: (call: () => void) => void = setImmediate) {
@@ -45,14 +51,20 @@ export class Turns {
     return count
   }
 
+  /** Requests of several flows came one after the other. */
+  contend(): void {
+    this.#contendedTurns = CONTENDED_TURNS
+    this.#left = Math.min(this.#left, CONTENDED_TURN_WEIGHT)
+  }
+
   /** Whether this turn has room for one more request; then it counts as begun. */
-  takes(isWrite: boolean): boolean {
+  takes(weight: number): boolean {
     if (!this.#isDue) {
       this.#isDue = true
       this.#soon(this.#nextTurn)
     }
     if (this.#left <= 0 || this.#lanes.size > 0) return false
-    this.#left -= weightOf(isWrite)
+    this.#left -= weight
     return true
   }
 
@@ -67,7 +79,9 @@ export class Turns {
   }
 
   readonly #nextTurn = (): void => {
-    this.#left = this.#flows > 1 ? CONTENDED_TURN_WEIGHT : TURN_WEIGHT
+    const isContended = this.#flows > 1 || this.#contendedTurns > 0
+    if (this.#contendedTurns > 0) this.#contendedTurns--
+    this.#left = isContended ? CONTENDED_TURN_WEIGHT : TURN_WEIGHT
     for (const [level, lane] of this.#lanes) {
       this.#serveOne(lane)
       // A level with more requests is moved to the end, where this loop comes to it again.
@@ -87,10 +101,8 @@ export class Turns {
       if (queue.length > 0) lane.set(flow, queue)
       else this.#flows--
       if (next === undefined || !next.begin()) continue
-      this.#left -= weightOf(next.isWrite)
+      this.#left -= next.weight
       return
     }
   }
 }
-
-const weightOf = (isWrite: boolean): number => (isWrite ? WRITE_WEIGHT : READ_WEIGHT)

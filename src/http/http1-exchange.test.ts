@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
+import { Turn } from '../http2/turn.ts'
 import { Connection } from './connection.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { defaultLimits } from './limits.ts'
@@ -38,7 +39,7 @@ function begin(length = 256 * 1024): { readonly socket: SlowSocket; readonly exc
   response.assignSocket(socket)
   const connection = new Connection(new TLSSocket(new Socket()), defaultLimits)
   const head = { method: 'GET', target: { path: '/', query: '' }, headers: {}, connection, limits: defaultLimits }
-  const exchange = new Http1Exchange(head, { request, response, isClosing: () => false })
+  const exchange = new Http1Exchange(head, { request, response, isClosing: () => false, turn: new Turn() })
   exchange.writeHead(200, {}, { length })
   return { socket, exchange }
 }

@@ -2,10 +2,19 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Headers } from '../api/request.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
+import type { Turn } from '../http2/turn.ts'
 import { pieces } from '../lib/pieces.ts'
 import type { BodySource } from './body.ts'
 import { Exchange, type Head } from './exchange.ts'
 import type { BodyForm } from './outgoing.ts'
+
+export type Http1Half = {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly isClosing: () => boolean
+  /** That of the listener: long answers take turns, whatever the version of HTTP. */
+  readonly turn: Turn
+}
 
 export class Http1Exchange extends Exchange {
   protected readonly bodySource: BodySource
@@ -14,16 +23,15 @@ export class Http1Exchange extends Exchange {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #isClosing: () => boolean
+  readonly #turn: Turn
   #isEnding = false
 
-  constructor(
-    head: Head,
-    half: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly isClosing: () => boolean },
-  ) {
+  constructor(head: Head, half: Http1Half) {
     super(head)
     this.#request = half.request
     this.#response = half.response
     this.#isClosing = half.isClosing
+    this.#turn = half.turn
     this.bodySource = new RequestBody(half.request)
   }
 
@@ -66,6 +74,7 @@ export class Http1Exchange extends Exchange {
     }
     const writePiece = (piece: Buffer | undefined): void => {
       if (piece === undefined || response.destroyed) return taken()
+      if (!this.#turn.takes(piece.length)) return this.#turn.later({ goOn: () => writePiece(piece) })
       response.write(piece, () => {
         this.progress += piece.length
         writePiece(left.next().value)

@@ -11,7 +11,7 @@ import { identityHeaderTest, type IsIdentityHeader } from '../api/identity-heade
 import type { Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
-import { Turn } from '../http2/output.ts'
+import { Turn } from '../http2/turn.ts'
 import { CODE, codeName, ConnectionError } from '../http2/protocol.ts'
 import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
@@ -377,7 +377,7 @@ export class Listener implements AsyncDisposable {
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
     const isClosing = (): boolean => this.#isClosing || connection.isEnding
-    const exchange = new Http1Exchange(head, { request, response, isClosing })
+    const exchange = new Http1Exchange(head, { request, response, isClosing, turn: this.#http2.turn })
     connection.hasBegunAnswer = () => response.headersSent && !response.writableFinished
     response.on('close', () => this.#end(exchange))
     this.#exchanges.begin(exchange, target !== undefined)
@@ -399,7 +399,7 @@ export class Listener implements AsyncDisposable {
     if (rest.length > 0) socket.unshift(rest)
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
-    const exchange = new UpgradeExchange(head, { request, response, socket })
+    const exchange = new UpgradeExchange(head, { request, response, socket, turn: this.#http2.turn })
     socket.on('close', () => this.#end(exchange))
     this.#exchanges.begin(exchange, target !== undefined)
   }

@@ -1,11 +1,10 @@
 /** A request with an Upgrade to another protocol on its connection. It may be answered like any other. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../api/request.ts'
 import type { Head } from './exchange.ts'
-import { Http1Exchange } from './http1-exchange.ts'
+import { Http1Exchange, type Http1Half } from './http1-exchange.ts'
 
-type Half = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly socket: Duplex }
+type Half = Omit<Http1Half, 'isClosing'> & { readonly socket: Duplex }
 
 export class UpgradeExchange extends Http1Exchange {
   readonly #half: Half

@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { BLOCK_BYTES, type Blocks } from '../lib/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
+import type { Turn } from './turn.ts'
 
 /** With this much waiting for the socket no more DATA is added: four blocks keep any network busy between two turns. */
 const FULL_BYTES = 4 * BLOCK_BYTES
@@ -13,22 +14,6 @@ const FULL_BYTES = 4 * BLOCK_BYTES
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** With less room than this in a block no DATA frame is begun in it. */
 const SCRAP_BYTES = 512
-
-/** Ends the turn of all outputs that have something to write, together. */
-export class Turn {
-  #waiting: Output[] = []
-
-  add(output: Output): void {
-    if (this.#waiting.length === 0) setImmediate(this.#end)
-    this.#waiting.push(output)
-  }
-
-  readonly #end = (): void => {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const output of waiting) output.endTurn()
-  }
-}
 
 type Block = {
   readonly bytes: Buffer
@@ -61,6 +46,8 @@ export class Output {
   /** A turn has ended, and its bytes are still to be handed to the socket. */
   #isDue = false
   #isAwaited = false
+  /** The bytes of this turn were sent; it goes on in a later one. */
+  #isLate = false
   #isEnding = false
 
   constructor(parts: OutputParts) {
@@ -116,10 +103,17 @@ export class Output {
     this.#parts.turn.add(this)
   }
 
+  /** Called by the turn. */
   endTurn(): void {
     this.#isAwaited = false
     this.#parts.onTurn()
     this.#isDue = true
+    this.#hand()
+  }
+
+  /** Called by the turn, when it is this one's turn to send a long write. */
+  goOn(): void {
+    this.#isLate = false
     this.#hand()
   }
 
@@ -137,11 +131,16 @@ export class Output {
 
   /** Hands the next bytes to the socket. */
   #hand(): void {
-    if (this.#isWriting) return
-    const block = this.#full.shift() ?? this.#block
-    const { socket } = this.#parts
+    if (this.#isWriting || this.#isLate) return
+    const block = this.#full[0] ?? this.#block
+    const { socket, turn } = this.#parts
     const isLast = block === this.#block
     if (block.handed < block.filled && (this.#isDue || !isLast) && socket.writable) {
+      if (!turn.takes(block.filled - block.handed)) {
+        this.#isLate = true
+        return turn.later(this)
+      }
+      this.#full.shift()
       const bytes = block.bytes.subarray(block.handed, block.filled)
       block.handed = block.filled
       this.#isWriting = true

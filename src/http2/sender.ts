@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import type { Blocks } from '../lib/blocks.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
-import { Output, type Turn } from './output.ts'
+import { Output } from './output.ts'
 import {
   CODE,
   type Code,
@@ -19,6 +19,7 @@ import {
   writeUint32,
 } from './protocol.ts'
 import type { SendingStream } from './sending-stream.ts'
+import type { Turn } from './turn.ts'
 
 /** What one stream may send before it is the turn of the next. */
 const SHARE_BYTES = 64 * 1024

@@ -10,6 +10,11 @@ export const rbacGroup = 'rbac.authorization.k8s.io'
 export const roleResources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
 export type RoleResource = (typeof roleResources)[number]
 
+type NamedResource = { readonly group: string; readonly plural: string }
+
+export const isOfRoles = <T extends NamedResource>(resource: T): resource is T & { readonly plural: RoleResource } =>
+  resource.group === rbacGroup && roleResources.some((plural) => plural === resource.plural)
+
 export type RoleKind = 'Role' | 'ClusterRole'
 
 type ResourceQuestion = Extract<Question, { kind: 'resource' }>

@@ -198,8 +198,11 @@ export class OpenedEvents {
   #open(event: FeedEvent): Opening {
     if (event.type === 'delete') return event
     const { key, value } = event
+    const { transformer } = this.#options
     try {
-      const plain = this.#options.transformer.fromStorage(key, value)
+      const own = transformer.takeOwn?.(key, value)
+      if (own !== undefined) return { ...event, value: own }
+      const plain = transformer.fromStorage(key, value)
       if (!(plain instanceof Promise)) return plain.value === value ? event : { ...event, value: plain.value }
       const opening = plain.then(
         (opened): OpenedEvent => ({ ...event, value: opened.value }),

@@ -20,6 +20,8 @@ export interface Transformer {
    * upstream's, without the key.
    */
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain>
+  /** What this server wrote as `stored`, if it is still known: such an event need not be decrypted. Each write is known once. */
+  takeOwn?(key: Key, stored: Buffer): Buffer | undefined
   /** Whether values of this key may be stale; only the stored value tells then whether it is. */
   canBeStale(key: Key): boolean
 }

@@ -3,6 +3,7 @@
  * request would send another trace to a slower server.
  */
 import type { Fields } from '../../src/api/object.ts'
+import { Random } from '../simulation/random.ts'
 
 export type Arrival = {
   readonly atMs: number
@@ -59,14 +60,14 @@ const trace = (name: string, ...parts: readonly (readonly Arrival[])[]): Trace =
 })
 
 export function createTraces(seed: number): readonly Trace[] {
-  const random = seeded(seed)
+  const random = new Random(seed)
   /** Poisson arrivals at this rate, each of one of the users. */
   const stream = (names: readonly string[], perSecond: number, sent: Sent, { fromMs = 0, toMs = TRACE_MS } = {}) => {
     const arrivals: Arrival[] = []
     for (let atMs = fromMs; ; ) {
-      atMs += (-Math.log(1 - random()) * 1000) / (perSecond * RATE)
+      atMs += (-Math.log(1 - random.next()) * 1000) / (perSecond * RATE)
       if (atMs >= toMs) return arrivals
-      arrivals.push({ atMs, user: names[Math.floor(random() * names.length)] ?? '', ...sent })
+      arrivals.push({ atMs, user: random.pick(names), ...sent })
     }
   }
   const people = named(/^user-/)
@@ -98,15 +99,4 @@ export function createTraces(seed: number): readonly Trace[] {
       elections,
     ),
   ]
-}
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,17 +1,10 @@
-/** A signer of service account tokens behind a Unix domain socket, as gRPC on Node's own HTTP/2, in bytes written by hand. */
+/** A signer of service account tokens behind a Unix domain socket. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import type { Http2Server } from 'node:http2'
+import { bytesField, createGrpcService, varint } from './grpc-service.ts'
 
-const UNIMPLEMENTED = 12
-
-const varint = (value: number): number[] =>
-  value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]
 const numberField = (field: number, value: number): Buffer => Buffer.from([field * 8, ...varint(value)])
-const bytesField = (field: number, value: Uint8Array | string): Buffer => {
-  const bytes = Buffer.from(value)
-  return Buffer.concat([Buffer.from([field * 8 + 2, ...varint(bytes.length)]), bytes])
-}
 
 /** The length of the claims takes one to three bytes. */
 function readClaims(message: Buffer): string {
@@ -45,12 +38,10 @@ export class ExternalSignerServer implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    this.#server = createServer()
-    this.#server.on('stream', (stream, headers) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => this.#answer(stream, headers[':path'] ?? '', Buffer.concat(chunks).subarray(5)))
-      stream.on('error', () => undefined)
+    this.#server = createGrpcService(({ path, message }) => {
+      const method = path.replace('/v1alpha1.ExternalJWTSigner/', '')
+      this.calls.push(method)
+      return this.#messageFor(method, message)
     })
     this.#server.listen(this.path)
     await once(this.#server, 'listening')
@@ -58,19 +49,6 @@ export class ExternalSignerServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server?.close()
-  }
-
-  #answer(stream: ServerHttp2Stream, path: string, message: Buffer): void {
-    const method = path.replace('/v1alpha1.ExternalJWTSigner/', '')
-    this.calls.push(method)
-    const answer = this.#messageFor(method, message)
-    const trailers = { 'grpc-status': answer === undefined ? UNIMPLEMENTED : 0 }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-    stream.on('wantTrailers', () => stream.sendTrailers(trailers))
-    if (answer === undefined) return void stream.end()
-    const head = Buffer.alloc(5)
-    head.writeUInt32BE(answer.length, 1)
-    stream.end(Buffer.concat([head, answer]))
   }
 
   #messageFor(method: string, message: Buffer): Buffer | undefined {

@@ -1,11 +1,9 @@
-/** A KMS plugin, v1beta1 and v2, behind a Unix domain socket: gRPC on Node's own HTTP/2. Its keys are random, or those that a test gives. */
+/** A KMS plugin, v1beta1 and v2, behind a Unix domain socket. Its keys are random, or those that a test gives. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-
-const UNKNOWN = 2
-const UNIMPLEMENTED = 12
+import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import { bytesField, createGrpcService } from './grpc-service.ts'
 
 /** How the plugin encrypts, with one of its keys. */
 export type PluginCipher = {
@@ -70,17 +68,17 @@ export class KmsPluginServer implements AsyncDisposable {
 
   async start(): Promise<void> {
     rmSync(this.path, { force: true })
-    const server = createServer()
+    const server = createGrpcService(async ({ path, message, isGone }) => {
+      await this.pause
+      if (isGone()) return undefined
+      const [, version = '', method = ''] = /^\/(v1beta1|v2)\.KeyManagementService\/(\w+)$/.exec(path) ?? []
+      this.calls.push(`${version === 'v2' ? 'v2' : 'v1'} ${method}`)
+      return this.#messageFor(version, method, fieldsOf(message))
+    })
     server.on('session', (session) => {
       this.#sessions.add(session)
       session.on('close', () => this.#sessions.delete(session))
       session.on('error', () => undefined)
-    })
-    server.on('stream', (stream, headers) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => void this.#answer(stream, headers[':path'] ?? '', Buffer.concat(chunks).subarray(5)))
-      stream.on('error', () => undefined)
     })
     server.listen(this.path)
     await once(server, 'listening')
@@ -100,28 +98,6 @@ export class KmsPluginServer implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
-  }
-
-  async #answer(stream: ServerHttp2Stream, path: string, message: Buffer): Promise<void> {
-    await this.pause
-    if (stream.destroyed) return
-    const [, version = '', method = ''] = /^\/(v1beta1|v2)\.KeyManagementService\/(\w+)$/.exec(path) ?? []
-    this.calls.push(`${version === 'v2' ? 'v2' : 'v1'} ${method}`)
-    const trailers: { [name: string]: string } = { 'grpc-status': '0' }
-    let answer: Buffer | undefined
-    try {
-      answer = this.#messageFor(version, method, fieldsOf(message))
-      if (answer === undefined) trailers['grpc-status'] = String(UNIMPLEMENTED)
-    } catch (error) {
-      trailers['grpc-status'] = String(UNKNOWN)
-      trailers['grpc-message'] = error instanceof Error ? error.message : String(error)
-    }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-    stream.on('wantTrailers', () => stream.sendTrailers(trailers))
-    if (answer === undefined) return void stream.end()
-    const head = Buffer.alloc(5)
-    head.writeUInt32BE(answer.length, 1)
-    stream.end(Buffer.concat([head, answer]))
   }
 
   #messageFor(version: string, method: string, fields: ReadonlyMap<number, Buffer>): Buffer | undefined {
@@ -145,14 +121,6 @@ export class KmsPluginServer implements AsyncDisposable {
       ...annotations,
     ])
   }
-}
-
-const varint = (value: number): number[] =>
-  value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]
-
-function bytesField(field: number, value: Uint8Array | string): Buffer {
-  const bytes = Buffer.from(value)
-  return Buffer.concat([Buffer.from([field * 8 + 2, ...varint(bytes.length)]), bytes])
 }
 
 /** All fields of requests have a length; of one that is repeated the last is kept. */

@@ -52,10 +52,10 @@ function sealInto(target: Buffer, at: number, { plain, key, algorithm, secret }:
   const cipher = createCipheriv(algorithm, secret, target.subarray(at, at + NONCE_BYTES))
   cipher.setAAD(toBytes(key))
   // GCM is a stream: all of the ciphertext comes at once, and as many bytes as the plaintext has.
-  cipher.update(plain).copy(target, at + NONCE_BYTES)
+  target.set(cipher.update(plain), at + NONCE_BYTES)
   cipher.final()
   const tagAt = at + NONCE_BYTES + plain.length
-  cipher.getAuthTag().copy(target, tagAt)
+  target.set(cipher.getAuthTag(), tagAt)
   return tagAt + TAG_BYTES
 }
 
@@ -80,13 +80,13 @@ const unauthenticated = (cause?: unknown): Error => unreadable('cipher: message 
 /** What AES-GCM adds to a value. */
 export const GCM_OVERHEAD_BYTES = NONCE_BYTES + TAG_BYTES
 
-/** For keys that are used once: nothing is kept of them. `at`: where the nonce is to stand. */
-export function sealOnce(target: Buffer, at: number, value: OneUse, nonces: Nonces): number {
+/** For keys that a caller derives. `at`: where the nonce is to stand. */
+export function sealWith(target: Buffer, at: number, value: KeyedValue, nonces: Nonces): number {
   nonces.fill(target, at, NONCE_BYTES)
   return sealInto(target, at, { ...value, algorithm: 'aes-256-gcm' })
 }
 
-export type OneUse = { readonly plain: Buffer; readonly key: Key; readonly secret: KeyObject }
+export type KeyedValue = { readonly plain: Buffer; readonly key: Key; readonly secret: KeyObject }
 
-export const openOnce = (sealed: Buffer, key: Key, secret: KeyObject): Buffer =>
+export const openWith = (sealed: Buffer, key: Key, secret: KeyObject): Buffer =>
   openGcm(sealed, key, 'aes-256-gcm', secret)

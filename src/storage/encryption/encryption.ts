@@ -5,6 +5,7 @@
 import type { Key } from '../engine.ts'
 import { identity, type Plain, type Transformer } from '../transform.ts'
 import type { TransformationMetrics } from './metrics.ts'
+import { OwnWrites } from './own-writes.ts'
 import { ProviderList, type Providers } from './provider-list.ts'
 
 export type StoredResource = { readonly group: string; readonly resource: string }
@@ -24,6 +25,7 @@ export class Encryption implements Transformer {
   readonly #root: Key
   readonly #resourceOf: EncryptionOptions['resourceOf']
   readonly #metrics: TransformationMetrics | undefined
+  readonly #own = new OwnWrites()
   #providers: ProvidersByResource
   /** What was found for a folder. There are as many as resources. */
   #byFolder = new Map<string, Transformer>()
@@ -38,6 +40,8 @@ export class Encryption implements Transformer {
   replace(providers: ProvidersByResource): void {
     this.#providers = providers
     this.#byFolder = new Map()
+    // What was written with a key that is gone must not look readable.
+    this.#own.clear()
   }
 
   canBeStale(key: Key): boolean {
@@ -45,11 +49,25 @@ export class Encryption implements Transformer {
   }
 
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
-    return this.#of(key).toStorage(key, plain)
+    const sealed = this.#of(key).toStorage(key, plain)
+    if (sealed instanceof Promise) return this.#keepLater(key, sealed, plain)
+    // Values that are not encrypted are not worth it.
+    if (sealed !== plain) this.#own.keep(key, sealed, plain)
+    return sealed
+  }
+
+  async #keepLater(key: Key, sealing: Promise<Buffer>, plain: Buffer): Promise<Buffer> {
+    const sealed = await sealing
+    this.#own.keep(key, sealed, plain)
+    return sealed
   }
 
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain> {
     return this.#of(key).fromStorage(key, stored)
+  }
+
+  takeOwn(key: Key, stored: Buffer): Buffer | undefined {
+    return this.#own.take(key, stored)
   }
 
   #of(key: Key): Transformer {

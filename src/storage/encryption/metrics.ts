@@ -9,14 +9,11 @@ const durationBuckets: readonly number[] = Array.from({ length: 25 }, (_, at) =>
 /** Of one resource. A provider is named by its prefix. */
 export type TransformationMeter = {
   readonly nowMs: () => number
-  readonly count: (
-    type: Transformation,
-    prefix: string,
-    outcome: { readonly ms: number; readonly isOk: boolean },
-  ) => void
+  /** What counts one kind of transformation: made once, since values come by the thousand. */
+  readonly of: (type: Transformation, prefix: string) => CountTransformation
 }
 
-type Series = { readonly ok: Count; readonly failed: () => Count; readonly duration: Distribution }
+export type CountTransformation = (ms: number, isOk: boolean) => void
 
 export class TransformationMetrics {
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -42,23 +39,18 @@ export class TransformationMetrics {
 
   /** `resource`: `secrets`, `deployments.apps`. */
   meterOf(resource: string): TransformationMeter {
-    const known = new Map<string, Series>()
-    const seriesOf = (type: Transformation, prefix: string): Series => {
-      const series = {
-        ok: this.#operations.with(resource, 'OK', type, prefix),
-        failed: () => this.#operations.with(resource, 'Unknown', type, prefix),
-        duration: this.#durations.with(type, prefix),
-      }
-      known.set(type + prefix, series)
-      return series
-    }
     return {
       nowMs: this.#clock.monotonicMs,
-      count: (type, prefix, { ms, isOk }) => {
-        const { ok, failed, duration } = known.get(type + prefix) ?? seriesOf(type, prefix)
-        if (isOk) ok.add()
-        else failed().add()
-        duration.observe(ms / 1000)
+      of: (type, prefix) => {
+        // Only what has happened is shown.
+        let ok: Count | undefined
+        let duration: Distribution | undefined
+        return (ms, isOk) => {
+          if (isOk) (ok ??= this.#operations.with(resource, 'OK', type, prefix)).add()
+          else this.#operations.with(resource, 'Unknown', type, prefix).add()
+          duration ??= this.#durations.with(type, prefix)
+          duration.observe(ms / 1000)
+        }
       },
     }
   }

@@ -7,7 +7,7 @@ import { StorageError } from '../errors.ts'
 import type { Plain, Transformer } from '../transform.ts'
 import { unreadable } from './cipher.ts'
 import { unreadableBy } from './failures.ts'
-import type { Transformation, TransformationMeter } from './metrics.ts'
+import type { CountTransformation, TransformationMeter } from './metrics.ts'
 import { type Provider, startsWith } from './provider.ts'
 
 export type Providers = readonly [Provider, ...Provider[]]
@@ -15,14 +15,18 @@ export type Providers = readonly [Provider, ...Provider[]]
 export class ProviderList implements Transformer {
   readonly #providers: readonly Provider[]
   readonly #first: Provider
-  readonly #meter: TransformationMeter | undefined
-  readonly #names: readonly string[]
+  readonly #nowMs: (() => number) | undefined
+  readonly #countSealed: CountTransformation | undefined
+  /** By the place of the provider. */
+  readonly #countOpened: readonly CountTransformation[]
 
   constructor(providers: Providers, meter?: TransformationMeter) {
     this.#providers = providers
     this.#first = providers[0]
-    this.#meter = meter
-    this.#names = providers.map(({ prefix }) => prefix.toString())
+    this.#nowMs = meter?.nowMs
+    this.#countSealed = meter?.of('to_storage', providers[0].prefix.toString())
+    const countOpened = providers.map(({ prefix }) => meter?.of('from_storage', prefix.toString() || 'identity'))
+    this.#countOpened = countOpened.filter((count) => count !== undefined)
   }
 
   canBeStale(): boolean {
@@ -30,7 +34,7 @@ export class ProviderList implements Transformer {
   }
 
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer> {
-    return this.#measured('to_storage', this.#names[0] ?? '', () => this.#first.seal(key, plain))
+    return this.#measured(this.#countSealed, () => this.#first.seal(key, plain))
   }
 
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain> {
@@ -47,9 +51,8 @@ export class ProviderList implements Transformer {
         if (provider.prefix.length > 0) errors.push(error)
       }
       try {
-        const name = this.#names[at] || 'identity'
         const sealed = stored.subarray(provider.prefix.length)
-        const opened = this.#measured('from_storage', name, () => provider.open(key, sealed))
+        const opened = this.#measured(this.#countOpened[at], () => provider.open(key, sealed))
         if (!(opened instanceof Promise)) return at === 0 ? opened : { value: opened.value, stale: true }
         // Received bytes are borrowed: what is read later is a copy.
         const kept = Buffer.from(stored)
@@ -67,29 +70,28 @@ export class ProviderList implements Transformer {
     throw unreadableBy(errors) ?? unreadable('no matching prefix found')
   }
 
-  #measured<T>(type: Transformation, name: string, run: () => T | Promise<T>): T | Promise<T> {
-    const meter = this.#meter
-    if (meter === undefined) return run()
-    const startMs = meter.nowMs()
-    const count = (isOk: boolean): void => meter.count(type, name, { ms: meter.nowMs() - startMs, isOk })
+  #measured<T>(count: CountTransformation | undefined, run: () => T | Promise<T>): T | Promise<T> {
+    const nowMs = this.#nowMs
+    if (nowMs === undefined || count === undefined) return run()
+    const startMs = nowMs()
     let result: T | Promise<T>
     try {
       result = run()
     } catch (error) {
-      count(false)
+      count(nowMs() - startMs, false)
       throw error
     }
     if (!(result instanceof Promise)) {
-      count(true)
+      count(nowMs() - startMs, true)
       return result
     }
     return result.then(
       (value) => {
-        count(true)
+        count(nowMs() - startMs, true)
         return value
       },
       (error: unknown) => {
-        count(false)
+        count(nowMs() - startMs, false)
         throw error
       },
     )

@@ -1,10 +1,12 @@
 /**
- * A source of data encryption keys of KMS v2: a seed, of which a key is derived for each value (HKDF-Expand with 32 random bytes that stand
- * before the value), or, in values of older servers, the key itself.
+ * A source of data encryption keys of KMS v2: a seed, of which keys are derived (HKDF-Expand with 32 random bytes that stand before the
+ * value), or, in values of older servers, the key itself. Upstream derives a key for each value; here some values in a row share one, since
+ * to derive it takes longer than to encrypt. Each has a nonce of its own all the same.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { Recent } from '../../../lib/recent.ts'
 import type { Key } from '../../engine.ts'
-import { AesGcm, GCM_OVERHEAD_BYTES, openOnce, sealOnce } from '../aes-gcm.ts'
+import { AesGcm, GCM_OVERHEAD_BYTES, openWith, sealWith } from '../aes-gcm.ts'
 import { tooShort, unreadable } from '../cipher.ts'
 import type { Nonces } from '../nonces.ts'
 
@@ -12,6 +14,14 @@ const INFO_BYTES = 32
 export const SEED_BYTES = 32
 /** RFC 5869, section 2.3: the first block ends in the number 1, and is as long as the key. */
 const FIRST_BLOCK = Buffer.from([1])
+
+/**
+ * Values that are written with one derived key. Random nonces of 96 bits allow 2^32 (NIST SP 800-38D, section 8.3); so few of them meet
+ * with a probability of 2^-77, and derivation is already no part of the cost.
+ */
+const VALUES_PER_KEY = 1024
+/** Derived keys that are kept for reading: those of a million values that this kind of server wrote. */
+const KEPT_KEYS_MAX = 1024
 
 export const SEED_OVERHEAD_BYTES = INFO_BYTES + GCM_OVERHEAD_BYTES
 
@@ -22,6 +32,9 @@ export interface DekSource {
 export class Seed implements DekSource {
   readonly #seed: KeyObject
   readonly #nonces: Nonces
+  /** By what they are derived with. */
+  readonly #derived = new Recent<string, KeyObject>(KEPT_KEYS_MAX)
+  #writing: { readonly info: Buffer; readonly secret: KeyObject; values: number } | undefined
 
   constructor(seed: KeyObject, nonces: Nonces) {
     this.#seed = seed
@@ -30,19 +43,40 @@ export class Seed implements DekSource {
 
   /** Writes into `target` from `at` on, which must have SEED_OVERHEAD_BYTES more than the value. Returns where it ends. */
   sealInto(target: Buffer, at: number, { plain, key }: { readonly plain: Buffer; readonly key: Key }): number {
-    this.#nonces.fill(target, at, INFO_BYTES)
-    const secret = this.#derive(target.subarray(at, at + INFO_BYTES))
-    return sealOnce(target, at + INFO_BYTES, { plain, key, secret }, this.#nonces)
+    const { info, secret } = this.#writingKey()
+    target.set(info, at)
+    return sealWith(target, at + INFO_BYTES, { plain, key, secret }, this.#nonces)
   }
 
   open(sealed: Buffer, key: Key): Buffer {
     if (sealed.length < INFO_BYTES) throw tooShort()
-    return openOnce(sealed.subarray(INFO_BYTES), key, this.#derive(sealed.subarray(0, INFO_BYTES)))
+    const info = sealed.subarray(0, INFO_BYTES)
+    const name = info.toString('latin1')
+    return openWith(sealed.subarray(INFO_BYTES), key, this.#derived.get(name) ?? this.#keep(name, this.#derive(info)))
+  }
+
+  #writingKey(): { readonly info: Buffer; readonly secret: KeyObject } {
+    if (this.#writing !== undefined && this.#writing.values < VALUES_PER_KEY) {
+      this.#writing.values++
+      return this.#writing
+    }
+    const info = Buffer.alloc(INFO_BYTES)
+    this.#nonces.fill(info, 0, INFO_BYTES)
+    this.#writing = { info, secret: this.#keep(info.toString('latin1'), this.#derive(info)), values: 1 }
+    return this.#writing
+  }
+
+  #keep(name: string, secret: KeyObject): KeyObject {
+    this.#derived.set(name, secret)
+    return secret
   }
 
   #derive(info: Buffer): KeyObject {
-    // A cipher takes a KeyObject in a third of the time that it takes for bytes.
-    return createSecretKey(createHmac('sha256', this.#seed).update(info).update(FIRST_BLOCK).digest())
+    const bytes = createHmac('sha256', this.#seed).update(info).update(FIRST_BLOCK).digest()
+    // A cipher takes a KeyObject in a third of the time that it takes for bytes; and it is not in the heap.
+    const secret = createSecretKey(bytes)
+    bytes.fill(0)
+    return secret
   }
 }
 

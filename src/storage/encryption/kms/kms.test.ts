@@ -61,7 +61,7 @@ describe('KMS v2', () => {
     const stored = await list.toStorage(key, plain)
     assert.ok(stored.subarray(0, 23).equals(Buffer.from('k8s:enc:kms:v2:plugin:\n')))
     assert.ok(!stored.includes(plain))
-    assert.ok(!(await list.toStorage(key, plain)).equals(stored), 'each value has a key and a nonce of its own')
+    assert.ok(!(await list.toStorage(key, plain)).equals(stored), 'each value has a nonce of its own')
     assert.deepEqual(list.fromStorage(key, stored), { value: plain, stale: false })
     assert.deepEqual(server.calls, ['v2 Status', 'v2 Encrypt'])
 
@@ -73,6 +73,28 @@ describe('KMS v2', () => {
     for (const read of await Promise.all(reads)) assert.deepEqual(read, { value: plain, stale: false })
     assert.deepEqual(server.calls.slice(2), ['v2 Status', 'v2 Encrypt', 'v2 Decrypt'])
     assert.deepEqual(other.fromStorage(key, stored), { value: plain, stale: false }, 'now without a promise')
+  })
+
+  test('a derived key is shared by some values, each with a nonce of its own', async () => {
+    await using server = new KmsPluginServer(socket())
+    await server.start()
+    using kms = new KmsV2(partsOf(server.path))
+    await kms.start()
+    const start = kms.provider.prefix.length + 2
+    const infos = new Map<string, number>()
+    const nonces = new Set<string>()
+    for (let count = 0; count < 3000; count++) {
+      const stored = await kms.provider.seal(key, plain)
+      const info = stored.toString('latin1', start, start + 32)
+      infos.set(info, (infos.get(info) ?? 0) + 1)
+      nonces.add(stored.toString('latin1', start + 32, start + 44))
+      if (count % 500 === 0) {
+        const opened = await kms.provider.open(key, stored.subarray(kms.provider.prefix.length))
+        assert.deepEqual(opened, { value: plain, stale: false })
+      }
+    }
+    assert.deepEqual([...infos.values()], [1024, 1024, 952])
+    assert.equal(nonces.size, 3000)
   })
 
   test('the key in etcd is authenticated', async () => {

@@ -1,0 +1,61 @@
+/** Writes of roles, policies and webhook configurations, which the server itself follows: they are answered when what they say is in force. */
+import { admissionGroup } from './admission/admission.ts'
+import type { FollowedPolicies } from './admission/policies/followed-policies.ts'
+import { configurationResources, type FollowedHooks } from './admission/webhooks/followed-hooks.ts'
+import type { FollowedRoles } from './rbac/followed-roles.ts'
+import type { PolicyObject } from './rbac/read-policy.ts'
+import { isOfRoles, rbacGroup } from './rbac/role.ts'
+import type { Registry } from './registry/registry.ts'
+import type { Resource } from './registry/resource.ts'
+import type { AccessOf } from './resource-access.ts'
+import type { ObjectStore, Store } from './storage/store.ts'
+import { ownManager } from './verbs/own-objects.ts'
+import { storeOwn } from './verbs/store-own.ts'
+
+type Followed = {
+  readonly roles: FollowedRoles
+  readonly policies: readonly Pick<FollowedPolicies<never>, 'followed'>[]
+  readonly hooks: FollowedHooks
+}
+
+/** Writes of what decides on other requests return when it is in force. */
+export function createStoreOf(
+  storeOf: (resource: Resource) => Store,
+  { roles, policies, hooks }: Followed,
+): (resource: Resource) => ObjectStore {
+  return (resource) => {
+    const store = storeOf(resource)
+    if (isOfRoles(resource)) return roles.followed(resource.plural, store)
+    if (resource.group !== admissionGroup) return store
+    for (const followed of policies) {
+      const own = followed.followed(resource.plural, store)
+      if (own !== undefined) return own
+    }
+    const configuration = configurationResources.find((plural) => plural === resource.plural)
+    return configuration === undefined ? store : hooks.followed(configuration, store)
+  }
+}
+
+/** Stores default roles and bindings that probably do not exist, and returns those that do. Fails with a StorageError. */
+export type StoreRoles = (wanted: readonly PolicyObject[], signal: AbortSignal) => Promise<PolicyObject[]>
+
+type StoreRolesParts = {
+  readonly registry: Registry
+  readonly accessOf: AccessOf
+  readonly storeOf: (resource: Resource) => Store
+  readonly roles: FollowedRoles
+}
+
+export function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRolesParts): StoreRoles {
+  return async (all, signal) => {
+    const storeOne = async (wanted: PolicyObject): Promise<PolicyObject[]> => {
+      const resource = registry.find({ group: rbacGroup, version: 'v1', plural: wanted.resource })
+      if (resource === undefined) return [wanted]
+      const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
+      return (await storeOwn(write, wanted.object)) ? [] : [wanted]
+    }
+    const existing = (await Promise.all(all.map(storeOne))).flat()
+    await roles.latest(signal)
+    return existing
+  }
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Turn } from './turn.ts'
+
+const LONG = 64 * 1024
+
+/** Connections that have so many long writes to make each. */
+function harness(writes: Readonly<Record<string, number>>) {
+  const due: (() => void)[] = []
+  const turn = new Turn((call) => void due.push(call))
+  let written: string[] = []
+  const write = (name: string, left: number): void => {
+    if (left === 0) return
+    if (!turn.takes(LONG)) return turn.later({ goOn: () => write(name, left) })
+    written.push(name)
+    // As a socket: it tells later that it has written.
+    turn.later({ goOn: () => write(name, left - 1) })
+  }
+  for (const [name, count] of Object.entries(writes)) write(name, count)
+  const nextTurn = (): string[] => {
+    written = []
+    due.shift()?.()
+    return written
+  }
+  return { turn, first: written, nextTurn, due }
+}
+
+test('a turn writes a megabyte, of each connection in turn', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `${at}`)
+  const { nextTurn } = harness(Object.fromEntries(names.map((name) => [name, 2])))
+  const turns = Array.from({ length: 6 }, nextTurn)
+  assert.ok(turns.every(({ length }) => length <= 16))
+  const all = turns.flat()
+  assert.deepEqual(new Set(all.slice(0, 39)).size, 39, 'nobody writes twice before all have written')
+})
+
+test('short writes go ahead, and what is gathered comes first', () => {
+  const { turn, nextTurn } = harness(Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])))
+  assert.equal(turn.takes(LONG), false)
+  assert.ok(turn.takes(1000))
+  let isEnded = false
+  turn.add({ endTurn: () => (isEnded = true) })
+  nextTurn()
+  assert.ok(isEnded)
+})
+
+test('nothing is scheduled when everything is written', () => {
+  const { nextTurn, due } = harness({ a: 1 })
+  nextTurn()
+  nextTurn()
+  assert.equal(due.length, 0)
+})

@@ -1,0 +1,75 @@
+/**
+ * What is written to sockets in a turn of the event loop. TLS encrypts what it is given at once, on this thread: a hundred clients that read long lists, each of them sent a quarter of a megabyte, make a
+ * turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after the other; short ones always go ahead.
+ */
+import { Deque } from '../lib/deque.ts'
+
+/** About a millisecond, copies and system calls included. */
+const TURN_BYTES = 1024 * 1024
+/** Most answers are shorter. A connection that has more to send waits for its turn. */
+const SHORT_BYTES = 16 * 1024
+
+/** What has something to write. */
+export interface Writing {
+  /** Gathers what the turn has brought, and writes it. */
+  readonly endTurn: () => void
+}
+
+/** What waits to go on with a long write. It takes its bytes then, and waits again for the next. */
+export interface LongWriting {
+  readonly goOn: () => void
+}
+
+/** One for all connections of a listener, or of a client. */
+export class Turn {
+  readonly #soon: (call: () => void) => void
+  #waiting: Writing[] = []
+  readonly #late = new Deque<LongWriting>()
+  #left = TURN_BYTES
+  #isDue = false
+  /** While those that wait go on, whatever is left is theirs. */
+  #isGoingOn = false
+
+  constructor(soon: (call: () => void) => void = setImmediate) {
+    this.#soon = soon
+  }
+
+  /** `endTurn` is called at the end of this turn. */
+  add(writing: Writing): void {
+    this.#waiting.push(writing)
+    this.#end()
+  }
+
+  /** Whether so many bytes may be written now; then they count. Otherwise the caller is to wait by `later`. */
+  takes(bytes: number): boolean {
+    if (bytes <= SHORT_BYTES) return true
+    if (this.#left <= 0 || (this.#late.length > 0 && !this.#isGoingOn)) return false
+    this.#left -= bytes
+    this.#end()
+    return true
+  }
+
+  later(writing: LongWriting): void {
+    this.#late.push(writing)
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    this.#soon(this.#onEnd)
+  }
+
+  readonly #onEnd = (): void => {
+    this.#isDue = false
+    this.#left = TURN_BYTES
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const writing of waiting) writing.endTurn()
+    this.#isGoingOn = true
+    // Those that wait again meanwhile are served in the next turn.
+    for (let count = this.#late.length; count > 0 && this.#left > 0; count--) this.#late.shift()?.goOn()
+    this.#isGoingOn = false
+    if (this.#late.length > 0) this.#end()
+  }
+}

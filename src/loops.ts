@@ -1,0 +1,87 @@
+/** What goes on in a server between requests: its own loops, and the controllers that it is elected for. */
+import { hostname } from 'node:os'
+import type { ClusterObjects } from './cluster-objects.ts'
+import type { Config } from './config/config.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { keptFlows, keptObjects } from './controllers/bootstrap-objects.ts'
+import type { Signers } from './controllers/certificates/signers.ts'
+import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
+import { startControllers } from './controllers/elected-controllers.ts'
+import { type OwnLoopsParts, startOwnLoops } from './controllers/own-loops.ts'
+import { QueueMetrics } from './controllers/queue-metrics.ts'
+import type { Metrics } from './lib/metrics.ts'
+
+export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'> & {
+  readonly objects: ClusterObjects
+  /** No other server shares the database: controllers need no election. */
+  readonly isAlone: boolean
+  readonly signers: Signers
+  /** The serving certificate. */
+  readonly certificatePem: string
+  readonly metrics: Metrics
+}
+
+type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'readAccessOf'>
+
+/** To be called when the system namespaces exist. */
+export function startLoops(
+  config: Config,
+  { handle, registry, allocation, readAccessOf }: Plane,
+  parts: LoopsParts,
+): AsyncDisposable[] {
+  const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
+  const own = startOwnLoops({
+    handle,
+    repairServices: () => allocation.repair.pass(),
+    serviceAddresses: config.services.addressesIn === 'records' ? undefined : allocation.repair,
+    keptObjects: keptObjects(objects.cluster),
+    keptFlows: keptFlows(objects.cluster),
+    checkServiceRange: objects.checkServiceRange,
+    publishInfo: objects.publishInfo,
+    records,
+    keepsEndpoints: config.services.endpoints === 'lease',
+    endpointAddress: config.endpointAddress,
+    port,
+    uid,
+    clock,
+    timers,
+    log,
+  })
+  const elected = startControllers({
+    names: config.controllers,
+    handle,
+    registry,
+    accessOf: readAccessOf,
+    identity: isAlone ? undefined : `${hostname()}_${uid}`,
+    metrics: new QueueMetrics(metrics),
+    gates: config.featureGates,
+    legacyTokenPeriodMs: config.legacyTokenPeriodMs,
+    signers,
+    rootCaPem: config.rootCaPem ?? lastCertificate(certificatePem),
+    clock,
+    timers,
+    log,
+  })
+  const elections = config.featureGates.isOn('CoordinatedLeaderElection')
+    ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
+    : undefined
+  return [...own, ...elected, ...(elections === undefined ? [] : [elections])]
+}
+
+/** Disposing of it before that time starts nothing. */
+export function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
+  let started: readonly AsyncDisposable[] = []
+  const timer = setTimeout(() => {
+    started = start()
+  }, delayMs).unref()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      clearTimeout(timer)
+      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** Who issued a chain of certificates is at its end; a certificate alone is its own authority. */
+const lastCertificate = (pem: string): string =>
+  `${pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)?.at(-1) ?? pem}\n`

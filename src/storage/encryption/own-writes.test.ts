@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import { systemTime } from '../../lib/timers.ts'
+import { OpenedEvents } from '../opened-events.ts'
+import { Encryption, type ProvidersByResource } from './encryption.ts'
+import { Nonces } from './nonces.ts'
+import { keyedProvider, type Provider } from './provider.ts'
+
+const root = '/registry/'
+const keyOf = (name: string): string => `${root}secrets/default/${name}`
+
+/** `opened` counts what is decrypted. */
+async function countingProviders(): Promise<{ readonly rules: ProvidersByResource; opened: number }> {
+  const secret = createSecretKey(Buffer.alloc(32, 1))
+  const provider = await keyedProvider('aesgcm', [{ name: 'k1', secret }], new Nonces())
+  const counting: Provider = {
+    ...provider,
+    open: (key, sealed) => {
+      counted.opened++
+      return provider.open(key, sealed)
+    },
+  }
+  const counted = { rules: new Map([['secrets', [counting] as const]]), opened: 0 }
+  return counted
+}
+
+const encryptionOf = (rules: ProvidersByResource): Encryption =>
+  new Encryption(rules, { root, resourceOf: () => ({ group: '', resource: 'secrets' }) })
+
+/** What the cache sees of stored values. */
+function seen(transformer: Encryption, stored: ReadonlyMap<string, Buffer>): string[] {
+  const values: string[] = []
+  const events = new OpenedEvents({
+    transformer,
+    time: systemTime,
+    onEvents: (opened) => values.push(...opened.map(({ value }) => value.toString())),
+    onGap: () => assert.fail('nothing is lost'),
+  })
+  events.push(
+    [...stored].map(([name, value], at) => ({
+      type: 'put',
+      key: keyOf(name),
+      // As received: other bytes than those that were sent.
+      value: Buffer.from(value),
+      revision: at + 1,
+      createRevision: at + 1,
+    })),
+  )
+  return values
+}
+
+test('what comes back as it was written is not decrypted, and is seen', async () => {
+  const counted = await countingProviders()
+  const encryption = encryptionOf(counted.rules)
+  const plain = Buffer.from('first')
+  const stored = await encryption.toStorage(keyOf('a'), plain)
+  // The caller may use its bytes for something else.
+  plain.fill(0)
+  assert.deepEqual(seen(encryption, new Map([['a', stored]])), ['first'])
+  assert.equal(counted.opened, 0)
+  assert.deepEqual(seen(encryption, new Map([['a', stored]])), ['first'], 'a second time it is')
+  assert.equal(counted.opened, 1)
+})
+
+test('the same bytes under another key, and other bytes under the same, are decrypted', async () => {
+  const counted = await countingProviders()
+  const encryption = encryptionOf(counted.rules)
+  const other = await encryptionOf(counted.rules).toStorage(keyOf('a'), Buffer.from('of another server'))
+  const own = await encryption.toStorage(keyOf('a'), Buffer.from('own'))
+  assert.deepEqual(seen(encryption, new Map([['a', other]])), ['of another server'])
+  assert.equal(counted.opened, 1)
+  assert.equal(encryption.takeOwn(keyOf('b'), own), undefined)
+  assert.equal(encryption.takeOwn(keyOf('a'), own)?.toString(), 'own')
+})
+
+test('large values, and those of before a new configuration, are decrypted', async () => {
+  const { rules } = await countingProviders()
+  const encryption = encryptionOf(rules)
+  const large = await encryption.toStorage(keyOf('a'), Buffer.alloc(100_000))
+  assert.equal(encryption.takeOwn(keyOf('a'), large), undefined)
+  const small = await encryption.toStorage(keyOf('a'), Buffer.alloc(100))
+  encryption.replace(rules)
+  assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
+})

@@ -1,0 +1,35 @@
+/**
+ * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
+ * written need not be decrypted.
+ */
+import { Recent } from '../../lib/recent.ts'
+import type { Key } from '../engine.ts'
+
+/** Writes that the feed has not brought yet: a tenth of a second of 5,000 a second. */
+const VALUES_MAX = 512
+/** Larger ones are decrypted: to make the cipher is a small part of it then, and this bounds what is kept to 16 MB. */
+const VALUE_BYTES_MAX = 16 << 10
+
+type Own = { readonly sealed: Buffer; readonly plain: Buffer }
+
+export class OwnWrites {
+  readonly #recent = new Recent<Key, Own>(VALUES_MAX)
+
+  /** `plain` is borrowed. */
+  keep(key: Key, sealed: Buffer, plain: Buffer): void {
+    if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
+    else this.#recent.set(key, { sealed, plain: Buffer.from(plain) })
+  }
+
+  /** The value in plain, once. Undefined: it is not known. */
+  take(key: Key, stored: Buffer): Buffer | undefined {
+    const own = this.#recent.get(key)
+    if (own === undefined || !own.sealed.equals(stored)) return undefined
+    this.#recent.delete(key)
+    return own.plain
+  }
+
+  clear(): void {
+    this.#recent.clear()
+  }
+}
