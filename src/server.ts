@@ -219,6 +219,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     bootstrap: undefined,
     nodes: undefined,
     address: undefined,
+    remotes: { areListed: false },
     isStopping: false,
     isLeaving: false,
   }
@@ -227,6 +228,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     etcdFault,
     isStarted: () => true,
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
+    areRemotesListed: () => phase.remotes.areListed,
+    hasProxyClient: config.proxyClient !== null,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],
@@ -313,6 +316,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await Promise.all(
     [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
   )
+  // Never fails. Until then the server is not ready.
+  void parts
+    .use(plane.remoteDocuments)
+    .start()
+    .then(() => (phase.remotes.areListed = true))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -438,6 +446,8 @@ type Phase = {
   nodes: ControlPlane['nodes']
   /** Where this server listens, for itself. */
   address: { readonly host: string; readonly port: number } | undefined
+  /** Whether aggregated discovery has every APIService. */
+  readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
 }

@@ -71,6 +71,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
   'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
+  'remote-documents.ts': ['aggregation', 'discovery'],
   'resource-access.ts': [
     'admission',
     'cache',
