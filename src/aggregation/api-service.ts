@@ -15,6 +15,8 @@ export type ApiService = {
   readonly isAvailable: boolean
   /** That condition; undefined: it has none. */
   readonly condition: Condition | undefined
+  /** Whether this server creates and deletes it, for what it serves itself. */
+  readonly isManaged: boolean
 }
 
 export type Condition = { readonly status: string; readonly reason: string; readonly message: string }
@@ -43,6 +45,7 @@ export function readApiService(object: KubeObject): ApiService {
     isAvailable: status === 'True',
     condition:
       status === undefined ? undefined : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
+    isManaged: object.metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined,
   }
 }
 

@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { join } from '../../lib/join-streams.ts'
 import { chunksOf, type Forwarded, open } from './forward.ts'
 
-export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'> & {
+export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'> & {
   /** For each direction; 0: unlimited. */
   readonly bytesPerSecondMax: number
 }
