@@ -168,7 +168,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     startCompaction,
     readSize,
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
-  const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
+  const engine = parts.use(
+    new MeasuredEngine(tracing?.engine(ownEngine, root) ?? ownEngine, { root, metrics, monotonicMs }),
+  )
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
     (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
