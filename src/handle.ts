@@ -237,7 +237,7 @@ class Life implements Follower {
   }
 
   #answer(passed: Passed): Promise<ApiResponse> {
-    return passed.kind === 'path' ? this.#document(passed.http) : this.#parts.dispatch(passed)
+    return passed.kind === 'path' ? this.#document(passed) : this.#parts.dispatch(passed)
   }
 
   #traced(span: Span, passed: Passed): Promise<ApiResponse> {
@@ -248,15 +248,16 @@ class Life implements Follower {
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
-  async #document(request: ApiRequest): Promise<ApiResponse> {
+  async #document({ http: request, context }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
     const { documents } = this.#parts
-    const response = await documents(request)
+    const { user = anonymousUser } = context
+    const response = await documents(request, user)
     const audited = this.#audited
     if (audited?.wantsResponse !== true || !/^\/apis?(?:\/|$)/.test(request.path)) return response
     const type = response.headers['content-type']
     if (typeof type !== 'string' || !('body' in response)) return response
     const json = type.replace(/^[^;]*/, 'application/json')
-    const shown = json === type ? response : await documents(accepting(request, json))
+    const shown = json === type ? response : await documents(accepting(request, json), user)
     if ('body' in shown && Buffer.isBuffer(shown.body)) audited.responseObject(shown.body)
     return response
   }

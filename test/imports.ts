@@ -49,6 +49,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http2: [],
   http: ['codec', 'http2'],
   tracing: ['codec', 'config', 'etcd', 'storage'],
+  egress: ['config', 'etcd', 'http2'],
   profiles: ['codec'],
   'slow-requests.ts': [],
   'error-response.ts': ['discovery'],
@@ -70,6 +71,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
   'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
+  'remote-documents.ts': ['aggregation', 'discovery'],
   'resource-access.ts': [
     'admission',
     'cache',

@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Dial } from '../lib/dial.ts'
 import { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { unixScheme } from './unix-socket.ts'
@@ -18,6 +19,8 @@ const BACKOFF_MS_MAX = 1000
 export type EndpointsOptions = {
   readonly urls: readonly string[]
   readonly tls: TlsOptions | undefined
+  /** Undefined: they are connected to straight. */
+  readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
   readonly firstStreamId?: number | undefined
@@ -33,6 +36,7 @@ type Endpoint = {
 export class Endpoints {
   readonly #endpoints: readonly Endpoint[]
   readonly #tls: TlsOptions | undefined
+  readonly #dial: Dial | undefined
   readonly #clock: Clock
   readonly #log: Log
   readonly #firstStreamId: number | undefined
@@ -54,6 +58,7 @@ export class Endpoints {
     if (first === undefined) throw new EtcdError('InvalidArgument', 'no etcd endpoint is given')
     this.#current = first
     this.#tls = options.tls
+    this.#dial = options.dial
     this.#clock = options.clock
     this.#log = options.log
     this.#firstStreamId = options.firstStreamId
@@ -130,6 +135,7 @@ export class Endpoints {
     const connection: EtcdConnection = new EtcdConnection({
       endpoint: endpoint.url,
       tls: this.#tls,
+      dial: this.#dial,
       log: this.#log,
       firstStreamId: this.#firstStreamId,
       onTrouble: () => this.reportFailure(endpoint.url),

@@ -7,6 +7,7 @@ import { Channel, type Method } from '../etcd/channel.ts'
 import { Endpoints } from '../etcd/endpoints.ts'
 import { unixEndpoint } from '../etcd/unix-socket.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
 import { inTime } from '../lib/timers.ts'
@@ -29,6 +30,8 @@ export type ExporterParts = {
   readonly log: Log
   readonly metrics: Metrics
   readonly resource: SpanAttributes
+  /** Undefined: the collector is connected to straight. */
+  readonly dial?: Dial | undefined
   /** Absent: OpenTelemetry's default. */
   readonly delayMs?: number
 }
@@ -47,9 +50,9 @@ export class Exporter implements AsyncDisposable {
 
   /** `endpoint`: in gRPC's syntax. */
   constructor(endpoint: string, parts: ExporterParts) {
-    const { clock, log, metrics } = parts
+    const { clock, log, metrics, dial } = parts
     this.#parts = parts
-    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, clock, log })
+    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, dial, clock, log })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
     const counter = (name: string, help: string) =>
       metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
