@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts'
 import type { EtcdHealth } from './discovery/components.ts'
 import type { HealthCheck } from './discovery/health.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Dial } from './lib/dial.ts'
 import type { Log } from './lib/log.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Resource } from './registry/resource.ts'
@@ -39,6 +40,7 @@ export type OverrideParts = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  readonly dial?: Dial | undefined
 }
 
 export class Overrides implements AsyncDisposable {

@@ -28,6 +28,7 @@ import { Signers } from './controllers/certificates/signers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { Loop } from './controllers/loop.ts'
 import { createChecks } from './discovery/checks.ts'
+import type { Egress } from './egress/dialer.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -39,7 +40,7 @@ import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
-import { systemClock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
@@ -151,7 +152,14 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
+  const egress = await createEgressOf(config, metrics, clock)
+  const audit = await createAudit(config.audit, {
+    metrics,
+    clock,
+    random,
+    log: named(log, 'audit'),
+    dial: egress.controlplane,
+  })
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
@@ -160,6 +168,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log: named(log, 'tracing'),
     metrics,
     resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+    dial: egress.controlplane,
   })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
@@ -168,7 +177,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
+  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
   const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
@@ -192,7 +201,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
   const common = { root, transformer, engine, clock, memory: cacheMemory }
   const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
-  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log }))
+  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log, dial: egress.etcd }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -210,6 +219,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     bootstrap: undefined,
     nodes: undefined,
     address: undefined,
+    remotes: { areListed: false },
     isStopping: false,
     isLeaving: false,
   }
@@ -218,6 +228,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     etcdFault,
     isStarted: () => true,
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
+    areRemotesListed: () => phase.remotes.areListed,
+    hasProxyClient: config.proxyClient !== null,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],
@@ -253,6 +265,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      egress,
       overrideOf: overrides.of,
       metrics: requestMetrics,
       flowMetrics,
@@ -303,6 +316,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await Promise.all(
     [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
   )
+  // Never fails. Until then the server is not ready.
+  void parts
+    .use(plane.remoteDocuments)
+    .start()
+    .then(() => (phase.remotes.areListed = true))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -408,6 +426,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
+/** Without a configuration nothing of it is loaded. */
+async function createEgressOf({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+  if (egress === null) return {}
+  const { createEgress } = await import('./egress/dialer.ts')
+  return createEgress(egress, metrics, clock)
+}
+
 /** Undefined: nothing is traced, and nothing of it is loaded. */
 async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
   if (tracing === null) return undefined
@@ -421,6 +446,8 @@ type Phase = {
   nodes: ControlPlane['nodes']
   /** Where this server listens, for itself. */
   address: { readonly host: string; readonly port: number } | undefined
+  /** Whether aggregated discovery has every APIService. */
+  readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
 }
