@@ -211,6 +211,7 @@ async function judge(side: Side, admin: SoakClient): Promise<string[]> {
 }
 
 const isSame = (state: ReadonlyMap<string, string>, listed: ReadonlyMap<string, SoakObject>): boolean =>
-  state.size === listed.size && [...listed].every(([name, { metadata }]) => state.get(name) === metadata.resourceVersion)
+  state.size === listed.size &&
+  [...listed].every(([name, { metadata }]) => state.get(name) === metadata.resourceVersion)
 
 await main()
