@@ -39,7 +39,7 @@ import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
-import { systemClock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
@@ -282,7 +282,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       traces: tracing,
       isLeaving: () => phase.isLeaving,
-      aggregation: { clientCertificate: () => proxyClient.current, ownAddress: () => phase.address, dial: dialDirect },
+      aggregation: {
+        clientCertificate: () => proxyClient.current,
+        ownAddress: () => phase.address,
+        dial: egress.cluster ?? dialDirect,
+      },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),

@@ -61,11 +61,7 @@ export type ConnectOptions = {
 }
 
 /** Asks the proxy for a tunnel; `socket` is then its near end. It is closed if there is none. */
-export async function connectTunnel(
-  socket: Socket,
-  to: Address,
-  { proxy, signal }: ConnectOptions,
-): Promise<Socket> {
+export async function connectTunnel(socket: Socket, to: Address, { proxy, signal }: ConnectOptions): Promise<Socket> {
   const address = joinAddress(to)
   // An address with a line break in it would be a second request.
   if (/[\s\0]/.test(address)) throw new DialError(`address ${JSON.stringify(address)}: invalid host`)
