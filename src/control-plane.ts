@@ -67,6 +67,7 @@ import { isOfRoles, rbacGroup } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
+import { ConnectedRemotes } from './remote-documents.ts'
 import { type Access, type AccessOf, ResourceAccess } from './resource-access.ts'
 import type { Key } from './storage/engine.ts'
 import type { Store } from './storage/store.ts'
@@ -141,7 +142,7 @@ export type ControlPlaneParts = {
   /** Creates the documents about the server, which depend on what it serves. */
   readonly createDocuments: (
     registry: Registry,
-    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows'>,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows' | 'remote'>,
   ) => Documents
 }
 
@@ -163,6 +164,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly hooks: FollowedHooks
   /** The same: until then every request is answered here. */
   readonly apiServices: FollowedApiServices
+  /** To be started when those are, and before the server is ready. */
+  readonly remoteDocuments: ConnectedRemotes
   readonly registry: Registry
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
@@ -230,6 +233,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     remotes: { getService, routing, ...(parts.aggregation ?? nothingRemote) },
     log: named(log, 'aggregation'),
   })
+  const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = createAuthorizers(config, {
@@ -376,6 +380,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       }),
     }),
     documents: parts.createDocuments(registry, {
+      remote: remoteDocuments,
       explainAccess: ({ query, signal }) =>
         explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
       dumpFlows: ({ path, query }) =>
@@ -435,6 +440,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flowControl,
     hooks,
     apiServices,
+    remoteDocuments,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,

@@ -14,6 +14,7 @@ import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
+import { CacheMemory } from './cache/cache-memory.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
@@ -53,7 +54,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
-import { Overrides } from './overrides.ts'
+import { otherEtcds, Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -197,12 +198,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)
   const cacheLog = named(log, 'cache')
-  const cache = parts.use(
-    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
-  )
-  const overrides = parts.use(
-    await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log, dial: egress.etcd }),
-  )
+  const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
+  const common = { root, transformer, engine, clock, memory: cacheMemory }
+  const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
+  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log, dial: egress.etcd }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -220,6 +219,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     bootstrap: undefined,
     nodes: undefined,
     address: undefined,
+    remotes: { areListed: false },
     isStopping: false,
     isLeaving: false,
   }
@@ -228,6 +228,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     etcdFault,
     isStarted: () => true,
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
+    areRemotesListed: () => phase.remotes.areListed,
+    hasProxyClient: config.proxyClient !== null,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],
@@ -318,6 +320,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await Promise.all(
     [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
   )
+  // Never fails. Until then the server is not ready.
+  void parts
+    .use(plane.remoteDocuments)
+    .start()
+    .then(() => (phase.remotes.areListed = true))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
@@ -443,6 +450,8 @@ type Phase = {
   nodes: ControlPlane['nodes']
   /** Where this server listens, for itself. */
   address: { readonly host: string; readonly port: number } | undefined
+  /** Whether aggregated discovery has every APIService. */
+  readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
 }

@@ -116,7 +116,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.sender.settings(settings)
     this.sender.windowUpdate(0, window - DEFAULT_WINDOW)
     socket.on('data', this.#onChunk)
-    socket.on('close', () => this.abandon())
+    socket.on('close', () => {
+      this.abandon()
+      this.sender.abandon()
+    })
   }
 
   /** Bytes that are not written to the socket yet; `writes` counts completed writes. */

@@ -147,6 +147,11 @@ export class Sender {
     this.#output.end()
   }
 
+  /** The socket is closed. */
+  abandon(): void {
+    this.#output.abandon()
+  }
+
   /** Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken some. */
   pauseReadingIfFull(): void {
     if (this.#output.isTooFullToRead) this.#socket.pause()

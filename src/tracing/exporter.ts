@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
+import { inTime } from '../lib/timers.ts'
 import { encodeRequest, encodeSpan } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
@@ -78,12 +79,7 @@ export class Exporter implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_MS_MAX)
-    })
-    await Promise.race([this.flush(), late])
-    clearTimeout(timer)
+    await inTime(this.flush(), FLUSH_MS_MAX, { late: () => undefined })
     this.#endpoints.close()
   }
 
