@@ -31,6 +31,7 @@ import type { Config } from './config/config.ts'
 import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import type { DocumentParts, Documents } from './discovery/documents.ts'
+import type { Egress } from './egress/dialer.ts'
 import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { reviewedToken } from './authentication/bearer-token.ts'
@@ -106,6 +107,8 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   /** The database that has the objects of a resource, if it is another one. */
+  /** Absent: all connections go straight. */
+  readonly egress?: Egress
   readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
   readonly flowMetrics: FlowMetrics
@@ -176,7 +179,7 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
-  const { cache, store, metrics, overrideOf = () => undefined } = parts
+  const { cache, store, metrics, egress = {}, overrideOf = () => undefined } = parts
   const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
@@ -214,7 +217,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const routing: EndpointRouting | undefined = config.callsEndpoints
     ? { getEndpoints: (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any'), random }
     : undefined
-  const calls = { getService, routing, received }
+  const calls = { getService, routing, received, dials: egress }
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const hooks = new FollowedHooks({
     registry,
@@ -240,6 +243,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log: named(log, 'access'),
     random,
     answerPattern: (question) => patterns.answer(question),
+    dial: egress.controlplane,
     logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
   })
   const { authorize, rightsOf } = authorizers.chain
@@ -328,6 +332,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     clock,
     random,
     log: named(log, 'access'),
+    dial: egress.controlplane,
   })
   const { authenticate, authenticateToken, authorities } = authenticators
   const gate = createGate({
@@ -367,6 +372,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         },
         objects,
         kubelet: config.kubelet,
+        dial: egress.cluster,
         gates: config.featureGates,
         findHost,
         tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,

@@ -14,16 +14,16 @@ import { promisify } from 'node:util'
 import { readIfThere } from '../../src/lib/read-if-there.ts'
 import { createAuthority, issue } from '../../src/lib/x509/certificates.ts'
 import { freePorts, startEtcd } from '../harness/etcd.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 import { until } from '../harness/until.ts'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 const run = promisify(execFile)
 let dir = ''
 let assets = ''
 
 before(async () => {
   dir = mkdtempSync(join(tmpdir(), 'keelson assets-'))
-  const { stdout } = await run(program, ['assets', `--dir=${join(dir, "it's here")}`], { timeout: 120_000 })
+  const { stdout } = await run(keelsonProgram, ['assets', `--dir=${join(dir, "it's here")}`], { timeout: 120_000 })
   assets = stdout.trimEnd()
 })
 after(() => rmSync(dir, { recursive: true, force: true }))
@@ -230,10 +230,10 @@ test('kubectl is the one of the PATH, or says that there was none', async () => 
   mkdirSync(tools)
   writeFileSync(join(tools, 'kubectl'), '#!/bin/sh\necho the real one\n', { mode: 0o755 })
   const folder = join(dir, 'with')
-  await run(process.execPath, [program, 'assets', '--dir', folder], withPath(tools))
+  await run(process.execPath, [keelsonProgram, 'assets', '--dir', folder], withPath(tools))
   assert.equal((await run(join(folder, 'kubectl'))).stdout, 'the real one\n')
   rmSync(tools, { recursive: true })
-  await run(process.execPath, [program, 'assets', '--dir', folder], withPath(`${folder}:${tools}`))
+  await run(process.execPath, [keelsonProgram, 'assets', '--dir', folder], withPath(`${folder}:${tools}`))
   await assert.rejects(run(join(folder, 'kubectl')), /there was none on the PATH/)
   assert.match(readFileSync(join(folder, 'kubectl'), 'utf8'), /^#!\/bin\/sh/)
 })

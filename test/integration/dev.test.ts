@@ -10,16 +10,20 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { lockFolder } from '../../src/storage/sqlite/folder-lock.ts'
 import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 import { until } from '../harness/until.ts'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 const run = promisify(execFile)
 let dir: string
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson dev-'))
 })
-after(() => rm(dir, { recursive: true, force: true }))
+const parts = new AsyncDisposableStack()
+after(async () => {
+  await parts.disposeAsync()
+  await rm(dir, { recursive: true, force: true })
+})
 
 class DevProcess implements AsyncDisposable {
   readonly child: ChildProcess
@@ -30,7 +34,7 @@ class DevProcess implements AsyncDisposable {
     // What it notes about itself and what it merges with are not this user's.
     const own = { XDG_CACHE_HOME: join(dir, 'cache'), KUBECONFIG: join(dir, 'kubeconfig') }
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
-    this.child = spawn(program, ['dev', ...args], { stdio, env: { ...process.env, ...own, ...env } })
+    this.child = spawn(keelsonProgram, ['dev', ...args], { stdio, env: { ...process.env, ...own, ...env } })
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.out += text))
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
   }
@@ -127,13 +131,17 @@ test('with etcd: Ctrl-C ends all of it; the next start finds the data', async ()
   assert.equal(await kubectl('first', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
 })
 
+let sharing: Promise<void> | undefined
+/** One server, in the folder `shared`, for the tests that only look at what it does. */
+const shared = (): Promise<void> =>
+  (sharing ??= (async () => parts.use(new DevProcess(await flagsFor('shared'))).ready())())
+
 const hasNetwork = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ internal, family }) => !internal && family === 'IPv4'),
 )
 
 test('the service kubernetes has an endpoint, as that of any cluster', { skip: !hasNetwork }, async () => {
-  await using dev = new DevProcess(await flagsFor('endpoints'))
-  await dev.ready()
+  await shared()
   const wanted = [
     'get',
     'endpointslice',
@@ -143,37 +151,35 @@ test('the service kubernetes has an endpoint, as that of any cluster', { skip: !
     'jsonpath={.endpoints[0].addresses[0]}',
   ]
   let address = ''
-  await until(async () => (address = await kubectl('endpoints', ...wanted)) !== '', 'the endpoint is there')
+  await until(async () => (address = await kubectl('shared', ...wanted)) !== '', 'the endpoint is there')
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
 test('a namespace that is deleted goes, with what is in it', async () => {
-  await using dev = new DevProcess(await flagsFor('namespaces'))
-  await dev.ready()
-  await kubectl('namespaces', 'create', 'namespace', 'shop')
-  await kubectl('namespaces', '-n', 'shop', 'create', 'configmap', 'c')
-  assert.match(await kubectl('namespaces', 'delete', 'namespace', 'shop'), /"shop" deleted/)
-  assert.equal(await kubectl('namespaces', 'get', 'namespace', 'shop', '--ignore-not-found'), '')
+  await shared()
+  await kubectl('shared', 'create', 'namespace', 'shop')
+  await kubectl('shared', '-n', 'shop', 'create', 'configmap', 'c')
+  assert.match(await kubectl('shared', 'delete', 'namespace', 'shop'), /"shop" deleted/)
+  assert.equal(await kubectl('shared', 'get', 'namespace', 'shop', '--ignore-not-found'), '')
 })
 
 test('every namespace has a service account and the CA; a pod has its token in a volume', async () => {
-  await using dev = new DevProcess(await flagsFor('accounts'))
-  await dev.ready()
+  await shared()
   // Of several objects kubectl waits for none that is not there.
   for (const object of ['serviceaccount/default', 'configmap/kube-root-ca.crt'])
-    await kubectl('accounts', 'wait', '--for=create', object)
-  const published = await kubectl('accounts', 'get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
-  assert.equal(published, readFileSync(join(dir, 'accounts', 'ca.crt'), 'utf8'))
-  const token = await kubectl('accounts', 'create', 'token', 'default')
+    await kubectl('shared', 'wait', '--for=create', object)
+  const published = await kubectl('shared', 'get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}')
+  assert.equal(published, readFileSync(join(dir, 'shared', 'ca.crt'), 'utf8'))
+  const token = await kubectl('shared', 'create', 'token', 'default')
   assert.match(token, /^[\w-]+\.[\w-]+\.[\w-]+$/)
   const review = join(dir, 'review.yaml')
   const spec = `spec: {token: ${token}}`
   await writeFile(review, `apiVersion: authentication.k8s.io/v1\nkind: TokenReview\n${spec}\n`)
-  const who = await kubectl('accounts', 'create', '-f', review, '-o', 'jsonpath={.status.user.username}')
+  const who = await kubectl('shared', 'create', '-f', review, '-o', 'jsonpath={.status.user.username}')
   assert.equal(who, 'system:serviceaccount:default:default')
-  await kubectl('accounts', 'run', 'p', '--image=i')
+  await kubectl('shared', 'run', 'p', '--image=i')
   const volume = 'jsonpath={.spec.volumes[0].name} {.spec.containers[0].volumeMounts[0].mountPath}'
-  const shown = await kubectl('accounts', 'get', 'pod', 'p', '-o', volume)
+  const shown = await kubectl('shared', 'get', 'pod', 'p', '-o', volume)
   assert.match(shown, /^kube-api-access-\w+ \/var\/run\/secrets\/kubernetes\.io\/serviceaccount$/)
 })
 
@@ -209,7 +215,7 @@ test('an etcd that runs is used and left alone', async () => {
 test('several at once choose ports of their own; status lists them, stop ends them', async () => {
   const env = { XDG_CACHE_HOME: join(dir, 'several') }
   const keelson = async (...args: readonly string[]): Promise<string> =>
-    (await run(program, args, { timeout: 120_000, env: { ...process.env, ...env }, cwd: dir })).stdout
+    (await run(keelsonProgram, args, { timeout: 120_000, env: { ...process.env, ...env }, cwd: dir })).stdout
   assert.equal(await keelson('status'), 'Nothing runs: keelson dev starts a server.\n')
   await assert.rejects(keelson('stop'), /no keelson dev runs in .*\.keelson: nothing runs/)
   await using one = new DevProcess([`--data-dir=${join(dir, 'one')}`], env)
@@ -284,7 +290,7 @@ test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a 
 })
 
 test("--ephemeral --kubeconfig-merge leaves the file as it was, and what is somebody else's alone", async () => {
-  const merged = join(dir, 'shared')
+  const merged = join(dir, 'merged-by-two')
   const text =
     'apiVersion: v1\nkind: Config\ncurrent-context: work\nclusters:\n- name: prod\n  cluster: {server: "https://prod.example.com"}\ncontexts:\n- name: work\n  context: {cluster: prod, user: me}\n'
   await writeFile(merged, text)
@@ -348,7 +354,7 @@ async function failure(
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: unknown; stderr: string }> {
   try {
-    await run(program, ['dev', ...args], { timeout: 120_000, env: { ...process.env, ...env } })
+    await run(keelsonProgram, ['dev', ...args], { timeout: 120_000, env: { ...process.env, ...env } })
   } catch (error) {
     if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
     return { code: error.code, stderr: String(error.stderr) }

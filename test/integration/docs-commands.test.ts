@@ -7,6 +7,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { freePorts, toolPath } from '../harness/etcd.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 import { type Block, readBlocks, runBlocks } from '../harness/markdown-commands.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -51,7 +52,7 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'keelson-docs-')))
   try {
     await mkdir(join(folder, 'bin'))
-    await symlink(join(root, 'bin', 'keelson'), join(folder, 'bin', 'keelson'))
+    await symlink(keelsonProgram, join(folder, 'bin', 'keelson'))
     for (const name of ['docs', 'clients']) await symlink(join(root, name), join(folder, name))
     await installPackages(join(folder, 'node_modules'))
     const [port = 0] = await freePorts(1)
@@ -67,11 +68,14 @@ async function runPage(blocks: readonly Block[], t: TestContext): Promise<void> 
   }
 }
 
-/** What a reader has installed: the client, and Keelson, whose sources stand for the package that is built of them. */
+/** What a reader has installed: the client, and Keelson, whose sources stand for the package that is built of them if it was not. */
 async function installPackages(folder: string): Promise<void> {
   const own = join(folder, 'keelson')
-  await mkdir(own, { recursive: true })
+  await mkdir(folder)
   await symlink(join(root, 'node_modules', '@kubernetes'), join(folder, '@kubernetes'))
+  const packageFolder = join(keelsonProgram, '..', '..')
+  if (packageFolder !== root) return symlink(packageFolder, own)
+  await mkdir(own)
   await symlink(join(root, 'src'), join(own, 'src'))
   const manifest = { name: 'keelson', type: 'module', exports: { './testing': './src/testing/index.ts' } }
   await writeFile(join(own, 'package.json'), JSON.stringify(manifest))

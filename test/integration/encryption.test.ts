@@ -11,12 +11,12 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { rangeOf } from '../../src/storage/keys.ts'
 import { startEtcd } from '../harness/etcd.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 import { KmsPluginServer } from '../harness/kms-plugin.ts'
 import { until } from '../harness/until.ts'
 import { type Client, clients, startOn, type TestServer } from './support.ts'
 
 const run = promisify(execFile)
-const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 const folder = mkdtempSync(join(tmpdir(), 'keelson-encryption-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -129,7 +129,12 @@ test('from plain to one key, to another, to another provider, and back', async (
     assert.equal(await stored(b), 'k8s:enc:secretbox:v1:k2:', 'a patch without a change, too')
   })
   const third = write(configOf(['secrets'], { identity: {} }, { secretbox: keys('k2') }))
-  const { stdout } = await run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(third)])
+  const { stdout } = await run(keelsonProgram, [
+    'store',
+    'rewrite',
+    `--etcd-servers=${etcd.clientUrl}`,
+    ...withConfig(third),
+  ])
   assert.match(stdout, /^rewrote 2 of \d+ values\n$/)
   assert.equal(await stored(a), 'plain')
   await during(etcd, [], async (client) => {
@@ -156,7 +161,7 @@ test('everything is encrypted, but for the records of the server', async () => {
     assert.ok(folders.size > 15)
   })
   const rewritten = write(configOf(['*.*'], { aesgcm: keys('next') }, { aescbc: keys('all') }))
-  const { stdout } = await run(program, [
+  const { stdout } = await run(keelsonProgram, [
     'store',
     'rewrite',
     `--etcd-servers=${etcd.clientUrl}`,
@@ -164,11 +169,16 @@ test('everything is encrypted, but for the records of the server', async () => {
   ])
   const [, done = ''] = /^rewrote (\d+) of \d+ values\n$/.exec(stdout) ?? []
   assert.ok(Number(done) > 100, stdout)
-  const again = await run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(rewritten)])
+  const again = await run(keelsonProgram, [
+    'store',
+    'rewrite',
+    `--etcd-servers=${etcd.clientUrl}`,
+    ...withConfig(rewritten),
+  ])
   assert.match(again.stdout, /^rewrote 0 of /, 'nothing is left to do')
   const wrong = write(configOf(['*.*'], { aesgcm: keys('other') }, { identity: {} }))
   await assert.rejects(
-    run(program, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(wrong)]),
+    run(keelsonProgram, ['store', 'rewrite', `--etcd-servers=${etcd.clientUrl}`, ...withConfig(wrong)]),
     /cannot be read: add the key or the provider that wrote them to the file\n {2}\/registry\//,
   )
 })

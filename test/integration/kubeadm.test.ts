@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { EtcdProcess, freePorts } from '../harness/etcd.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
 import { until } from '../harness/until.ts'
 
@@ -50,7 +51,7 @@ before(async () => {
       .replace(/^--secure-port=.*/, `--secure-port=${port}`)
       .replace('127.0.0.1:2379', `127.0.0.1:${client}`),
   )
-  server = spawn(join(root, 'bin', 'keelson'), ['serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  server = spawn(keelsonProgram, ['serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
   server.stderr?.setEncoding('utf8').on('data', (text: string) => (told += text))
   parts.defer(async () => {
     if (server.exitCode !== null || server.signalCode !== null) return

@@ -14,6 +14,7 @@ test('replicas are restarted in turn, and neither a request nor an event is lost
     watchers: 40,
     watchGraceSeconds: 1,
     delaySeconds: 2,
+    calmSeconds: 1,
   })
   assert.deepEqual(faults, [])
   assert.ok(requests > 100 && events > 0, `${requests} requests, ${events} events`)

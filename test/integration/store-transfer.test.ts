@@ -9,11 +9,10 @@ import { promisify } from 'node:util'
 import { createSet, customServed, type Fields, listAll, type Listed } from '../clients/every-kind.ts'
 import { isRecord } from '../compat/json.ts'
 import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
+import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
 import { SoakClient } from '../soak/client.ts'
 
 const run = promisify(execFile)
-const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 const folder = mkdtempSync(join(tmpdir(), 'keelson-transfer-'))
 after(() => rmSync(folder, { recursive: true }))
 const at = (name: string): string => join(folder, name)
@@ -23,7 +22,7 @@ const EVENT_TTL_SECONDS = 3600
 
 /** Prints the hash; fails with what was printed. */
 async function store(...args: readonly string[]): Promise<{ keys: number; revision: number; sha256: string }> {
-  const { stdout } = await run(program, ['store', ...args])
+  const { stdout } = await run(keelsonProgram, ['store', ...args])
   const [, keys = '', revision = '', sha256 = ''] = /(\d+) keys.* revision (\d+)[^\n]*\nsha256 (\w+)/.exec(stdout) ?? []
   return { keys: Number(keys), revision: Number(revision), sha256 }
 }

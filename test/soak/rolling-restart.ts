@@ -21,6 +21,8 @@ export type RollingOptions = {
   readonly watchGraceSeconds: number
   /** How long replicas go on serving after they were told to stop: the balancer must have seen it by then. */
   readonly delaySeconds: number
+  /** How many seconds' worth of requests are answered between restarts. */
+  readonly calmSeconds?: number
   /** Called now and then with what is going on. */
   readonly tell?: (line: string) => void
 }
@@ -46,13 +48,22 @@ const WATCHERS_PER_CLIENT = 25
 const WATCHED_WRITES_PER_SECOND = 10
 const WATCHED_OBJECTS = 20
 const TICK_MS = 10
-/** After each restart clients find the new server. */
-const PAUSE_MS = 3_000
+/** Before the first restart and after each: clients find the new server, and are answered for this long. */
+const CALM_SECONDS = 3
+/** A machine that cannot keep up with the load takes far longer; what is never answered is found by its client. */
+const CALM_MS_MAX = 600_000
 
 const objectsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
 export async function restartInTurn(options: RollingOptions): Promise<RollingResult> {
-  const { replicas = 3, watchGraceSeconds, delaySeconds, args = [], tell = () => undefined } = options
+  const {
+    replicas = 3,
+    watchGraceSeconds,
+    delaySeconds,
+    calmSeconds = CALM_SECONDS,
+    args = [],
+    tell = () => undefined,
+  } = options
   await using etcd = await startEtcd()
   const ports = await freePorts(replicas)
   const flags = [
@@ -70,7 +81,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   await until(() => ports.every((port) => balancer.isReady(port)), 'all replicas are ready')
   const load = stack.use(await Load.start(balancer.url, options))
   tell('under load')
-  await sleep(PAUSE_MS)
+  await load.answers(calmSeconds)
   const ends: RollingResult['ends'][number][] = []
   for (const [at, server] of servers.entries()) {
     load.endedAtMs.length = 0
@@ -79,7 +90,7 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
     const ended = load.endedAtMs.toSorted((one, other) => one - other)
     ends.push({ count: ended.length, ms: (ended.at(-1) ?? 0) - (ended[0] ?? 0) })
     await until(() => balancer.isReady(ports[at] ?? 0), 'the replica is ready again')
-    await sleep(PAUSE_MS)
+    await load.answers(calmSeconds)
   }
   tell('ends')
   return { ...(await load.end()), ends }
@@ -96,12 +107,14 @@ class Load implements AsyncDisposable {
   readonly #under = new Set<Promise<void>>()
   readonly #faults: string[] = []
   readonly #latencies: number[] = []
+  readonly #requestsPerSecond: number
   #requests = 0
   #watching: Promise<void>[] = []
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(url: string, { watchers }: RollingOptions) {
+  constructor(url: string, { watchers, requestsPerSecond }: RollingOptions) {
+    this.#requestsPerSecond = requestsPerSecond
     const steady = (): SteadyClient => this.#resources.use(new SteadyClient(url, ADMIN_TOKEN))
     this.#admin = steady()
     this.#clients = Array.from({ length: CLIENTS }, steady)
@@ -120,11 +133,12 @@ class Load implements AsyncDisposable {
 
   static async start(url: string, options: RollingOptions): Promise<Load> {
     const load = new Load(url, options)
-    await load.#begin(options)
+    await load.#begin()
     return load
   }
 
-  async #begin({ requestsPerSecond }: RollingOptions): Promise<void> {
+  async #begin(): Promise<void> {
+    const requestsPerSecond = this.#requestsPerSecond
     for (const name of ['watched', 'busy']) {
       await this.#admin.call('POST', '/api/v1/namespaces', { metadata: { name } })
     }
@@ -142,6 +156,16 @@ class Load implements AsyncDisposable {
       begun = Math.max(begun, due - requestsPerSecond)
       for (; begun < due; begun++) this.#request(begun)
     }, TICK_MS)
+  }
+
+  /** Comes back when as many more requests were answered as are asked in some seconds. */
+  async answers(seconds: number): Promise<void> {
+    const wanted = this.#requests + seconds * this.#requestsPerSecond
+    await until(
+      () => this.#requests >= wanted || this.#faults.length > 0,
+      `${wanted} requests were answered`,
+      CALM_MS_MAX,
+    )
   }
 
   /** Of ten requests seven read, two write and one lists. */
