@@ -115,7 +115,8 @@ after(() => parts.disposeAsync())
 
 test('kubectl top shows what the kubelet says', async () => {
   await until(async () => (await kubectl.run('top', 'nodes')).code === 0, 'there are metrics of nodes')
-  const [, name, cpu, memory] = /^(\S+) +(\d+)m +\d+% +(\d+)Mi/m.exec(await kubectl.out('top', 'nodes', '--no-headers')) ?? []
+  const [, name, cpu, memory] =
+    /^(\S+) +(\d+)m +\d+% +(\d+)Mi/m.exec(await kubectl.out('top', 'nodes', '--no-headers')) ?? []
   assert.deepEqual([name, memory], [node, `${NODE_MIB}`])
   assert.ok(Math.abs(Number(cpu) - NODE_CORES * 1000) < 50, `half a core, not ${cpu}m`)
   await until(async () => (await kubectl.run('top', 'pods')).out.includes('busy'), 'there are metrics of pods')

@@ -84,7 +84,10 @@ test('its objects are created, listed, watched, patched and deleted', async () =
   await using watching = kubectl.follow('get', 'flunders', '--watch', '--output-watch-events', '--no-headers')
   await kubectl.out('create', '-f', await kubectl.file('flunder.json', flunder('one')))
   await watching.until(/ADDED +one/)
-  assert.match(await kubectl.out('get', 'flunders', '-l', 'of=test', '-o', 'name'), /^flunder\.wardle\.example\.com\/one$/m)
+  assert.match(
+    await kubectl.out('get', 'flunders', '-l', 'of=test', '-o', 'name'),
+    /^flunder\.wardle\.example\.com\/one$/m,
+  )
   await kubectl.out('patch', 'flunder', 'one', '--type=merge', '-p', '{"metadata":{"labels":{"more":"1"}}}')
   await watching.until(/MODIFIED +one/)
   await kubectl.out('label', 'flunder', 'one', 'of=other', '--overwrite')
@@ -110,8 +113,5 @@ test('while it is away its group is unavailable and all else works', async () =>
   const found = await kubectl.run('api-resources', '--cached=false')
   assert.match(found.out, /^deployments /m)
   await kubectl.out('delete', 'apiservice', `v1alpha1.${group}`, `v1beta1.${group}`)
-  await until(
-    async () => !(await kubectl.run('api-versions')).out.includes(group),
-    'its group is not listed any more',
-  )
+  await until(async () => !(await kubectl.run('api-versions')).out.includes(group), 'its group is not listed any more')
 })

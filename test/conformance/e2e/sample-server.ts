@@ -43,7 +43,13 @@ export class SampleServerPod implements AsyncDisposable {
     const namespace = textOf(fieldsOf(secret['metadata'])['namespace'])
     const program = await this.#start(namespace, fieldsOf(secret['data']))
     const service = `/api/v1/namespaces/${namespace}/services/sample-api`
-    const spec = { type: 'ExternalName', externalName: 'localhost', clusterIP: null, clusterIPs: null, ipFamilies: null }
+    const spec = {
+      type: 'ExternalName',
+      externalName: 'localhost',
+      clusterIP: null,
+      clusterIPs: null,
+      ipFamilies: null,
+    }
     await this.#patched(service, { spec: { ...spec, ipFamilyPolicy: null, internalTrafficPolicy: null } })
     await this.#patched(apiService, { spec: { service: { port: program.port } } })
   }
