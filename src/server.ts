@@ -286,7 +286,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       traces: tracing,
       isLeaving: () => phase.isLeaving,
-      aggregation: { clientCertificate: () => proxyClient.current, ownAddress: () => phase.address, dial: dialDirect },
+      aggregation: {
+        clientCertificate: () => proxyClient.current,
+        ownAddress: () => phase.address,
+        dial: egress.cluster ?? dialDirect,
+      },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),
