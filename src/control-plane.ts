@@ -16,6 +16,7 @@ import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { FollowedApiServices } from './aggregation/api-services.ts'
 import type { RemoteParts } from './aggregation/remote.ts'
 import type { ServiceAllocators } from './allocators/create-allocators.ts'
+import type { AllocatorMetrics } from './allocators/metrics.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
@@ -120,6 +121,7 @@ export type ControlPlaneParts = {
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
   readonly issuanceMetrics: IssuanceMetrics
+  readonly allocatorMetrics: AllocatorMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
   readonly signer: ExternalSigner | undefined
@@ -260,7 +262,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     }),
     answerPattern: (question) => patterns.answer(question),
   }
-  const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
+  const allocation = createAllocation(config, {
+    cache,
+    store,
+    registry,
+    accessOf,
+    handle: ownHandle,
+    metrics: parts.allocatorMetrics,
+    surroundings,
+  })
   const imageReviewer = createImageReviewer(config)
   const access = new ResourceAccess({
     config,

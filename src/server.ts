@@ -6,6 +6,7 @@ import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { ClientCertificate } from './aggregation/client-certificate.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
+import { AllocatorMetrics } from './allocators/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
 import { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
 import { ConditionMetrics } from './admission/match/condition-metrics.ts'
@@ -276,6 +277,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       conditionMetrics: new ConditionMetrics(metrics),
       hookMetrics: new HookMetrics(metrics),
       issuanceMetrics: new IssuanceMetrics(metrics),
+      allocatorMetrics: new AllocatorMetrics(metrics, monotonicMs),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
