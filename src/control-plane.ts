@@ -421,6 +421,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     life: () => cache.databaseLife,
     log,
   })
+  apiServices.onChange((name, known) => {
+    const [version = '', group = ''] = name.split(/\.(.*)/s)
+    if (known === undefined) definitions?.announceAgain(group, version)
+  })
   const dispose = async (): Promise<void> => {
     authorizers[Symbol.dispose]()
     authenticators[Symbol.dispose]()

@@ -21,12 +21,12 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
   readonly metrics: Metrics
 }
 
-type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'readAccessOf'>
+type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'remoteDocuments'>
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, readAccessOf }: Plane,
+  { handle, registry, allocation, readAccessOf, remoteDocuments }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable[] {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
@@ -61,6 +61,7 @@ export function startLoops(
     clock,
     timers,
     log,
+    remote: () => remoteDocuments.content(),
   })
   const elections = config.featureGates.isOn('CoordinatedLeaderElection')
     ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
