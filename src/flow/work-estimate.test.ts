@@ -16,6 +16,8 @@ const info: ResourceInfo = {
   subresource: '',
   namespace: 'default',
   name: '',
+  segments: [],
+  isWatchPath: false,
 }
 
 type Asked = Partial<ResourceInfo> & {
