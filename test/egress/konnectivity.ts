@@ -84,7 +84,11 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
-  const hide = (message: string): string => message.replaceAll(String(port), '$PORT').replaceAll(dir, '$DIR').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
+  const hide = (message: string): string =>
+    message
+      .replaceAll(String(port), '$PORT')
+      .replaceAll(dir, '$DIR')
+      .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
   const outcome: Record<string, string> = {}
   const look = async (when: string): Promise<void> => {
     outcome[`${when}: webhook`] = hide(await reviewed(client))
