@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { KubeObject } from '../../src/api/object.ts'
 import { flowControlObjects } from '../../src/controllers/bootstrap-flow-control.ts'
 import { FlowControl, type Seat } from '../../src/flow/flow-control.ts'
 import { readSchema } from '../../src/flow/flow-schema.ts'
@@ -34,7 +35,8 @@ const flows = new FlowControl({
   countObjects: () => OBJECTS,
   requestTimeoutMs: TIMEOUT_MS,
 })
-for (const { object } of flowControlObjects) {
+for (const { object: wanted } of flowControlObjects) {
+  const object: KubeObject = JSON.parse(JSON.stringify(wanted))
   const { name = '' } = object.metadata
   if (object.kind === 'FlowSchema') flows.setSchema(name, readSchema(object))
   else flows.setLevel(name, readLevel(object))
