@@ -260,7 +260,7 @@ class Life implements Follower {
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
   async #document({ http: request, context }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
     const { documents } = this.#parts
-    const { user = anonymousUser } = context
+    const { user } = context
     const response = await documents(request, user)
     const audited = this.#audited
     if (audited?.wantsResponse !== true || !/^\/apis?(?:\/|$)/.test(request.path)) return response

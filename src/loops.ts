@@ -22,12 +22,15 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
   readonly metrics: Metrics
 }
 
-type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'startAvailability'>
+type Plane = Pick<
+  ControlPlane,
+  'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'remoteDocuments' | 'startAvailability'
+>
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, readAccessOf, startAvailability }: Plane,
+  { handle, registry, allocation, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable[] {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
@@ -62,6 +65,7 @@ export function startLoops(
     clock,
     timers,
     log,
+    remote: () => remoteDocuments.content(),
   })
   const elections = config.featureGates.isOn('CoordinatedLeaderElection')
     ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })

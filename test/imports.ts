@@ -53,6 +53,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   profiles: ['codec'],
   'slow-requests.ts': [],
   'error-response.ts': ['discovery'],
+  'until-known.ts': ['error-response.ts', 'gate'],
   'handle.ts': [
     'aggregation',
     'error-response.ts',

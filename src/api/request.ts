@@ -34,6 +34,9 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
+  /** Absent in the server's own requests. */
+  readonly remotePort?: number
+  readonly protocol?: 'HTTP/1.1' | 'HTTP/2.0'
   /** To be called when it is known who sends it: what it makes the server hold is counted for him. Absent in the server's own requests. */
   readonly heldBy?: (holder: Holder) => void
   /** Takes bytes of what the server may hold for its clients, until the request is answered. False: there is no room. Absent in the server's own requests. */

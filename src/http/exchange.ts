@@ -96,6 +96,14 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return this.connection.remoteAddress
   }
 
+  get remotePort(): number {
+    return this.connection.socket.remotePort ?? 0
+  }
+
+  get protocol(): 'HTTP/1.1' | 'HTTP/2.0' {
+    return this.connection.http2 === undefined ? 'HTTP/1.1' : 'HTTP/2.0'
+  }
+
   get rawQuery(): string {
     return this.#queryText
   }

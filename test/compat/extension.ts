@@ -20,6 +20,8 @@ import { parseBody } from './client.ts'
 import { isRecord, type Json } from './json.ts'
 
 export type ExtensionRequest = {
+  /** Of the scenario. */
+  readonly namespace: string
   readonly method: string
   /** With the query. */
   readonly path: string
@@ -111,7 +113,8 @@ async function answer(
   const { socket } = request
   const isTls = socket instanceof TLSSocket
   const server = isTls && 'servername' in socket ? String(socket.servername) : ''
-  const own = served.get(namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? '')
+  const namespace = namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? ''
+  const own = served.get(namespace)
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part)
   if (own === undefined) {
@@ -121,6 +124,7 @@ async function answer(
   own.calls++
   const given = await own.answer(
     {
+      namespace,
       method: request.method ?? '',
       path,
       headers: Object.fromEntries(

@@ -38,7 +38,12 @@ export const TRACE_MS = 12_000
 const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
-const watch = { method: 'GET', path: `${maps}?watch=1&timeoutSeconds=3`, isWatch: true } as const
+/** Of nothing: it holds its seat until what exists is told, which would take as long as the client takes to read it. */
+const watch = {
+  method: 'GET',
+  path: '/api/v1/namespaces/empty/configmaps?watch=1&timeoutSeconds=3',
+  isWatch: true,
+} as const
 const lease = (name: string, namespace = 'kube-node-lease') =>
   ({ method: 'GET', path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}` }) as const
 const review = {
@@ -88,7 +93,7 @@ export function createTraces(seed: number): readonly Trace[] {
     trace('lists flood', stream(['flood'], 60, list), stream(['other'], 5, get)),
     trace('lists and gets of accounts', stream(accounts.slice(0, 1), 60, list), stream(accounts.slice(1), 100, get)),
     trace('watches flood', stream(['flood'], 120, watch), stream(['other'], 5, get)),
-    trace('writes flood', stream(['flood'], 150, review), stream(people.slice(0, 5), 20, review)),
+    trace('writes flood', stream(['flood'], 400, review), stream(people.slice(0, 5), 20, review)),
     trace('leases beside a flood', stream(['flood'], 200, get), leases),
     trace('elections beside floods', stream(accounts, 250, get), stream(people, 100, get), elections),
     trace(
