@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
 import { firstObjectsName } from '../src/testing/first-objects.ts'
@@ -41,6 +42,34 @@ const importAtOnce: Plugin = {
   },
 }
 
+/** What a server may never need, and what takes milliseconds to load. */
+const laterModules = [
+  'node:http',
+  'node:https',
+  'node:child_process',
+  'node:dns/promises',
+  'node:inspector/promises',
+  'node:sqlite',
+  'node:v8',
+  'node:worker_threads',
+]
+
+/** These modules of Node's are loaded when something of them is first used, not with the program. */
+const importWhenUsed: Plugin = {
+  name: 'import when used',
+  setup: (building) => {
+    const filter = new RegExp(`^(?:${laterModules.join('|')})$`)
+    building.onResolve({ filter }, ({ path, namespace }) =>
+      namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
+    )
+    building.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
+      const loaded: object = createRequire(import.meta.url)(path)
+      const getters = Object.keys(loaded).map((name) => `get ${name}() { return require('${path}').${name} },`)
+      return { contents: `module.exports = { ${getters.join('\n')} }`, loader: 'js' }
+    })
+  },
+}
+
 const options = {
   bundle: true,
   // V8 can be handed compiled code of scripts, not of ES modules.
@@ -64,7 +93,7 @@ const options = {
   metafile: true,
   logLevel: 'warning',
   write: false,
-  plugins: [importAtOnce],
+  plugins: [importAtOnce, importWhenUsed],
 } as const satisfies BuildOptions
 
 const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`

@@ -96,7 +96,7 @@ type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'reloadCertificate' | '
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Resolves when the objects that every cluster begins with are there, or the server stops. */
+  /** Resolves when the objects that every cluster begins with are there and what readiness waits for is in memory, or the server stops. */
   readonly bootstrapped: Promise<void>
   /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
@@ -304,7 +304,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   )
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
-  if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
+  const graphFilled = plane.nodes === undefined ? undefined : parts.use(plane.nodes).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const { authorities } = plane
   const { requestHeader } = config.authentication
@@ -365,7 +365,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   // A test that is to be answered at once waits for what it reads, and for nothing else.
-  void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
+  const filled = firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
   phase.address = { host: loopbackOf(config.bindAddress), port: listener.port }
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
@@ -404,7 +404,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
-  return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+  const bootstrapped = Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined)
+  return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
 /** Undefined: nothing is traced, and nothing of it is loaded. */
