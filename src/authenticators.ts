@@ -17,6 +17,7 @@ import type { Config } from './config/config.ts'
 import type { JwtIssuers } from './jwt-issuers.ts'
 import type { RequestHeaderConfig } from './config/request-header.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Dial } from './lib/dial.ts'
 import type { Log } from './lib/log.ts'
 import { KubeconfigClient } from './webhooks/kubeconfig-client.ts'
 
@@ -41,6 +42,8 @@ export type AuthenticatorsParts = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  /** How the webhook is connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
 }
 
 export function createAuthenticators(config: Config, parts: AuthenticatorsParts): Authenticators {
@@ -114,11 +117,11 @@ type Webhook = { readonly authenticate: AuthenticateToken; readonly client: Kube
 /** Its answers are kept longer than those of other authenticators. */
 function createWebhook(
   { authentication, serviceAccounts }: Config,
-  { metrics, clock, random, log }: AuthenticatorsParts,
+  { metrics, clock, random, log, dial }: AuthenticatorsParts,
 ): Webhook | undefined {
   if (authentication.webhook === null) return undefined
   const { kubeconfig, reviewVersion, cacheMs } = authentication.webhook
-  const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX })
+  const client = new KubeconfigClient(kubeconfig, { timeoutMs: CALL_MS_MAX, dial })
   const served = serviceAccounts?.audiences ?? []
   const authenticate = createTokenWebhook({ client, reviewVersion, served, random, log })
   return {

@@ -31,6 +31,7 @@ import type { Config } from './config/config.ts'
 import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import type { DocumentParts, Documents } from './discovery/documents.ts'
+import type { Egress } from './egress/dialer.ts'
 import { createDispatch } from './dispatch.ts'
 import type { AccountMetrics } from './authentication/account-metrics.ts'
 import { reviewedToken } from './authentication/bearer-token.ts'
@@ -66,6 +67,7 @@ import { isOfRoles, rbacGroup } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
+import { ConnectedRemotes } from './remote-documents.ts'
 import { type Access, type AccessOf, ResourceAccess } from './resource-access.ts'
 import type { Key } from './storage/engine.ts'
 import type { Store } from './storage/store.ts'
@@ -105,6 +107,8 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   /** The database that has the objects of a resource, if it is another one. */
+  /** Absent: all connections go straight. */
+  readonly egress?: Egress
   readonly overrideOf?: (resource: Resource) => { readonly cache: Cache; readonly store: Store } | undefined
   readonly metrics: RequestMetrics
   readonly flowMetrics: FlowMetrics
@@ -138,7 +142,7 @@ export type ControlPlaneParts = {
   /** Creates the documents about the server, which depend on what it serves. */
   readonly createDocuments: (
     registry: Registry,
-    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows'>,
+    answers: Pick<DocumentParts, 'explainAccess' | 'dumpFlows' | 'remote'>,
   ) => Documents
 }
 
@@ -160,6 +164,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly hooks: FollowedHooks
   /** The same: until then every request is answered here. */
   readonly apiServices: FollowedApiServices
+  /** To be started when those are, and before the server is ready. */
+  readonly remoteDocuments: ConnectedRemotes
   readonly registry: Registry
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
@@ -173,7 +179,7 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids, random, findHost, verbosity = new Verbosity(0) } = surroundings
-  const { cache, store, metrics, overrideOf = () => undefined } = parts
+  const { cache, store, metrics, egress = {}, overrideOf = () => undefined } = parts
   const mainOr = (resource: Resource): Store => overrideOf(resource)?.store ?? store
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
@@ -211,7 +217,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const routing: EndpointRouting | undefined = config.callsEndpoints
     ? { getEndpoints: (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any'), random }
     : undefined
-  const calls = { getService, routing, received }
+  const calls = { getService, routing, received, dials: egress }
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const hooks = new FollowedHooks({
     registry,
@@ -227,6 +233,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     remotes: { getService, routing, ...(parts.aggregation ?? nothingRemote) },
     log: named(log, 'aggregation'),
   })
+  const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = createAuthorizers(config, {
@@ -236,6 +243,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log: named(log, 'access'),
     random,
     answerPattern: (question) => patterns.answer(question),
+    dial: egress.controlplane,
     logsDecisions: () => verbosity.isOn(DECISIONS, 'access'),
   })
   const { authorize, rightsOf } = authorizers.chain
@@ -324,6 +332,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     clock,
     random,
     log: named(log, 'access'),
+    dial: egress.controlplane,
   })
   const { authenticate, authenticateToken, authorities } = authenticators
   const gate = createGate({
@@ -363,6 +372,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         },
         objects,
         kubelet: config.kubelet,
+        dial: egress.cluster,
         gates: config.featureGates,
         findHost,
         tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,
@@ -370,6 +380,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       }),
     }),
     documents: parts.createDocuments(registry, {
+      remote: remoteDocuments,
       explainAccess: ({ query, signal }) =>
         explainAccess(authorizers.chain.links, readWhyQuery(query, groupOf), { signal }),
       dumpFlows: ({ path, query }) =>
@@ -429,6 +440,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flowControl,
     hooks,
     apiServices,
+    remoteDocuments,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,
     authorizers,

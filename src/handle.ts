@@ -1,22 +1,15 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
-import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
-import {
-  type ApiRequest,
-  type ApiResponse,
-  firstHeader,
-  type FrameSource,
-  type Headers,
-  type InFlightPlace,
-} from './api/request.ts'
+import { ApiError, requestTimedOut, TextError } from './api/errors.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import type { Span } from './api/span.ts'
 import { anonymousUser, mastersGroup, type User } from './api/user.ts'
-import { followFrames } from './api/follow-frames.ts'
+import { followFrames, whenCaughtUp } from './api/follow-frames.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
-import { printError, printUntyped } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
+import { errorResponse, textResponse } from './error-response.ts'
 import type { Flow, FlowControl } from './flow/flow-control.ts'
 import type { Cors } from './gate/cors.ts'
 import type { Follower, Gate, Passed } from './gate/gate.ts'
@@ -244,7 +237,7 @@ class Life implements Follower {
   }
 
   #answer(passed: Passed): Promise<ApiResponse> {
-    return passed.kind === 'path' ? this.#document(passed.http) : this.#parts.dispatch(passed)
+    return passed.kind === 'path' ? this.#document(passed) : this.#parts.dispatch(passed)
   }
 
   #traced(span: Span, passed: Passed): Promise<ApiResponse> {
@@ -255,15 +248,16 @@ class Life implements Follower {
   }
 
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
-  async #document(request: ApiRequest): Promise<ApiResponse> {
+  async #document({ http: request, context }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
     const { documents } = this.#parts
-    const response = await documents(request)
+    const { user = anonymousUser } = context
+    const response = await documents(request, user)
     const audited = this.#audited
     if (audited?.wantsResponse !== true || !/^\/apis?(?:\/|$)/.test(request.path)) return response
     const type = response.headers['content-type']
     if (typeof type !== 'string' || !('body' in response)) return response
     const json = type.replace(/^[^;]*/, 'application/json')
-    const shown = json === type ? response : await documents(accepting(request, json))
+    const shown = json === type ? response : await documents(accepting(request, json), user)
     if ('body' in shown && Buffer.isBuffer(shown.body)) audited.responseObject(shown.body)
     return response
   }
@@ -419,23 +413,6 @@ class Life implements Follower {
 
 const TOO_MANY_REQUESTS = 429
 
-/** Calls back when there is nothing more to send for now: what a watch begins with has been sent. */
-function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
-  let isBehind = true
-  return {
-    take: () => {
-      const taken = frames.take()
-      if (isBehind && (taken === undefined || taken.length === 0)) {
-        isBehind = false
-        caughtUp()
-      }
-      return taken
-    },
-    onReady: (ready) => frames.onReady(ready),
-    close: () => frames.close(),
-  }
-}
-
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {
   const { method, path, query, signal, remoteAddress } = request
@@ -475,41 +452,3 @@ function timeOut(context: RequestContext): never {
   context.timeOut()
   throw requestTimedOut()
 }
-
-function errorResponse(
-  error: unknown,
-  auditId: string,
-  { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
-): ApiResponse {
-  if (error instanceof TextError) return textResponse(error)
-  if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
-  // An unexpected error: the client gets an ID to ask about, the log has the details.
-  log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
-  return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
-}
-
-function textResponse({ code, message, retryAfterSeconds }: TextError): ApiResponse {
-  const headers: Headers = {
-    'content-type': 'text/plain; charset=utf-8',
-    'x-content-type-options': 'nosniff',
-    ...(retryAfterSeconds > 0 ? { 'retry-after': `${retryAfterSeconds}` } : {}),
-  }
-  return { status: code, headers, body: Buffer.from(message) }
-}
-
-/** In the representation that the client accepts; JSON if it accepts none of ours. */
-function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
-  const seconds = error.details?.retryAfterSeconds ?? 0
-  const status = toStatus(error)
-  const { type, body, isAccepted } = error.isUntyped ? printUntyped(status) : printError(status, request)
-  const headers: Headers = {
-    'content-type': type,
-    ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    // Upstream sends it only with a 403 of the gate itself.
-    ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
-  }
-  // Upstream does not record a Status that it had to send in a form that was not asked for.
-  return { status: error.code, headers, body, ...(isAccepted ? { shownStatus: status } : {}) }
-}
-
-const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

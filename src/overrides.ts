@@ -4,10 +4,12 @@
  */
 import type { Transformer } from './storage/transform.ts'
 import { Cache } from './cache/cache.ts'
+import type { CacheMemory } from './cache/cache-memory.ts'
 import type { Config } from './config/config.ts'
 import type { EtcdHealth } from './discovery/components.ts'
 import type { HealthCheck } from './discovery/health.ts'
 import type { Clock } from './lib/clock.ts'
+import type { Dial } from './lib/dial.ts'
 import type { Log } from './lib/log.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Resource } from './registry/resource.ts'
@@ -32,10 +34,13 @@ export type OverrideParts = {
   readonly transformer: Transformer
   /** That of the main etcd. */
   readonly engine: MeasuredEngine
+  /** Shared with the cache of the main etcd. */
+  readonly memory: CacheMemory
   readonly metrics: Metrics
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  readonly dial?: Dial | undefined
 }
 
 export class Overrides implements AsyncDisposable {
@@ -52,7 +57,7 @@ export class Overrides implements AsyncDisposable {
     const { store: main } = etcd
     await using owned = new AsyncDisposableStack()
     if (main.kind !== 'etcd') return new Overrides([], owned.move())
-    const byServers = Map.groupBy(etcd.overrides.filter(isStored), ({ servers }) => servers.join(';'))
+    const byServers = overridesByServers(etcd)
     const overrides: Override[] = []
     for (const [list, rows] of byServers) {
       const servers = list.split(';')
@@ -60,7 +65,7 @@ export class Overrides implements AsyncDisposable {
         rows.map(({ group, resource }) => resourcePrefix({ group, plural: resource, isCustom: false })),
       )
       const opened = await openEngine({ ...etcd, store: { ...main, servers } }, parts)
-      const { root, clock, log, transformer, random, metrics } = parts
+      const { root, clock, log, transformer, random, metrics, memory } = parts
       const { monotonicMs } = clock
       const engine = owned.use(
         new MeasuredEngine(opened.engine, { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
@@ -68,7 +73,7 @@ export class Overrides implements AsyncDisposable {
       const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
       const store = new Store(engine, { transformer, leases, random })
       owned.use(opened.startCompaction())
-      const cache = owned.use(new Cache({ engine, store, transformer, root, clock, log }))
+      const cache = owned.use(new Cache({ engine, store, transformer, root, clock, log, memory }))
       const ended = new AbortController()
       owned.defer(() => ended.abort())
       void cache.startLater(ended.signal)
@@ -109,6 +114,14 @@ export class Overrides implements AsyncDisposable {
     return this.#owned.disposeAsync()
   }
 }
+
+type OverrideRow = Config['etcd']['overrides'][number]
+
+const overridesByServers = ({ overrides }: Config['etcd']): Map<string, OverrideRow[]> =>
+  Map.groupBy(overrides.filter(isStored), ({ servers }) => servers.join(';'))
+
+/** How many etcds there are besides the main one. */
+export const otherEtcds = ({ etcd }: Config): number => (etcd.store.kind === 'etcd' ? overridesByServers(etcd).size : 0)
 
 /** As upstream, Events of their own group are stored as those of the core group, whose override counts. */
 const isStored = ({ group }: { readonly group: string }): boolean => group !== 'events.k8s.io'

@@ -14,6 +14,7 @@ import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
 import { Cache } from './cache/cache.ts'
+import { CacheMemory } from './cache/cache-memory.ts'
 import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
@@ -27,6 +28,7 @@ import { Signers } from './controllers/certificates/signers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { Loop } from './controllers/loop.ts'
 import { createChecks } from './discovery/checks.ts'
+import type { Egress } from './egress/dialer.ts'
 import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -38,7 +40,7 @@ import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
-import { systemClock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
@@ -52,7 +54,7 @@ import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
-import { Overrides } from './overrides.ts'
+import { otherEtcds, Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -150,7 +152,14 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const metrics = new Metrics(config.metrics).countOwn()
   const { random } = surroundings
-  const audit = await createAudit(config.audit, { metrics, clock, random, log: named(log, 'audit') })
+  const egress = await createEgressOf(config, metrics, clock)
+  const audit = await createAudit(config.audit, {
+    metrics,
+    clock,
+    random,
+    log: named(log, 'audit'),
+    dial: egress.controlplane,
+  })
   if (audit !== undefined) parts.use(audit)
 
   const serverId = serverName(hostname())
@@ -159,6 +168,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     log: named(log, 'tracing'),
     metrics,
     resource: { 'service.name': 'apiserver', 'service.instance.id': serverId },
+    dial: egress.controlplane,
   })
   if (tracing !== undefined) parts.use(tracing)
   const root = rootOf(config.etcd.prefix)
@@ -167,7 +177,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log }))
+  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
   const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
@@ -188,10 +198,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)
   const cacheLog = named(log, 'cache')
-  const cache = parts.use(
-    new Cache({ engine, store, transformer, root, clock, log: cacheLog, bytesMax: memory.cacheBytes }),
-  )
-  const overrides = parts.use(await Overrides.open(config, { root, transformer, engine, metrics, clock, random, log }))
+  const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
+  const common = { root, transformer, engine, clock, memory: cacheMemory }
+  const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
+  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log, dial: egress.etcd }))
   await startCache(cache, config)
 
   const sliMetrics = new Metrics(config.metrics)
@@ -209,6 +219,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     bootstrap: undefined,
     nodes: undefined,
     address: undefined,
+    remotes: { areListed: false },
     isStopping: false,
     isLeaving: false,
   }
@@ -217,6 +228,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     etcdFault,
     isStarted: () => true,
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
+    areRemotesListed: () => phase.remotes.areListed,
+    hasProxyClient: config.proxyClient !== null,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],
@@ -252,6 +265,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     {
       cache,
       store,
+      egress,
       overrideOf: overrides.of,
       metrics: requestMetrics,
       flowMetrics,
@@ -302,6 +316,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await Promise.all(
     [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
   )
+  // Never fails. Until then the server is not ready.
+  void parts
+    .use(plane.remoteDocuments)
+    .start()
+    .then(() => (phase.remotes.areListed = true))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
   const graphFilled = plane.nodes === undefined ? undefined : parts.use(plane.nodes).start()
@@ -408,6 +427,13 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
+/** Without a configuration nothing of it is loaded. */
+async function createEgressOf({ egress }: Config, metrics: Metrics, clock: Clock): Promise<Egress> {
+  if (egress === null) return {}
+  const { createEgress } = await import('./egress/dialer.ts')
+  return createEgress(egress, metrics, clock)
+}
+
 /** Undefined: nothing is traced, and nothing of it is loaded. */
 async function createTracing({ tracing }: Config, parts: ExporterParts): Promise<Tracing | undefined> {
   if (tracing === null) return undefined
@@ -421,6 +447,8 @@ type Phase = {
   nodes: ControlPlane['nodes']
   /** Where this server listens, for itself. */
   address: { readonly host: string; readonly port: number } | undefined
+  /** Whether aggregated discovery has every APIService. */
+  readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
 }

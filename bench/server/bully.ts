@@ -2,6 +2,7 @@
  * `npm run bench -- --reference --only bully`: whether one client can starve another. A user on a thousand connections lists 10,000 objects without pause, on two hundred more it creates objects, and reads
  * 300 MB slowly; beside it a user in good faith gets and creates, and a kubelet renews its lease. First without the bully, then with it, on Keelson and on the reference, one after the other.
  */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'
@@ -9,8 +10,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiServerProcess } from '../../test/harness/api-server.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
+import { startKeelson } from '../../test/harness/keelson.ts'
 import { startReference } from '../../test/harness/reference.ts'
-import type { Figure } from '../figure.ts'
+import { describeFigure, type Figure } from '../figure.ts'
 import { h2load } from './h2load.ts'
 import { Http2Client, type Sent } from './http2-client.ts'
 import { inLanes } from './lanes.ts'
@@ -18,19 +20,34 @@ import { PackagedKeelson } from './packaged.ts'
 import { residentMiB } from './process-usage.ts'
 import { type Target, targetOf } from './targets.ts'
 
-const OBJECTS = 10_000
-const LISTERS = 1_000
-const CREATORS = 200
-/** 300 MB: what the slow reader is sent. */
-const LARGE_OBJECTS = 300
+type Size = {
+  readonly objects: number
+  readonly listers: number
+  readonly creators: number
+  /** Of a megabyte each: what the slow reader is sent. */
+  readonly largeObjects: number
+  /** Of each of the two measurements; long enough for a 99th percentile of hundreds of requests. */
+  readonly seconds: number
+  /** Connections come first, and a period of lending and borrowing. */
+  readonly settleSeconds: number
+  readonly restSeconds: number
+}
+
+const full: Size = {
+  objects: 10_000,
+  listers: 1_000,
+  creators: 200,
+  largeObjects: 300,
+  seconds: 20,
+  settleSeconds: 12,
+  restSeconds: 40,
+}
+/** To see in a minute what a change does; `node bench/server/bully.ts`. */
+const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
+
 const LARGE_BYTES = 1_000_000
 const SLOW_BYTES_PER_SECOND = 200_000
-/** Of each of the two measurements; long enough for a 99th percentile of hundreds of requests. */
-const SECONDS = 20
 const BETWEEN_MS = 25
-/** Connections come first, and a period of lending and borrowing. */
-const SETTLE_SECONDS = 12
-const REST_SECONDS = 40
 
 /** What issue 20 asks for. */
 const TIMES_IDLE_MAX = 5
@@ -57,12 +74,19 @@ type Report = {
   readonly afterMiB: number
   readonly peakMiB: number
   readonly isAlive: boolean
+  /** Under the bully: of a processor, what the server's main thread had, and what it waited for while others had it. */
+  readonly busy: number
+  readonly kept: number
 }
 
 export async function benchBully({ reference }: { readonly reference: boolean }): Promise<Figure[]> {
   using built = new PackagedKeelson()
-  const ours = await measure('keelson', (options) => built.start(options))
-  const theirs = reference ? await measure('reference', startReference) : undefined
+  const ours = await measure('keelson', (options) => built.start(options), full)
+  const theirs = reference ? await measure('reference', startReference, full) : undefined
+  return figuresOf(ours, theirs, full)
+}
+
+function figuresOf(ours: Report, theirs: Report | undefined, { restSeconds }: Size): Figure[] {
   const figures: Figure[] = []
   for (const what of ['get', 'create', 'lease'] as const) {
     const [idle, bullied] = [p99(ours.idle[what]), p99(ours.bullied[what])]
@@ -70,7 +94,7 @@ export async function benchBully({ reference }: { readonly reference: boolean })
       name: `bully: 99 % of ${what}s, against idle`,
       value: bullied / idle,
       unit: 'times',
-      note: `${bullied.toFixed(1)} against ${idle.toFixed(1)} ms, ${ours.bullied[what].length} requests`,
+      note: `${bullied.toFixed(1)} against ${idle.toFixed(1)} ms, ${ours.bullied[what].length} requests; half of them within ${quantile(ours.bullied[what], 0.5).toFixed(1)} and ${quantile(ours.idle[what], 0.5).toFixed(1)}`,
       target: { below: TIMES_IDLE_MAX },
     })
     if (theirs === undefined) continue
@@ -87,7 +111,7 @@ export async function benchBully({ reference }: { readonly reference: boolean })
     name: 'bully: memory afterwards, against idle',
     value: ours.afterMiB / ours.idleMiB,
     unit: 'times',
-    note: `${ours.idleMiB.toFixed(0)} MiB idle, ${ours.peakMiB.toFixed(0)} at the most, ${ours.afterMiB.toFixed(0)} after ${REST_SECONDS} s${theirs === undefined ? '' : `; reference ${theirs.idleMiB.toFixed(0)}, ${theirs.peakMiB.toFixed(0)}, ${theirs.afterMiB.toFixed(0)}`}`,
+    note: `${ours.idleMiB.toFixed(0)} MiB idle, ${ours.peakMiB.toFixed(0)} at the most, ${ours.afterMiB.toFixed(0)} after ${restSeconds} s${theirs === undefined ? '' : `; reference ${theirs.idleMiB.toFixed(0)}, ${theirs.peakMiB.toFixed(0)}, ${theirs.afterMiB.toFixed(0)}`}`,
     target: { below: MEMORY_TIMES_MAX },
   })
   figures.push({
@@ -95,18 +119,21 @@ export async function benchBully({ reference }: { readonly reference: boolean })
     value: ours.failed + (ours.isAlive ? 0 : Infinity),
     unit: '',
     target: { below: 1 },
-    ...(theirs === undefined ? {} : { note: `reference: ${theirs.failed}` }),
+    note: [
+      `the server's main thread had ${percent(ours.busy)} of a processor, and waited ${percent(ours.kept)} of the time for one`,
+      ...(theirs === undefined ? [] : [`reference: ${theirs.failed} failed`]),
+    ].join('; '),
   })
   return figures
 }
 
 type Start = (options: { readonly etcdUrl: string }) => Promise<ApiServerProcess>
 
-async function measure(name: string, start: Start): Promise<Report> {
+async function measure(name: string, start: Start, size: Size): Promise<Report> {
   await using etcd = await startEtcd()
   await using server = await start({ etcdUrl: etcd.clientUrl })
   const target = targetOf(name, server, etcd.clientUrl)
-  await prepare(target)
+  await prepare(target, size)
   const directory = await mkdtemp(join(tmpdir(), 'keelson-bully-'))
   try {
     // What is cached is cached before, as in any cluster that has run for a while.
@@ -114,24 +141,30 @@ async function measure(name: string, start: Start): Promise<Report> {
     await readAll(target, large)
     await sleep(5_000)
     await goodFaith(target, 3)
-    const { times: idle } = await goodFaith(target, SECONDS)
+    const { times: idle } = await goodFaith(target, size.seconds)
     const idleMiB = residentMiB(target.pid)
-    const bullies = bully(target, directory)
-    await sleep(SETTLE_SECONDS * 1000)
-    const { times: bullied, failed } = await goodFaith(target, SECONDS)
+    const bullies = bully(target, directory, size)
+    await sleep(size.settleSeconds * 1000)
+    const before = mainThread(target.pid)
+    const { times: bullied, failed } = await goodFaith(target, size.seconds)
+    const after = mainThread(target.pid)
     bullies.end()
     await bullies.ended
-    await sleep(REST_SECONDS * 1000)
+    await sleep(size.restSeconds * 1000)
     const afterMiB = residentMiB(target.pid)
     const peakMiB = residentMiB(target.pid, 'peak')
     const isAlive = await answers(target)
-    return { idle, bullied, failed, idleMiB, afterMiB, peakMiB, isAlive }
+    const [busy, kept] = [
+      (after.ranMs - before.ranMs) / (after.atMs - before.atMs),
+      (after.waitedMs - before.waitedMs) / (after.atMs - before.atMs),
+    ]
+    return { idle, bullied, failed, idleMiB, afterMiB, peakMiB, isAlive, busy, kept }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-async function prepare(target: Target): Promise<void> {
+async function prepare(target: Target, { objects, largeObjects }: Size): Promise<void> {
   using client = new Http2Client(target)
   const make = (path: string, object: object): Promise<Buffer> =>
     client.ask({ method: 'POST', path, headers: json, body: JSON.stringify(object) })
@@ -147,9 +180,9 @@ async function prepare(target: Target): Promise<void> {
     })
   }
   const data = { text: 'x'.repeat(800) }
-  await inLanes({ count: OBJECTS, lanes: 32 }, (at) => make(listed, { metadata: { name: `listed-${at}` }, data }))
+  await inLanes({ count: objects, lanes: 32 }, (at) => make(listed, { metadata: { name: `listed-${at}` }, data }))
   const long = { text: 'x'.repeat(LARGE_BYTES) }
-  await inLanes({ count: LARGE_OBJECTS, lanes: 4 }, (at) =>
+  await inLanes({ count: largeObjects, lanes: 4 }, (at) =>
     make(large, { metadata: { name: `large-${at}` }, data: long }),
   )
   await make(good, { metadata: { name: 'one' }, data })
@@ -203,13 +236,17 @@ async function goodFaith(target: Target, seconds: number): Promise<{ readonly ti
 }
 
 /** Begins at once; lasts until it is ended. */
-function bully(target: Target, directory: string): { readonly end: () => void; readonly ended: Promise<unknown> } {
+function bully(
+  target: Target,
+  directory: string,
+  { settleSeconds, seconds, listers, creators }: Size,
+): { readonly end: () => void; readonly ended: Promise<unknown> } {
   const bullying: Target = { ...target, token: bullyToken }
-  const amount = { seconds: SETTLE_SECONDS + SECONDS + 2 }
+  const amount = { seconds: settleSeconds + seconds + 2 }
   const creating = {
     uri: good,
     amount,
-    clients: CREATORS,
+    clients: creators,
     streams: 1,
     headers: json,
     body: JSON.stringify({ metadata: { generateName: 'bully-' } }),
@@ -218,7 +255,7 @@ function bully(target: Target, directory: string): { readonly end: () => void; r
   // What they are answered does not count: most of it is 429.
   const flood = (load: Parameters<typeof h2load>[1]): Promise<unknown> =>
     h2load(bullying, load, directory).catch(() => undefined)
-  const floods = Promise.all([flood({ uri: listed, amount, clients: LISTERS, streams: 1 }), flood(creating)])
+  const floods = Promise.all([flood({ uri: listed, amount, clients: listers, streams: 1 }), flood(creating)])
   return { end: () => slow(), ended: floods }
 }
 
@@ -251,7 +288,26 @@ async function answers(target: Target): Promise<boolean> {
   }
 }
 
-function p99(times: readonly number[]): number {
+/** Of the thread that the process began with, which has the event loop: what it ran, and what it waited for a processor. */
+function mainThread(pid: number | undefined): {
+  readonly ranMs: number
+  readonly waitedMs: number
+  readonly atMs: number
+} {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map(Number)
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6, atMs: performance.now() }
+}
+
+const p99 = (times: readonly number[]): number => quantile(times, 0.99)
+
+function quantile(times: readonly number[], part: number): number {
   const sorted = times.toSorted((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+const percent = (part: number): string => `${(part * 100).toFixed(0)} %`
+
+if (import.meta.main) {
+  const report = await measure('keelson', startKeelson, quick)
+  for (const figure of figuresOf(report, undefined, quick)) console.log(describeFigure(figure))
 }

@@ -18,6 +18,7 @@ const takenBy: Readonly<Record<string, string>> = {
   'pod-security.admission.config.k8s.io PodSecurityConfiguration': 'the plugin PodSecurity',
   'apiserver.config.k8s.io ResourceQuotaConfiguration': 'the plugin ResourceQuota',
   'resourcequota.admission.k8s.io Configuration': 'the plugin ResourceQuota',
+  'apiserver.k8s.io EgressSelectorConfiguration': '`--egress-selector-config-file`',
   'apiserver.config.k8s.io WebhookAdmissionConfiguration':
     'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',
   'apiserver.config.k8s.io WebhookAdmission': 'the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook',

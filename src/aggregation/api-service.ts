@@ -13,6 +13,8 @@ export type ApiService = {
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
+  /** Whether this server creates and deletes it, for what it serves itself. */
+  readonly isManaged: boolean
 }
 
 export type RemoteSpec = {
@@ -36,6 +38,7 @@ export function readApiService(object: KubeObject): ApiService {
     versionPriority: numberOf(spec['versionPriority']),
     remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
     isAvailable: conditionOf(object, 'Available')?.['status'] === 'True',
+    isManaged: object.metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined,
   }
 }
 

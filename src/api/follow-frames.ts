@@ -13,3 +13,20 @@ export const followFrames = ({ take, onReady, close }: FrameSource, onEnd: () =>
     close()
   },
 })
+
+/** Calls back when there is nothing more to send for now: what a watch begins with has been sent. */
+export function whenCaughtUp(frames: FrameSource, caughtUp: () => void): FrameSource {
+  let isBehind = true
+  return {
+    take: () => {
+      const taken = frames.take()
+      if (isBehind && (taken === undefined || taken.length === 0)) {
+        isBehind = false
+        caughtUp()
+      }
+      return taken
+    },
+    onReady: (ready) => frames.onReady(ready),
+    close: () => frames.close(),
+  }
+}

@@ -36,6 +36,8 @@ export type ApiRequest = {
   readonly remoteAddress: string
   /** To be called when it is known who sends it: what it makes the server hold is counted for him. Absent in the server's own requests. */
   readonly heldBy?: (holder: Holder) => void
+  /** Takes bytes of what the server may hold for its clients, until the request is answered. False: there is no room. Absent in the server's own requests. */
+  readonly hold?: (bytes: number) => boolean
   /** Identifies the connection. Absent in the server's own requests. */
   readonly connection?: object
   /** The client certificate of the TLS handshake. The same object for all requests of a connection, until the client CAs change. */
@@ -58,6 +60,8 @@ export type Headers = { readonly [name: string]: string | readonly string[] }
 export type LazyBody = {
   /** How many bytes the chunks have together. */
   readonly length: number
+  /** What it keeps in memory until it is sent, if that is not in the cache. */
+  readonly heldBytes?: number
   /** Identifies the bytes (a list at a revision, in a representation): bodies with the same tag are compressed once for all clients. */
   readonly tag?: () => string
   /**

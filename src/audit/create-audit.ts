@@ -2,6 +2,7 @@
 import type { AuditConfig, AuditLog, AuditMode, AuditWebhook } from '../config/audit.ts'
 import { goFileError } from '../config/files/go-file-error.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { systemTimers, type Time } from '../lib/timers.ts'
@@ -23,6 +24,8 @@ export type AuditSurroundings = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  /** How its webhook is connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
 }
 
 /** Undefined: nothing is recorded, for want of a policy or of a backend. Fails if the log cannot be opened. */
@@ -34,7 +37,8 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
   const lines = log === null ? undefined : await openLines(log, surroundings)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
   const time: Time = { ...clock, ...systemTimers }
-  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random: surroundings.random }
+  const { random, dial } = surroundings
+  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random, dial }
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
     const { format } = log
@@ -47,7 +51,12 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
   return new Audit({ evaluate: compilePolicy(policy), backends, metrics, clock })
 }
 
-type Parts = { readonly time: Time; readonly random: () => number; readonly reportLost: ReportLost }
+type Parts = {
+  readonly time: Time
+  readonly random: () => number
+  readonly reportLost: ReportLost
+  readonly dial?: Dial | undefined
+}
 
 /** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
 const BATCH_BYTES_MAX = 10 << 20
@@ -71,9 +80,9 @@ const WEBHOOK_TIMEOUT_MS = 30_000
 
 const createWebhook = (
   { kubeconfig, initialBackoffMs }: AuditWebhook,
-  { time, random, reportLost }: Parts,
+  { time, random, reportLost, dial }: Parts,
 ): EventSink =>
-  new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time }), {
+  new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time, dial }), {
     initialBackoffMs,
     timers: time,
     random,

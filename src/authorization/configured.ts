@@ -2,6 +2,7 @@
 import type { Gates } from '../api/gates.ts'
 import type { AnswerPattern } from '../cel/pattern-thread.ts'
 import type { AuthorizerConfig, WebhookConfig } from '../config/authorization.ts'
+import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { RoleIndex } from '../rbac/role-index.ts'
 import { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
@@ -25,6 +26,8 @@ export type ConfiguredParts = {
   readonly logsDecisions: () => boolean
   readonly random: () => number
   readonly answerPattern: AnswerPattern
+  /** How webhooks are connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
 }
 
 export class ConfiguredAuthorizers implements Disposable {
@@ -63,8 +66,8 @@ export class ConfiguredAuthorizers implements Disposable {
   }
 
   #webhookOf({ name, webhook, kubeconfig }: WebhookConfig): Authorizer {
-    const { metrics, log, random, gates, answerPattern } = this.#parts
-    const client = new KubeconfigClient(kubeconfig, { timeoutMs: webhook.timeoutMs })
+    const { metrics, log, random, gates, answerPattern, dial } = this.#parts
+    const client = new KubeconfigClient(kubeconfig, { timeoutMs: webhook.timeoutMs, dial })
     this.#clients.push(client)
     const hasSelectors = gates.isOn('AuthorizeWithSelectors')
     return createWebhookAuthorizer({ name, webhook, client, metrics, log, random, hasSelectors, answerPattern })

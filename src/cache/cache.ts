@@ -12,6 +12,7 @@ import { StorageError } from '../storage/errors.ts'
 import { Feed, type FeedStats } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { CacheMemory } from './cache-memory.ts'
 import { CacheCeiling } from './ceiling.ts'
 import { checkResource } from './check.ts'
 import type { ResourceCounts } from './counts.ts'
@@ -60,8 +61,8 @@ export type CacheOptions = {
   readonly clock: Clock
   readonly timers?: Timers
   readonly log: Log
-  /** Of everything together; absent: no ceiling. */
-  readonly bytesMax?: number
+  /** Absent: no ceiling. */
+  readonly memory?: CacheMemory
   readonly budgets?: {
     readonly pastBytes?: number
     readonly historiesBytes?: number
@@ -107,8 +108,8 @@ export class Cache implements AsyncDisposable {
 
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, timers = systemTimers, log } = options
-    const planned =
-      options.bytesMax === undefined || options.bytesMax === Infinity ? {} : planCache(options.bytesMax, usualBytes)
+    const { memory = new CacheMemory(Infinity) } = options
+    const planned = memory.bytesMax === Infinity ? {} : planCache(memory.bytesMax, usualBytes, memory.caches)
     const budgets = { ...planned, ...options.budgets }
     this.#options = options
     this.memos = { queue: new EvictionQueue(budgets.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
@@ -117,8 +118,7 @@ export class Cache implements AsyncDisposable {
     const slabs = new Slabs()
     this.ceiling = new CacheCeiling({
       bytesMax: budgets.objectBytes ?? Infinity,
-      usedBytes: () => slabs.size.liveBytes,
-      dropOne: () => this.#dropOne(),
+      ...memory.share({ usedBytes: () => slabs.size.liveBytes, dropOne: () => this.#dropOne() }),
       clock,
     })
     const time = { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers }

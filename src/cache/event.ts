@@ -186,6 +186,13 @@ class SharedFrame implements Shown {
   }
 }
 
+/** Longer events are sent without a frame of their own: a client that reads nothing would keep a copy of each. */
+const LONG_BYTES = 64 * 1024
+
+/** The parts of a frame in JSON, which are views of what the cache has; undefined: the event is not long, and its frame may be shared. */
+export const partsIfLong = ({ type, revision, item }: Shown): readonly Buffer[] | undefined =>
+  item.length > LONG_BYTES ? partsOf(type, revision, item) : undefined
+
 function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buffer[] {
   const begin = opened[type]
   if (revision === item.revision) return [begin, item.wire().subarray(0, -1), closed]

@@ -190,10 +190,10 @@ function addMemory(metrics: Metrics, cache: Cache, caches: readonly Cache[]): vo
       'held',
       stats.reduce((sum, { slabBytes }) => sum + slabBytes, 0),
     )
-    const { ceiling } = cache
-    if (ceiling.bytesMax !== Infinity) set(bytes, 'max', ceiling.bytesMax)
-    storeReads.value = ceiling.storeReads
-    leftOut.value = ceiling.leftOut
+    // All of them share the ceiling.
+    if (cache.ceiling.bytesMax !== Infinity) set(bytes, 'max', cache.ceiling.bytesMax)
+    storeReads.value = caches.reduce((sum, { ceiling }) => sum + ceiling.storeReads, 0)
+    leftOut.value = caches.reduce((sum, { ceiling }) => sum + ceiling.leftOut, 0)
     for (const [name, budget] of Object.entries(cache.budgets())) {
       set(used, name, budget.bytes)
       set(max, name, budget.bytesMax)

@@ -41,6 +41,8 @@ export type Listed = Selected & {
   readonly revision: Revision
   /** Identifies the state among all that this process has served; absent if the answer did not come from memory. */
   readonly state?: string
+  /** The bytes of the objects, if they are in memory for this list alone. */
+  readonly ownBytes?: number
 }
 
 /** 'gone': it was told as unreadable, and is deleted. One that can be read again is an event of the watch. */
@@ -334,8 +336,13 @@ export class Reader {
     }
   }
 
-  async #walkStore(range: KeyRange, exactly: Revision | undefined, { limit = 0, matches }: Selection): Promise<Listed> {
+  async #walkStore(
+    range: KeyRange,
+    exactly: Revision | undefined,
+    { limit = 0, matches, hold }: Selection,
+  ): Promise<Listed> {
     const items: Item[] = []
+    let ownBytes = 0
     let revision = exactly
     let from = range.from
     const { fromStore } = this.#resource.counts
@@ -350,16 +357,18 @@ export class Reader {
         const item = this.#resource.looseItem(stored)
         fromStore.evaluated++
         if (matches !== undefined && !matches(item)) continue
+        if (hold?.(stored.value.length) === false) throw tooLong(this.#resource.spec.name)
+        ownBytes += stored.value.length
         items.push(item)
         fromStore.returned++
         from = stored.key
         if (items.length !== limit) continue
         const remaining = page.remaining + page.values.length - 1 - i
-        return { revision, items, more: remaining > 0, remaining }
+        return { revision, items, more: remaining > 0, remaining, ownBytes }
       }
     }
     if (revision === undefined) throw new StorageError('unavailable', `the database told nothing after ${from}`)
-    return { revision, items, more: false, remaining: 0 }
+    return { revision, items, more: false, remaining: 0, ownBytes }
   }
 
   /** Waits until the objects are as new as requested. */
@@ -531,6 +540,13 @@ function throwUnlisted(error: unknown, spec: ResourceSpec): never {
 }
 
 const tooOld = (): StorageError => new StorageError('compacted', 'the events after that revision are no longer kept')
+
+/** All of a list is in memory before it is sent. What the cache has is shared by all lists, what is read for one is not. */
+const tooLong = (name: string): StorageError =>
+  new StorageError(
+    'busy',
+    `a list of ${name} from the database takes more memory than the server has for it now (--request-memory-max); ask for less by limit, or try again later`,
+  )
 
 const tooNew = (revision: Revision, bound: Revision): StorageError =>
   new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })

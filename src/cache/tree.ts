@@ -33,6 +33,8 @@ export type Selection = {
   readonly by?: readonly IndexedValue[] | undefined
   /** The keys of all objects that match end in this name. */
   readonly name?: Key | undefined
+  /** Asked before an object is kept in memory for this list alone. False: there is no room, and the list fails with 'busy'. Absent: there is. */
+  readonly hold?: (bytes: number) => boolean
 }
 
 /** A query to an index: the value of a selectable field, or of a label. */

@@ -16,6 +16,7 @@ import type { ModuleLevel } from '../lib/verbosity.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
+import { readEgress } from './egress.ts'
 import { checkEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type EncryptionConfig, readEncryption } from './encryption.ts'
@@ -32,6 +33,7 @@ import { readServing, type ServingConfig } from './serving.ts'
 import { readSigning, type SigningConfig } from './signing.ts'
 import { parseTokenFile } from './token-file.ts'
 import type { StorageMedia } from '../schema/object-schema.ts'
+import type { EgressConfig } from './files/egress.ts'
 import type { TracingConfig } from './files/tracing.ts'
 import { readTracing } from './tracing.ts'
 import { readServices, type ServicesConfig } from './services.ts'
@@ -136,6 +138,8 @@ export type Config = FlowControlConfig & {
   /** The files of what this server shows to aggregated API servers; null: nothing. As upstream, one of the two flags alone counts for none. */
   readonly proxyClient: { readonly certificatePath: string; readonly keyPath: string } | null
   readonly audit: AuditConfig
+  /** Null: all connections go straight. */
+  readonly egress: EgressConfig | null
   /** Null: nothing is traced. */
   readonly tracing: TracingConfig | null
   readonly logging: {
@@ -220,6 +224,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     callsEndpoints: values.boolean('enable-aggregator-routing'),
     proxyClient: readProxyClient(values),
     audit: readAudit(values, warn),
+    egress: readEgress(values),
     tracing: readTracing(values, featureGates),
     logging: readLogging(values),
     hasProfiles: values.boolean('profiling'),

@@ -1,6 +1,7 @@
 /** `--feature-gates`. Errors have upstream's texts. */
 import { gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
+import { parseGoBoolean } from '../lib/go-boolean.ts'
 
 type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
 
@@ -121,7 +122,7 @@ export function parseFeatureGates(entries: readonly string[]): ParsedGates {
       faults.push(fault ?? '')
       continue
     }
-    set.set(name, isTrue(value))
+    set.set(name, parseGoBoolean(value) === true)
     if (gate?.stage === 'GA') warnings.push(`Setting GA feature gate ${name}=${value}. ${removal}`)
     if (gate?.stage === 'DEPRECATED') warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
@@ -154,11 +155,11 @@ type Setting = {
 function faultOf({ name, value, gate }: Setting): string | undefined {
   const [component] = name.split(':')
   if (name.includes(':')) return `component not registered: ${component}`
-  if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(value)) {
+  const isOn = parseGoBoolean(value)
+  if (isOn === undefined) {
     return `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
   }
   if (gate === undefined) return `unrecognized feature gate: ${name}`
-  const isOn = isTrue(value)
   if (gate.isLocked && isOn !== gate.isOnByDefault) {
     return `cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOnByDefault}`
   }
@@ -166,5 +167,3 @@ function faultOf({ name, value, gate }: Setting): string | undefined {
   if (groupGates.has(name)) return `--feature-gates: ${name}=${isOn} is not supported yet: name the gates you mean`
   return `--feature-gates: ${name}=${isOn} is not supported yet: leave it at ${gate.isOnByDefault}`
 }
-
-const isTrue = (value: string): boolean => /^(1|t|T|true|TRUE|True)$/.test(value)

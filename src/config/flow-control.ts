@@ -1,4 +1,5 @@
 /** Flow control: whether requests are served by priority levels, and how many at once. Errors have upstream's texts. */
+import { parseGoBoolean } from '../lib/go-boolean.ts'
 import type { Values } from './values.ts'
 
 export type FlowControlConfig = {
@@ -39,5 +40,5 @@ function conflictingKey(values: Values): string | undefined {
     }),
   )
   const first = keys.find((key) => set.has(key))
-  return first !== undefined && /^(0|f|F|false|FALSE|False)$/.test(set.get(first) ?? '') ? first : undefined
+  return first !== undefined && parseGoBoolean(set.get(first) ?? '') === false ? first : undefined
 }

@@ -1,4 +1,5 @@
 /** `--runtime-config`: which versions and resources are served. Errors have upstream's texts. */
+import { parseGoBoolean } from '../lib/go-boolean.ts'
 
 /**
  * The groups, with all versions that upstream's scheme has for them. Stable versions are served by default, others only if the flag enables
@@ -74,7 +75,7 @@ function stageOf(version: string): Stage {
 }
 
 function faultOf(key: string, value: string): string | undefined {
-  if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False|)$/.test(value)) {
+  if (value !== '' && parseGoBoolean(value) === undefined) {
     return `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
   }
   if (stageKeys.some((stage) => stage === key)) return undefined
@@ -91,4 +92,4 @@ function faultOf(key: string, value: string): string | undefined {
   return undefined
 }
 
-const isTrue = (value: string): boolean => value === '' || /^(1|t|T|true|TRUE|True)$/.test(value)
+const isTrue = (value: string): boolean => value === '' || parseGoBoolean(value) === true

@@ -160,8 +160,7 @@ export const tuningFlags = {
   'egress-selector-config-file': {
     section: 'Egress selector',
     type: 'string',
-    help: 'Proxies for connections of this server.',
-    refused: 'connections to nodes, etcd and webhooks go straight from this server',
+    help: 'File with the proxies through which this server connects to the cluster, the control plane and etcd.',
   },
   'contention-profiling': {
     section: 'Features',

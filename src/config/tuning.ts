@@ -1,5 +1,4 @@
 /** Sizes and periods, and flags that are taken for kube-apiserver's sake: their values are checked as there. */
-import { readTextFile } from './files/read-file.ts'
 import { tuningFlags } from './tuning-flags.ts'
 import type { Values } from './values.ts'
 
@@ -59,7 +58,6 @@ function checkRefused(values: Values): void {
   if (values.boolean('enable-logs-handler')) values.fault(refusalOf('enable-logs-handler'))
   const redirects = 'aggregator-reject-forwarding-redirect'
   if (!values.boolean(redirects)) values.fault(refusalOf(redirects))
-  checkEgress(values)
   for (const form of ['text', 'json'] as const) checkLogStreams(values, form)
 }
 
@@ -75,18 +73,7 @@ function checkLogStreams(values: Values, form: 'text' | 'json'): void {
   } else if (Number.parseFloat(size) !== 0) forbid('infoBufferSize')
 }
 
-type Refused = 'aggregator-reject-forwarding-redirect' | 'enable-logs-handler' | 'egress-selector-config-file'
+type Refused = 'aggregator-reject-forwarding-redirect' | 'enable-logs-handler'
 
 const refusalOf = (flag: Refused): string =>
   `--${flag} is not supported, since ${tuningFlags[flag].refused}: leave it out`
-
-function checkEgress(values: Values): void {
-  const path = values.string('egress-selector-config-file')
-  if (path === '') return
-  const read = readTextFile(path)
-  if ('fault' in read) {
-    const what = `unable to read egress selector configuration from ${JSON.stringify(path)} [${read.fault}]`
-    return values.fault(`failed to read egress selector config: ${what}`)
-  }
-  values.fault(refusalOf('egress-selector-config-file'))
-}

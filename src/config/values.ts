@@ -1,6 +1,7 @@
 /** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
+import { parseGoBoolean } from '../lib/go-boolean.ts'
 import { parseCsv } from './csv.ts'
 import { readTextFile } from './files/read-file.ts'
 import type { Flag } from './flag.ts'
@@ -79,10 +80,9 @@ export class Values<Name extends string = FlagName> {
 
   boolean(name: Name): boolean {
     const text = this.string(name)
-    if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
-    if (!/^(0|f|F|false|FALSE|False)$/.test(text))
-      this.#refuse(name, `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
-    return false
+    const value = parseGoBoolean(text)
+    if (value === undefined) this.#refuse(name, `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+    return value ?? false
   }
 
   integer(name: Name): number {

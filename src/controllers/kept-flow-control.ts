@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { parseGoBoolean } from '../lib/go-boolean.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** Upstream's interval. */
@@ -21,7 +22,7 @@ export async function keepFlowControl(handle: HandleAs, all: readonly Wanted[], 
     for (const one of wanted) await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
     const names = new Set(wanted.map(({ object }) => nameOf(object)))
     for (const [name, object] of found) {
-      if (names.has(name) || boolean(annotationOf(object)) !== true) continue
+      if (names.has(name) || parseGoBoolean(annotationOf(object)) !== true) continue
       const path = `${collection}/${name}`
       const { status } = await request(handle, { method: 'DELETE', path, signal })
       if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} could not be removed: status ${status}`)
@@ -51,7 +52,7 @@ async function keep(handle: HandleAs, wanted: Wanted, { found, signal }: Kept): 
 /** Undefined: it is as it should be, or somebody else's. */
 function revised(found: Fields, wanted: Fields): Fields | undefined {
   const isOurs = mandatoryNames.has(nameOf(wanted)) || isAutoUpdated(found)
-  const isMarked = boolean(annotationOf(found)) === isOurs
+  const isMarked = parseGoBoolean(annotationOf(found)) === isOurs
   const isChanged = isOurs && !isDeepStrictEqual(comparedSpec(found, found), comparedSpec(wanted, found))
   if (isMarked && !isChanged) return undefined
   const metadata = fieldsOf(found['metadata'])
@@ -61,7 +62,7 @@ function revised(found: Fields, wanted: Fields): Fields | undefined {
 
 /** Without an annotation an object is ours for as long as nobody has changed its spec. */
 const isAutoUpdated = (found: Fields): boolean =>
-  boolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
+  parseGoBoolean(annotationOf(found)) ?? numberOf(fieldsOf(found['metadata'])['generation']) === 1
 
 /** How much exempt requests lend, and their shares, are for operators to choose. */
 function comparedSpec(object: Fields, found: Fields): Fields {
@@ -75,12 +76,6 @@ const nameOf = (object: Fields): string => textOf(fieldsOf(object['metadata'])['
 
 const annotationOf = (object: Fields): string =>
   textOf(fieldsOf(fieldsOf(object['metadata'])['annotations'])[annotation])
-
-/** As Go reads it. */
-function boolean(text: string): boolean | undefined {
-  if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
-  return /^(0|f|F|false|FALSE|False)$/.test(text) ? false : undefined
-}
 
 async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<Map<string, Fields>> {
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })

@@ -6,17 +6,20 @@ import { hash } from 'node:crypto'
 import type { Gates } from '../api/gates.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, parametersOf } from '../api/request.ts'
 import { parseJson } from '../api/json-value.ts'
-import { printOrdered } from '../codec/json.ts'
+import { printOrdered, printString } from '../codec/json.ts'
 import { jsonType, protobufType, yamlType } from '../codec/negotiate.ts'
 import { indentJson } from '../codec/indent.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { groupPriority, versionPriority } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource, Subresource } from '../registry/resource.ts'
 import { typeOf } from '../registry/types.ts'
 import type { Document } from './groups.ts'
-import { groupNames, versionsOf } from './groups.ts'
+import { versionsOf } from './groups.ts'
+import { byVersionPriority, CUSTOM_VERSION_PRIORITY } from './listed-groups.ts'
+import type { RemoteDiscovery, RemoteVersion } from './remote/remote-discovery.ts'
 
 const kind = 'APIGroupDiscoveryList'
 const ownGroup = 'apidiscovery.k8s.io'
@@ -50,16 +53,26 @@ export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: 
 
 const wanted = (version: Form['version']): readonly string[] => [`g=${ownGroup}`, `v=${version}`, `as=${kind}`]
 
-type Made = { readonly changes: number; readonly json: Buffer; readonly tag: string }
+/** `mark`: what it was made from. */
+type Made = { readonly mark: string; readonly json: Buffer; readonly tag: string }
+
+/** A version of a group, and where it stands. */
+type Shown = { readonly version: string; readonly versionPriority: number; readonly text: string }
+
+/** The versions of a group, and where the group stands. */
+type ShownGroup = { readonly name: string; readonly priority: number; readonly versions: readonly Shown[] }
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
+  readonly #remote: RemoteDiscovery | undefined
   /** By the list of a group's resources, which the registry replaces when the group changes. */
-  readonly #items = new WeakMap<readonly Resource[], string>()
+  readonly #versions = new WeakMap<readonly Resource[], readonly Shown[]>()
   readonly #made = new Map<'core' | 'others', Made>()
 
-  constructor(registry: Registry) {
+  /** `remote`: what other servers have. */
+  constructor(registry: Registry, remote?: RemoteDiscovery) {
     this.#registry = registry
+    this.#remote = remote
   }
 
   /** `core`: the document of /api, which has one group; otherwise that of /apis. */
@@ -73,32 +86,75 @@ export class AggregatedDiscovery {
   }
 
   #document(which: 'core' | 'others'): Made {
-    const { changes } = this.#registry
+    const mark = `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
     const known = this.#made.get(which)
-    if (known?.changes === changes) return known
-    const groups = which === 'core' ? [''] : groupNames(this.#registry)
-    const items = groups.map((group) => this.#item(group)).join(',')
+    if (known?.mark === mark) return known
+    const items = (which === 'core' ? [this.#ownGroup('')] : this.#others()).map(printGroup).join(',')
     const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
-    const made = { changes, json: Buffer.from(`${json}\n`), tag }
+    const made = { mark, json: Buffer.from(`${json}\n`), tag }
     this.#made.set(which, made)
     return made
   }
 
-  #item(group: string): string {
+  #others(): ShownGroup[] {
+    const own = this.#registry.groups.filter((name) => name !== '')
+    const groups = new Map(own.map((name) => [name, this.#ownGroup(name)]))
+    for (const remote of this.#remote?.versions() ?? []) {
+      const { service } = remote
+      groups.set(service.group, withRemote(groups.get(service.group), remote))
+    }
+    return [...groups.values()].toSorted(byPriority)
+  }
+
+  #ownGroup(name: string): ShownGroup {
+    // As upstream, the first of all.
+    const priority = name === 'apiregistration.k8s.io' ? Infinity : groupPriority(name)
+    return { name, priority, versions: this.#ownVersions(name) }
+  }
+
+  #ownVersions(group: string): readonly Shown[] {
     const resources = this.#registry.inGroup(group)
-    const known = this.#items.get(resources)
+    const known = this.#versions.get(resources)
     if (known !== undefined) return known
-    const versions = versionsOf(this.#registry, group).map((version) => ({
-      version,
-      resources: resources.filter((one) => one.version === version).map(resourceFields),
-      freshness: 'Current',
-    }))
-    const metadata = { ...(group === '' ? {} : { name: group }), creationTimestamp: null }
-    const made = printOrdered({ metadata, versions })
-    this.#items.set(resources, made)
+    const made = versionsOf(this.#registry, group).map((version) => {
+      const own = resources.filter((one) => one.version === version)
+      return {
+        version,
+        versionPriority: own.some(({ isCustom }) => isCustom)
+          ? CUSTOM_VERSION_PRIORITY
+          : versionPriority(group, version),
+        text: printOrdered({ version, resources: own.map(resourceFields), freshness: 'Current' }),
+      }
+    })
+    this.#versions.set(resources, made)
     return made
   }
+}
+
+/** The version of a remote server stands in the place of one that this server has, too. */
+function withRemote(group: ShownGroup | undefined, { service, resources, isStale }: RemoteVersion): ShownGroup {
+  const { version } = service
+  const own = group?.versions ?? []
+  const known = resources === undefined || resources === '[]' ? '' : `"resources":${resources},`
+  const text = `{"version":${printString(version)},${known}"freshness":"${isStale ? 'Stale' : 'Current'}"}`
+  const shown = { version, versionPriority: service.versionPriority, text }
+  const others = own.filter((one) => one.version !== version)
+  // With its only version the group loses the priority that this server gave it.
+  const priority = others.length === 0 ? 0 : (group?.priority ?? 0)
+  return {
+    name: service.group,
+    priority: Math.max(priority, service.groupPriorityMinimum),
+    versions: [...others, shown].toSorted(byVersionPriority),
+  }
+}
+
+const byPriority = (a: ShownGroup, b: ShownGroup): number =>
+  a.priority === b.priority ? (a.name < b.name ? -1 : 1) : b.priority - a.priority
+
+function printGroup({ name, versions }: ShownGroup): string {
+  const metadata = printOrdered({ ...(name === '' ? {} : { name }), creationTimestamp: null })
+  return `{"metadata":${metadata},"versions":[${versions.map(({ text }) => text).join(',')}]}`
 }
 
 /** v2 and v2beta1 have the same fields. */

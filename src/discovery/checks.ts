@@ -12,6 +12,10 @@ export type Vitals = {
   readonly isStarted: () => boolean
   /** The initial fill of the cache is done. */
   readonly isFilled: () => boolean
+  /** Aggregated discovery has what every remote server says, or that it says nothing. */
+  readonly areRemotesListed: () => boolean
+  /** There is a certificate for remote servers, which may be renewed. */
+  readonly hasProxyClient: boolean
   /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
@@ -42,6 +46,7 @@ const hooks: readonly string[] = [
   'priority-and-fairness-config-producer',
   'bootstrap-controller',
   'start-kubernetes-service-cidr-controller',
+  'aggregator-reload-proxy-client-cert',
   'start-kube-aggregator-informers',
   'apiservice-status-local-available-controller',
   'apiservice-status-remote-available-controller',
@@ -52,16 +57,11 @@ const hooks: readonly string[] = [
   'apiservice-openapiv3-controller',
 ]
 
-/** Hooks of parts that Keelson does not have yet. Clients may exclude them by name; to all others they are shown as excluded, too. */
-const absentHooks: ReadonlySet<string> = new Set([
-  'start-kube-aggregator-informers',
-  'apiservice-status-local-available-controller',
-  'apiservice-status-remote-available-controller',
-  'apiservice-registration-controller',
-  'apiservice-discovery-controller',
-  'apiservice-openapi-controller',
-  'apiservice-openapiv3-controller',
-])
+/** Waits until aggregated discovery has every APIService. */
+const discoveryHook = 'apiservice-discovery-controller'
+
+/** A server has it that shows a certificate to remote ones. */
+const reloadHook = 'aggregator-reload-proxy-client-cert'
 
 /** Hooks that create the objects of a new cluster. */
 const bootstrapHooks: ReadonlySet<string> = new Set([
@@ -83,6 +83,8 @@ export function createChecks({
   etcdFault,
   isStarted,
   isFilled,
+  areRemotesListed,
+  hasProxyClient,
   isBootstrapped,
   isStopping,
   others = [],
@@ -102,9 +104,9 @@ export function createChecks({
     livenessFault: unless(() => isDone() || upMs() <= livezGraceMs, 'not finished'),
   })
   for (const hook of hooks) {
-    const isDone = bootstrapHooks.has(hook) ? isBootstrapped : isStarted
-    const isAbsent = absentHooks.has(hook)
-    checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone), isAbsent })
+    if (hook === reloadHook && !hasProxyClient) continue
+    const isDone = bootstrapHooks.has(hook) ? isBootstrapped : hook === discoveryHook ? areRemotesListed : isStarted
+    checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone) })
     if (hook === 'kube-apiserver-autoregistration')
       checks.push({ name: 'autoregister-completion', ...untilDone(isBootstrapped) })
   }

@@ -3,17 +3,21 @@ import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
+import type { User } from '../api/user.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
+import { ListedGroups } from './listed-groups.ts'
 import { flagsPage, flagsPath } from './flags-page.ts'
 import { type HealthCheck, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
 import { OpenApi } from './openapi/answer.ts'
 import { printDocument } from './print.ts'
+import type { RemoteDocuments } from './remote/remote-documents.ts'
+import { noRemoteServers } from './remote/remote-servers.ts'
 import { rootIndex } from './root.ts'
 import { statusPage, statusPath } from './status-page.ts'
 import { versionDocument } from './version.ts'
@@ -39,14 +43,19 @@ export type DocumentParts = {
   readonly dumpFlows: (request: ApiRequest) => Promise<string> | undefined
   /** Other pages under /debug; undefined: it is none of them. */
   readonly debugPages: (request: ApiRequest) => Promise<ApiResponse> | undefined
+  /** Undefined: there are no remote servers. */
+  readonly remote?: RemoteDocuments | undefined
 }
 
-export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
+/** `user`: for whom remote servers are asked. */
+export type Documents = (request: ApiRequest, user: User) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
-  const aggregated = new AggregatedDiscovery(parts.registry)
+  const { registry, remote } = parts
+  const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
+  const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
   const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
-  return (request) => {
+  return (request, user) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
     switch (root) {
@@ -57,11 +66,11 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'version':
         return version(request, rest)
       case 'api':
-        return api(request, rest, { ...parts, aggregated })
+        return api(request, rest, { ...parts, aggregated, listed })
       case 'apis':
-        return apis(request, rest, { ...parts, aggregated })
+        return apis(request, rest, { ...parts, aggregated, listed })
       case 'openapi':
-        return openApi.answer(request)
+        return openApi.answer(request, user)
       case 'metrics':
         return metrics(path, parts)
       case 'debug':
@@ -75,7 +84,7 @@ export function createDocuments(parts: DocumentParts): Documents {
         return flagValues(request, parts)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
-        return indented({ paths: rootIndex(parts.registry, parts.checks, otherPaths(parts)) })
+        return indented({ paths: rootIndex(listed, parts.checks, otherPaths(parts)) })
     }
   }
 }
@@ -109,7 +118,7 @@ function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
   return indented(versionDocument())
 }
 
-type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery }
+type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery; readonly listed: ListedGroups }
 
 function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
   const form = rest.length === 0 ? aggregatedForm(request, parts.gates) : undefined
@@ -131,10 +140,10 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   const [groupName, versionName] = rest
   const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
   if (form !== undefined) return parts.aggregated.answer('others', form, request)
-  if (groupName === undefined) return negotiated(groupList(parts.registry), request, { isAggregator: true })
-  const found = groupDocument(parts.registry, groupName)
+  if (groupName === undefined) return negotiated(groupList(parts.listed), request, { isAggregator: true })
+  const found = parts.listed.find(groupName)
   if (found === undefined) throw pageNotFound()
-  if (versionName === undefined) return negotiated(found, request, { isAggregator: true })
+  if (versionName === undefined) return negotiated(groupDocument(found), request, { isAggregator: true })
   const document = resourceList(parts.registry, { group: groupName, version: versionName }, parts.gates)
   const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
   if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()

@@ -4,7 +4,8 @@ import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource, type Subresource } from '../registry/resource.ts'
-import { compareGroups, compareVersions } from '../registry/priorities.ts'
+import { compareVersions } from '../registry/priorities.ts'
+import type { ListedGroup, ListedGroups } from './listed-groups.ts'
 
 /** Documents keep their fields in the order in which kube-apiserver writes them. */
 export type Document = Fields
@@ -15,16 +16,15 @@ export function coreVersions(serverAddress: string): Document {
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs }
 }
 
-export function groupList(registry: Registry): Document {
-  const groups = groupNames(registry).map((name) => groupFields(registry, name))
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups }
+export function groupList(listed: ListedGroups): Document {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: Array.from(listed.all, groupFields) }
 }
 
-/** Undefined: there is no such group. */
-export function groupDocument(registry: Registry, name: string): Document | undefined {
-  if (name === '' || registry.inGroup(name).length === 0) return undefined
-  return { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(registry, name) }
-}
+export const groupDocument = (group: ListedGroup): Document => ({
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  ...groupFields(group),
+})
 
 /** Undefined: there is no such version. The document of the core group has no apiVersion. */
 export function resourceList(
@@ -45,18 +45,13 @@ export function resourceList(
   }
 }
 
-/** Sorted by priority, without the core group. */
-export function groupNames(registry: Registry): string[] {
-  return registry.groups.filter((name) => name !== '').toSorted(compareGroups)
-}
-
 /** The preferred version first. */
 export function versionsOf(registry: Registry, group: string): string[] {
   return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(compareVersions)
 }
 
-function groupFields(registry: Registry, name: string): Document {
-  const entries = versionsOf(registry, name).map((version) => ({ groupVersion: `${name}/${version}`, version }))
+function groupFields({ name, versions }: ListedGroup): Document {
+  const entries = versions.map((version) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions: entries, preferredVersion: entries[0] }
 }
 

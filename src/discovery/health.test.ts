@@ -4,13 +4,11 @@ import { createChecks } from './checks.ts'
 import { checkHealth, checksOf, type Endpoint } from './health.ts'
 
 const good = { name: 'good', fault: () => undefined }
-const absent = { name: 'absent', fault: () => 'not there', isAbsent: true }
 const bad = { name: 'bad', fault: () => 'secret reason' }
 
 const cases: readonly [string, typeof good | typeof bad, string, boolean, string][] = [
   ['all is well', good, '', true, 'ok'],
   ['all is well, with words', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
-  ['what is not there', absent, 'verbose', true, '[+]absent excluded: ok\nreadyz check passed\n'],
   ['a failure', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
   ['a failure left out', bad, 'exclude=bad', true, 'ok'],
   ['a failure left out, with words', bad, 'verbose&exclude=bad', true, '[+]bad excluded: ok\nreadyz check passed\n'],
@@ -36,6 +34,8 @@ test('what is not started yet fails /livez only after the grace period, and the 
     etcdFault: () => undefined,
     isStarted: isDone,
     isFilled: isDone,
+    areRemotesListed: isDone,
+    hasProxyClient: false,
     isBootstrapped: () => false,
     isStopping: () => false,
     livezGraceMs: 2000,
@@ -48,29 +48,25 @@ test('what is not started yet fails /livez only after the grace period, and the 
   assert.ok(await failing('livez'))
 })
 
-test('only parts that are still to come are shown as excluded', async () => {
-  const checks = createChecks({
-    etcdFault: () => undefined,
-    isStarted: isDone,
-    isFilled: isDone,
-    isBootstrapped: isDone,
+test('the hook of discovery waits for remote servers; that of the certificate for them is there with one', async () => {
+  let areListed = false
+  const fixed = { etcdFault: () => undefined, isStarted: isDone, isFilled: isDone, isBootstrapped: isDone }
+  const vitals = {
+    ...fixed,
+    areRemotesListed: () => areListed,
     isStopping: () => false,
     livezGraceMs: 0,
     upMs: () => 0,
-  })
-  const { text } = await checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
-  const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))
-  // Aggregation.
-  assert.deepEqual(
-    excluded.map((line) => line.replace(/^\[\+\]poststarthook\/(.*) excluded: ok$/, '$1')),
-    [
-      'start-kube-aggregator-informers',
-      'apiservice-status-local-available-controller',
-      'apiservice-status-remote-available-controller',
-      'apiservice-registration-controller',
-      'apiservice-discovery-controller',
-      'apiservice-openapi-controller',
-      'apiservice-openapiv3-controller',
-    ],
-  )
+  }
+  const linesOf = async (hasProxyClient: boolean): Promise<string> =>
+    (
+      await checkHealth('readyz', createChecks({ ...vitals, hasProxyClient }), {
+        query: new URLSearchParams('verbose'),
+      })
+    ).text
+  assert.match(await linesOf(false), /^\[-\]poststarthook\/apiservice-discovery-controller failed/m)
+  areListed = true
+  assert.match(await linesOf(false), /readyz check passed\n$/)
+  assert.doesNotMatch(await linesOf(false), /aggregator-reload-proxy-client-cert|excluded/)
+  assert.match(await linesOf(true), /^\[\+\]poststarthook\/aggregator-reload-proxy-client-cert ok$/m)
 })

@@ -14,8 +14,6 @@ export type HealthCheck = {
   readonly isForLiveness?: boolean
   /** Instead of `fault`, for /livez: what is not started yet may still have time. */
   readonly livenessFault?: () => string | undefined
-  /** Keelson does not have the part that it is about: nothing is checked, and the check is shown as excluded. */
-  readonly isAbsent?: boolean
 }
 
 /** Called with the result of every check that was run. */
@@ -40,8 +38,8 @@ export async function checkHealth(
   const excluded = new Set(query.getAll('exclude'))
   const checked = checks
     .filter(({ isSeparate = false }) => !isSeparate)
-    .map(async ({ name, fault, isAbsent = false }) => {
-      if (excluded.delete(name) || isAbsent) return { isOk: true, line: `[+]${name} excluded: ok\n` }
+    .map(async ({ name, fault }) => {
+      if (excluded.delete(name)) return { isOk: true, line: `[+]${name} excluded: ok\n` }
       const isOk = (await fault()) === undefined
       onChecked(endpoint, name, isOk)
       return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }

@@ -1,7 +1,6 @@
 /** All paths that the server answers, for a request of `/`. */
-import type { Registry } from '../registry/registry.ts'
-import { groupNames, versionsOf } from './groups.ts'
 import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
+import type { ListedGroups } from './listed-groups.ts'
 
 const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
 const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version'].concat(
@@ -11,10 +10,10 @@ const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metric
 )
 
 /** `others`: paths that not every server has. */
-export function rootIndex(registry: Registry, checks: readonly HealthCheck[], others: readonly string[]): string[] {
-  const groups = groupNames(registry).flatMap((group) => [
-    `/apis/${group}`,
-    ...versionsOf(registry, group).map((version) => `/apis/${group}/${version}`),
+export function rootIndex(listed: ListedGroups, checks: readonly HealthCheck[], others: readonly string[]): string[] {
+  const groups = [...listed.all].flatMap(({ name, versions }) => [
+    `/apis/${name}`,
+    ...versions.map((version) => `/apis/${name}/${version}`),
   ])
   const health = endpoints.flatMap((endpoint) => [
     `/${endpoint}`,

@@ -16,6 +16,7 @@
  * bigints. Keys and values that come out are borrowed views of received bytes.
  */
 import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Dial } from '../lib/dial.ts'
 import { type Log, silent } from '../lib/log.ts'
 import { Auth, UserToken } from './auth.ts'
 import { Channel } from './channel.ts'
@@ -31,6 +32,8 @@ export type EtcdOptions = {
   /** http:// or https:// URLs; the first is preferred. */
   readonly endpoints: readonly string[]
   readonly tls?: TlsOptions | undefined
+  /** Undefined: the endpoints are connected to straight. */
+  readonly dial?: Dial | undefined
   readonly user?: string | undefined
   readonly password?: string | undefined
   /** The deadline of a call that names none. */
@@ -55,8 +58,8 @@ export class EtcdClient implements AsyncDisposable {
 
   /** Connects when the first call is made. */
   constructor(options: EtcdOptions) {
-    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS, tls, firstStreamId } = options
-    this.#endpoints = new Endpoints({ urls: options.endpoints, tls, clock, log, firstStreamId })
+    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS, tls, dial, firstStreamId } = options
+    this.#endpoints = new Endpoints({ urls: options.endpoints, tls, dial, clock, log, firstStreamId })
     const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
     this.kv = new Kv(channel)
     this.watch = new Watches(channel)

@@ -4,7 +4,8 @@
  * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a stopped process, while a SETTINGS
  * frame proves that the process runs. Once it is open, a silent connection is probed with PING.
  */
-import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectPlain, isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { ClientConnection, type ClientOwner } from '../http2/client-connection.ts'
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
@@ -12,6 +13,8 @@ import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { Blocks } from '../lib/blocks.ts'
+import type { Dial } from '../lib/dial.ts'
+import { secured } from '../lib/dialed-tls.ts'
 import type { Log } from '../lib/log.ts'
 import { EtcdError } from './errors.ts'
 import { socketPath, unixScheme } from './unix-socket.ts'
@@ -25,6 +28,8 @@ const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
 const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
 /** How long opening may take, from the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
+/** How long a proxy may take to connect to the endpoint; as upstream. */
+const DIAL_TIMEOUT_MS = 20_000
 /** How often the connection is checked for silence. */
 const TICK_MS = 500
 /** After so long a silence, while an answer is awaited, a PING is sent. */
@@ -44,6 +49,8 @@ const WAITING_MAX = 10_000
 export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
+  /** Undefined: it is connected to straight. */
+  readonly dial?: Dial | undefined
   readonly log: Log
   /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
   readonly firstStreamId?: number | undefined
@@ -64,7 +71,7 @@ export class EtcdConnection {
   readonly #onTrouble: () => void
   readonly #onClosed: () => void
   #session: ClientConnection | undefined
-  #socket: Socket | undefined
+  #socket: Duplex | undefined
   #rejectOpening: () => void = () => undefined
   #state: 'opening' | 'open' | 'draining' | 'closed' = 'opening'
   #failure: Error | undefined
@@ -176,18 +183,24 @@ export class EtcdConnection {
     this.#socket?.destroy()
   }
 
-  async #open({ tls, firstStreamId }: ConnectionOptions): Promise<void> {
+  async #open({ tls, dial, firstStreamId }: ConnectionOptions): Promise<void> {
     try {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
-      await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
+      const socket = await openSocket(this.endpoint, material, dial)
+      // It was closed while a proxy was asked.
+      if (this.#state !== 'opening') {
+        socket.destroy()
+        throw this.#lost(false)
+      }
+      await this.#openSession(socket, firstStreamId)
     } catch (cause) {
       this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
       throw this.#lost(false)
     }
   }
 
-  #openSession(socket: Socket, firstStreamId: number | undefined): Promise<void> {
+  #openSession(socket: Duplex, firstStreamId: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#socket = socket
       this.#rejectOpening = () => reject(this.#lost(false))
@@ -298,15 +311,18 @@ export class EtcdConnection {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-function openSocket(endpoint: string, material: TlsMaterial): Socket {
+/** Without a proxy it is still connecting. */
+async function openSocket(endpoint: string, material: TlsMaterial, dial: Dial | undefined): Promise<Duplex> {
   if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
   const { protocol, hostname, port: given } = new URL(endpoint)
   const host = hostname.replace(/^\[|\]$/g, '')
   const port = given === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(given)
-  if (protocol !== 'https:') return connectPlain({ host, port, noDelay: true })
+  const dialed = dial?.(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))
+  if (protocol !== 'https:') return dialed ?? connectPlain({ host, port, noDelay: true })
   // SNI carries host names, not addresses (RFC 6066, 3).
   const named = isIP(host) === 0 ? { servername: host } : {}
-  return connectTls({ ...named, ...material, host, port, ALPNProtocols: ['h2'] }).setNoDelay(true)
+  const options = { ...named, ...material, host, port, ALPNProtocols: ['h2'] }
+  return dialed === undefined ? connectTls(options).setNoDelay(true) : secured(dialed, options)
 }
 
 /** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */

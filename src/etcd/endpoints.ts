@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Dial } from '../lib/dial.ts'
 import { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { unixScheme } from './unix-socket.ts'
@@ -17,6 +18,8 @@ const BACKOFF_MS_MAX = 1000
 export type EndpointsOptions = {
   readonly urls: readonly string[]
   readonly tls: TlsOptions | undefined
+  /** Undefined: they are connected to straight. */
+  readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
   readonly firstStreamId?: number | undefined
@@ -32,6 +35,7 @@ type Endpoint = {
 export class Endpoints {
   readonly #endpoints: readonly Endpoint[]
   readonly #tls: TlsOptions | undefined
+  readonly #dial: Dial | undefined
   readonly #clock: Clock
   readonly #log: Log
   readonly #firstStreamId: number | undefined
@@ -51,6 +55,7 @@ export class Endpoints {
     if (first === undefined) throw new EtcdError('InvalidArgument', 'no etcd endpoint is given')
     this.#current = first
     this.#tls = options.tls
+    this.#dial = options.dial
     this.#clock = options.clock
     this.#log = options.log
     this.#firstStreamId = options.firstStreamId
@@ -120,6 +125,7 @@ export class Endpoints {
     const connection: EtcdConnection = new EtcdConnection({
       endpoint: endpoint.url,
       tls: this.#tls,
+      dial: this.#dial,
       log: this.#log,
       firstStreamId: this.#firstStreamId,
       onTrouble: () => this.reportFailure(endpoint.url),

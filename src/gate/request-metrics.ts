@@ -207,7 +207,7 @@ export class RequestMetrics {
   }
 
   /** Counts the frames that are sent to watchers of a resource. */
-  countEvents({ group, kind, version }: Resource): (frames: readonly Buffer[]) => void {
+  countEvents({ group, kind, version }: Resource): (frames: readonly { readonly length: number }[]) => void {
     const { total, bytes } = {
       total: this.#events.with(group, kind, version),
       bytes: this.#eventBytes.with(group, kind, version),

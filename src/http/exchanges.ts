@@ -230,7 +230,7 @@ function heldBytes(response: ApiResponse): number {
   if ('frames' in response) return WATCH_BYTES
   if (!('body' in response)) return 0
   const { body } = response
-  if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES)
+  if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)
   let bytes = 0
   if (Buffer.isBuffer(body)) bytes = body.length
   else for (const part of body) bytes += part.length

@@ -2,7 +2,7 @@
  * What the client side and the server side of a connection have in common (RFC 9113): receiving frames, assembling and decoding
  * field blocks, flow control, SETTINGS, PING. Streams and the meaning of their headers are left to the side.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { HeaderField } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
@@ -92,7 +92,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected peerStreamsMax = Number.POSITIVE_INFINITY
   protected isClosing = false
   protected isOver = false
-  readonly #socket: Socket
+  readonly #socket: Duplex
   readonly #reader: FrameReader
   readonly #decoder: HpackDecoder
   readonly #fields: HeaderField[] = []
@@ -116,7 +116,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.sender.settings(settings)
     this.sender.windowUpdate(0, window - DEFAULT_WINDOW)
     socket.on('data', this.#onChunk)
-    socket.on('close', () => this.abandon())
+    socket.on('close', () => {
+      this.abandon()
+      this.sender.abandon()
+    })
   }
 
   /** Bytes that are not written to the socket yet; `writes` counts completed writes. */

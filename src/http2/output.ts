@@ -3,13 +3,15 @@
  * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; the caller may reuse
  * its memory.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { BLOCK_BYTES, type Blocks } from '../lib/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 import type { Turn } from './turn.ts'
 
-/** With this much waiting for the socket no more DATA is added: four blocks keep any network busy between two turns. */
+/** With this much waiting for the socket no more DATA is added: four blocks keep any network busy between two turns, … */
 const FULL_BYTES = 4 * BLOCK_BYTES
+/** … and one has to be enough while many connections have something to send. */
+const SCARCE_FULL_BYTES = BLOCK_BYTES / 2
 /** Answers to PING and the like are still added then; beyond this the socket is not read any more. */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** With less room than this in a block no DATA frame is begun in it. */
@@ -23,7 +25,7 @@ type Block = {
 }
 
 export type OutputParts = {
-  readonly socket: Socket
+  readonly socket: Duplex
   readonly blocks: Blocks
   readonly turn: Turn
   /** Called before the write at the end of a turn: streams may add DATA. */
@@ -41,8 +43,9 @@ export class Output {
   #block: Block
   /** Blocks that were filled while the socket was busy, in their order. */
   #full: Block[] = []
-  /** The socket has one write at a time: given several, TLS would copy them into one. */
-  #isWriting = false
+  /** The block that the socket writes. It has one write at a time: given several, TLS would copy them into one. */
+  #writing: Block | undefined
+  #isAbandoned = false
   /** A turn has ended, and its bytes are still to be handed to the socket. */
   #isDue = false
   #isAwaited = false
@@ -56,7 +59,7 @@ export class Output {
   }
 
   get isFull(): boolean {
-    return this.bytes >= FULL_BYTES
+    return this.bytes >= (this.#parts.blocks.areScarce ? SCARCE_FULL_BYTES : FULL_BYTES)
   }
 
   get isTooFullToRead(): boolean {
@@ -123,7 +126,22 @@ export class Output {
     this.wake()
   }
 
+  /** The socket is closed: nothing is written any more. */
+  abandon(): void {
+    if (this.#isAbandoned) return
+    this.#isAbandoned = true
+    const held = new Set([...this.#full, this.#block, ...(this.#writing === undefined ? [] : [this.#writing])])
+    for (const block of held) if (block !== noBlock) this.#parts.blocks.give(block.bytes)
+    this.#full = []
+    this.#block = noBlock
+  }
+
   #next(): void {
+    // Whatever is still added is for nobody.
+    if (this.#isAbandoned) {
+      this.#block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), filled: 0, handed: 0 }
+      return
+    }
     if (this.#block.handed < this.#block.filled) this.#full.push(this.#block)
     this.#block = { bytes: this.#parts.blocks.take(), filled: 0, handed: 0 }
     this.#hand()
@@ -131,7 +149,7 @@ export class Output {
 
   /** Hands the next bytes to the socket. */
   #hand(): void {
-    if (this.#isWriting || this.#isLate) return
+    if (this.#writing !== undefined || this.#isLate || this.#isAbandoned) return
     const block = this.#full[0] ?? this.#block
     const { socket, turn } = this.#parts
     const isLast = block === this.#block
@@ -143,15 +161,16 @@ export class Output {
       this.#full.shift()
       const bytes = block.bytes.subarray(block.handed, block.filled)
       block.handed = block.filled
-      this.#isWriting = true
+      this.#writing = block
       socket.write(bytes, () => this.#onWritten(block, bytes.length))
     } else if (this.#isEnding && !this.#isAwaited) socket.end()
     if (isLast) this.#isDue = false
   }
 
   #onWritten(block: Block, bytes: number): void {
-    this.#isWriting = false
+    this.#writing = undefined
     this.bytes -= bytes
+    if (this.#isAbandoned) return
     this.writes++
     // The block is not used any more: another connection can have it.
     if (block.handed === block.filled) {

@@ -2,7 +2,7 @@
  * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow, and the frames about the
  * connection. Streams that have to wait take turns.
  */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Blocks } from '../lib/blocks.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output } from './output.ts'
@@ -25,7 +25,7 @@ import type { Turn } from './turn.ts'
 const SHARE_BYTES = 64 * 1024
 
 export type SenderParts = {
-  readonly socket: Socket
+  readonly socket: Duplex
   /** These are shared by all connections. */
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
@@ -35,7 +35,7 @@ export type SenderParts = {
 }
 
 export class Sender {
-  readonly #socket: Socket
+  readonly #socket: Duplex
   readonly #encoder: HpackEncoder
   readonly #onFinished: SenderParts['onFinished']
   readonly #output: Output
@@ -145,6 +145,11 @@ export class Sender {
   /** Ends the socket when everything is written. */
   end(): void {
     this.#output.end()
+  }
+
+  /** The socket is closed. */
+  abandon(): void {
+    this.#output.abandon()
   }
 
   /** Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken some. */

@@ -6,16 +6,26 @@
 export const BLOCK_BYTES = 64 * 1024
 /** How many free blocks are kept for later responses: 4 MB. */
 const FREE_MAX = 64
+/** With more in use, 32 MB, a connection is to make do with one: hundreds of clients that read slowly would hold a quarter of a megabyte each. */
+const PLENTY_MAX = 512
 
 export class Blocks {
   readonly #free: Buffer[] = []
+  #taken = 0
+
+  /** So many are in use that nobody should take several. */
+  get areScarce(): boolean {
+    return this.#taken > PLENTY_MAX
+  }
 
   take(): Buffer {
+    this.#taken++
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
   }
 
   /** To be called only when nothing reads the block any more. */
   give(block: Buffer): void {
+    this.#taken--
     if (this.#free.length < FREE_MAX) this.#free.push(block)
   }
 }

@@ -25,11 +25,11 @@ test('flags win', () => {
 test('the parts of a cache are not more than the whole', () => {
   const usual = { pastBytes: 24 * MIB, historiesBytes: 64 * MIB, decodedBytes: 32 * MIB, memoBytes: 24 * MIB }
   for (const bytes of [16 * MIB, 160 * MIB, 4 * GIB]) {
-    const parts = planCache(bytes, usual)
-    assert.equal(
-      Object.values(parts).reduce((sum, part) => sum + part, 0),
-      bytes,
-    )
-    assert.ok(parts.objectBytes >= bytes / 2)
+    for (const caches of [1, 3]) {
+      const { objectBytes, ...parts } = planCache(bytes, usual, caches)
+      const ofEach = Object.values(parts).reduce((sum, part) => sum + part, 0)
+      assert.equal(objectBytes + caches * ofEach, bytes)
+      assert.ok(objectBytes >= bytes / 2)
+    }
   }
 })

@@ -48,9 +48,12 @@ export type CacheParts = {
 
 const PART_SHARE = 1 / 8
 
-/** `usual`: what each has where there is no ceiling. */
-export function planCache(cacheBytes: number, usual: Omit<CacheParts, 'objectBytes'>): CacheParts {
-  const part = (bytes: number): number => Math.floor(Math.min(bytes, cacheBytes * PART_SHARE))
+/**
+ * `usual`: what each has where there is no ceiling. `caches`: how many share the memory; each has such parts, and the objects of all
+ * together what is left.
+ */
+export function planCache(cacheBytes: number, usual: Omit<CacheParts, 'objectBytes'>, caches = 1): CacheParts {
+  const part = (bytes: number): number => Math.floor(Math.min(bytes, (cacheBytes * PART_SHARE) / caches))
   const parts = {
     pastBytes: part(usual.pastBytes),
     historiesBytes: part(usual.historiesBytes),
@@ -58,5 +61,5 @@ export function planCache(cacheBytes: number, usual: Omit<CacheParts, 'objectByt
     memoBytes: part(usual.memoBytes),
   }
   const others = parts.pastBytes + parts.historiesBytes + parts.decodedBytes + parts.memoBytes
-  return { ...parts, objectBytes: cacheBytes - others }
+  return { ...parts, objectBytes: cacheBytes - caches * others }
 }

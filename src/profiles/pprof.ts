@@ -1,4 +1,5 @@
 /** Profiles in the form that `go tool pprof` reads: profile.proto of github.com/google/pprof. */
+import { ProtobufWriter, VARINT } from '../codec/protobuf/writer.ts'
 
 /** A function that was on the stack. */
 export type Frame = { readonly name: string; readonly file: string; readonly line: number }
@@ -73,20 +74,29 @@ class Tables {
   }
 }
 
-function varint(value: number): number[] {
-  const bytes: number[] = []
-  let left = Math.max(0, Math.round(value))
-  while (left > 0x7f) {
-    bytes.push((left % 0x80) + 0x80)
-    left = Math.floor(left / 0x80)
-  }
-  bytes.push(left)
-  return bytes
+/** What V8 measures may be a fraction. */
+const whole = (value: number): number => Math.max(0, Math.round(value))
+
+function number(field: number, value: number): Buffer {
+  const writer = new ProtobufWriter(FIELD_BYTES)
+  writer.varint(whole(value))
+  writer.tag(field, VARINT)
+  return writer.take()
 }
 
-const number = (field: number, value: number): Buffer => Buffer.from([...varint(field * 8), ...varint(value)])
+function message(field: number, bytes: Buffer): Buffer {
+  const writer = new ProtobufWriter(bytes.length + FIELD_BYTES)
+  writer.message(field, () => writer.bytes(bytes))
+  return writer.take()
+}
 
-const message = (field: number, bytes: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(bytes.length)]), bytes])
+function packed(field: number, values: readonly number[]): Buffer {
+  const writer = new ProtobufWriter(values.length + FIELD_BYTES)
+  writer.message(field, () => {
+    for (const value of values.toReversed()) writer.varint(whole(value))
+  })
+  return writer.take()
+}
 
-const packed = (field: number, values: readonly number[]): Buffer => message(field, Buffer.from(values.flatMap(varint)))
+/** A tag and a number, at the most. */
+const FIELD_BYTES = 16

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareGroups, compareVersions } from './priorities.ts'
+import { compareVersions } from './priorities.ts'
 
 test('versions: stable, beta, alpha, others; higher numbers first', () => {
   const versions = [
@@ -17,24 +17,4 @@ test('versions: stable, beta, alpha, others; higher numbers first', () => {
   ]
   const wanted = ['v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10']
   assert.deepEqual(versions.toSorted(compareVersions), wanted)
-})
-
-test('groups: by priority, custom ones last and by name', () => {
-  const groups = [
-    'b.example.com',
-    'batch',
-    'apiextensions.k8s.io',
-    'apps',
-    'a.example.com',
-    'admissionregistration.k8s.io',
-  ]
-  const wanted = [
-    'apps',
-    'batch',
-    'admissionregistration.k8s.io',
-    'apiextensions.k8s.io',
-    'a.example.com',
-    'b.example.com',
-  ]
-  assert.deepEqual(groups.toSorted(compareGroups), wanted)
 })

@@ -53,11 +53,6 @@ export function versionPriority(group: string, version: string): number {
   return version.includes('beta') ? 9 : 15
 }
 
-export function compareGroups(one: string, other: string): number {
-  const byPriority = groupPriority(other) - groupPriority(one)
-  return byPriority !== 0 ? byPriority : compareText(one, other)
-}
-
 /** Stable before beta before alpha before any other, then the higher number first. */
 export function compareVersions(one: string, other: string): number {
   const a = rankVersion(one)

@@ -1,6 +1,7 @@
 /** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
 import { EtcdClient } from '../etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { systemTimers, type Time } from '../lib/timers.ts'
@@ -35,7 +36,8 @@ export type OpenedEngine = {
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
-type Parts = { readonly clock: Clock; readonly log: Log }
+/** `dial`: how an etcd is connected to; undefined: straight. */
+type Parts = { readonly clock: Clock; readonly log: Log; readonly dial?: Dial | undefined }
 
 /** Fails with what to do about it. */
 export async function openEngine({ store, compactionMs }: EngineConfig, parts: Parts): Promise<OpenedEngine> {

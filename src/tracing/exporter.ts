@@ -7,8 +7,10 @@ import { Channel, type Method } from '../etcd/channel.ts'
 import { Endpoints } from '../etcd/endpoints.ts'
 import { unixEndpoint } from '../etcd/unix-socket.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
+import { inTime } from '../lib/timers.ts'
 import { encodeRequest, encodeSpan } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
@@ -28,6 +30,8 @@ export type ExporterParts = {
   readonly log: Log
   readonly metrics: Metrics
   readonly resource: SpanAttributes
+  /** Undefined: the collector is connected to straight. */
+  readonly dial?: Dial | undefined
   /** Absent: OpenTelemetry's default. */
   readonly delayMs?: number
 }
@@ -46,9 +50,9 @@ export class Exporter implements AsyncDisposable {
 
   /** `endpoint`: in gRPC's syntax. */
   constructor(endpoint: string, parts: ExporterParts) {
-    const { clock, log, metrics } = parts
+    const { clock, log, metrics, dial } = parts
     this.#parts = parts
-    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, clock, log })
+    this.#endpoints = new Endpoints({ urls: [collectorUrl(endpoint)], tls: undefined, dial, clock, log })
     this.#channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs: EXPORT_MS_MAX })
     const counter = (name: string, help: string) =>
       metrics.counter({ name: `keelson_spans_${name}_total`, help }).with()
@@ -75,12 +79,7 @@ export class Exporter implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_MS_MAX)
-    })
-    await Promise.race([this.flush(), late])
-    clearTimeout(timer)
+    await inTime(this.flush(), FLUSH_MS_MAX, { late: () => undefined })
     this.#endpoints.close()
   }
 

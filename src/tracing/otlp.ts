@@ -1,5 +1,6 @@
 /** Spans as OTLP's protobuf (opentelemetry-proto 1.x): trace/v1/trace.proto and collector/trace/v1/trace_service.proto. */
 import type { SpanAttributes } from '../api/span.ts'
+import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../codec/protobuf/writer.ts'
 import type { TraceContext } from './trace-context.ts'
 import type { EndedSpan, SpanEvent, SpanKind } from './tracer.ts'
 
@@ -8,92 +9,105 @@ const ERROR = 2
 /** That the trace was sampled, and whether its parent is remote is known (bit 8). */
 const SAMPLED_FLAGS = 0x101
 
-/** One span, ready to be put into a request. */
+/** One span, ready to be put into a request. The writer goes from the end to the front: the last field comes first. */
 export function encodeSpan(span: EndedSpan): Buffer {
   const { context, parentId, name, kind, startNs, endNs, attributes, events, link, error } = span
-  const parts: Buffer[] = [bytesField(1, context.traceId), bytesField(2, context.spanId)]
-  if (context.state !== '') parts.push(textField(3, context.state))
-  if (parentId !== undefined) parts.push(bytesField(4, parentId))
-  parts.push(textField(5, name), numberField(6, kinds[kind]), fixed64Field(7, startNs), fixed64Field(8, endNs))
-  for (const attribute of encodeAttributes(attributes)) parts.push(bytesField(9, attribute))
-  for (const event of events) parts.push(bytesField(11, encodeEvent(event)))
-  if (link !== undefined) parts.push(bytesField(13, encodeLink(link)))
-  if (error !== undefined) parts.push(bytesField(15, Buffer.concat([textField(2, error), numberField(3, ERROR)])))
-  parts.push(fixed32Field(16, SAMPLED_FLAGS))
-  return Buffer.concat(parts)
+  const writer = new ProtobufWriter(SPAN_BYTES)
+  writer.fixed32(SAMPLED_FLAGS)
+  writer.tag(16, FIXED32)
+  if (error !== undefined) {
+    writer.message(15, () => {
+      writeNumber(writer, 3, ERROR)
+      writeText(writer, 2, error)
+    })
+  }
+  if (link !== undefined) writer.message(13, () => writeLink(writer, link))
+  for (const event of events.toReversed()) writer.message(11, () => writeEvent(writer, event))
+  writeAttributes(writer, 9, attributes)
+  writeTime(writer, 8, endNs)
+  writeTime(writer, 7, startNs)
+  writeNumber(writer, 6, kinds[kind])
+  writeText(writer, 5, name)
+  if (parentId !== undefined) writeBytes(writer, 4, parentId)
+  if (context.state !== '') writeText(writer, 3, context.state)
+  writeBytes(writer, 2, context.spanId)
+  writeBytes(writer, 1, context.traceId)
+  return writer.take()
 }
+
+/** Most spans are shorter. */
+const SPAN_BYTES = 1024
 
 /** ExportTraceServiceRequest with one resource and one scope. */
 export function encodeRequest(
   spans: readonly Buffer[],
   { resource, scope }: { readonly resource: SpanAttributes; readonly scope: string },
 ): Buffer {
-  const described = Buffer.concat(encodeAttributes(resource).map((attribute) => bytesField(1, attribute)))
-  const scopeSpans = Buffer.concat([
-    bytesField(1, textField(1, scope)),
-    ...spans.flatMap((span) => [head(2, span.length), span]),
-  ])
-  return bytesField(1, Buffer.concat([bytesField(1, described), bytesField(2, scopeSpans)]))
+  const bytes = spans.reduce((sum, { length }) => sum + length + LENGTH_BYTES, SPAN_BYTES)
+  const writer = new ProtobufWriter(bytes)
+  writer.message(1, () => {
+    writer.message(2, () => {
+      for (const span of spans.toReversed()) writeBytes(writer, 2, span)
+      writer.message(1, () => writeText(writer, 1, scope))
+    })
+    writer.message(1, () => writeAttributes(writer, 1, resource))
+  })
+  return writer.take()
 }
 
-function encodeEvent({ name, atNs, attributes }: SpanEvent): Buffer {
-  const pairs = encodeAttributes(attributes).map((attribute) => bytesField(3, attribute))
-  return Buffer.concat([fixed64Field(1, atNs), textField(2, name), ...pairs])
+/** What a field of a span takes besides it, at the most. */
+const LENGTH_BYTES = 8
+
+function writeEvent(writer: ProtobufWriter, { name, atNs, attributes }: SpanEvent): void {
+  writeAttributes(writer, 3, attributes)
+  writeText(writer, 2, name)
+  writeTime(writer, 1, atNs)
 }
 
-function encodeLink({ traceId, spanId, state }: TraceContext): Buffer {
-  const shown = state === '' ? [] : [textField(3, state)]
-  return Buffer.concat([bytesField(1, traceId), bytesField(2, spanId), ...shown])
+function writeLink(writer: ProtobufWriter, { traceId, spanId, state }: TraceContext): void {
+  if (state !== '') writeText(writer, 3, state)
+  writeBytes(writer, 2, spanId)
+  writeBytes(writer, 1, traceId)
 }
 
-const encodeAttributes = (attributes: SpanAttributes): Buffer[] =>
-  Object.entries(attributes).map(([key, value]) =>
-    Buffer.concat([textField(1, key), bytesField(2, encodeValue(value))]),
-  )
-
-function encodeValue(value: string | number | boolean): Buffer {
-  if (typeof value === 'string') return textField(1, value)
-  if (typeof value === 'boolean') return Buffer.concat([head(2, value ? 1 : 0, VARINT)])
-  if (Number.isSafeInteger(value) && value >= 0) return head(3, value, VARINT)
-  const double = Buffer.alloc(9)
-  double[0] = (4 << 3) | FIXED64
-  double.writeDoubleLE(value, 1)
-  return double
-}
-
-const VARINT = 0
-const FIXED64 = 1
-const LENGTH = 2
-const FIXED32 = 5
-
-/** The tag of a field and a varint: its length, or its value. */
-function head(field: number, value: number, type: number = LENGTH): Buffer {
-  const bytes: number[] = []
-  for (const number of [field * 8 + type, value]) {
-    let left = number
-    while (left > 0x7f) {
-      bytes.push((left % 0x80) + 0x80)
-      left = Math.floor(left / 0x80)
-    }
-    bytes.push(left)
+function writeAttributes(writer: ProtobufWriter, field: number, attributes: SpanAttributes): void {
+  for (const [key, value] of Object.entries(attributes).toReversed()) {
+    writer.message(field, () => {
+      writer.message(2, () => writeValue(writer, value))
+      writeText(writer, 1, key)
+    })
   }
-  return Buffer.from(bytes)
 }
 
-const bytesField = (field: number, value: Buffer): Buffer => Buffer.concat([head(field, value.length), value])
-const textField = (field: number, value: string): Buffer => bytesField(field, Buffer.from(value))
-const numberField = (field: number, value: number): Buffer => head(field, value, VARINT)
-
-function fixed64Field(field: number, value: bigint): Buffer {
-  const bytes = Buffer.alloc(9)
-  bytes[0] = field * 8 + FIXED64
-  bytes.writeBigUInt64LE(value, 1)
-  return bytes
+function writeValue(writer: ProtobufWriter, value: string | number | boolean): void {
+  if (typeof value === 'string') writeText(writer, 1, value)
+  else if (typeof value === 'boolean') writeNumber(writer, 2, value ? 1 : 0)
+  else if (Number.isSafeInteger(value)) {
+    writer.integer(value)
+    writer.tag(3, VARINT)
+  } else {
+    writer.double(value)
+    writer.tag(4, FIXED64)
+  }
 }
 
-function fixed32Field(field: number, value: number): Buffer {
-  const tag = head(field, 0, FIXED32).subarray(0, -1)
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return Buffer.concat([tag, bytes])
+function writeBytes(writer: ProtobufWriter, field: number, value: Buffer): void {
+  writer.bytes(value)
+  writer.varint(value.length)
+  writer.tag(field, BYTES)
+}
+
+function writeText(writer: ProtobufWriter, field: number, value: string): void {
+  writer.varint(writer.text(value))
+  writer.tag(field, BYTES)
+}
+
+function writeNumber(writer: ProtobufWriter, field: number, value: number): void {
+  writer.varint(value)
+  writer.tag(field, VARINT)
+}
+
+function writeTime(writer: ProtobufWriter, field: number, ns: bigint): void {
+  writer.fixed64(ns)
+  writer.tag(field, FIXED64)
 }

@@ -30,7 +30,7 @@ export type WatchAccess = ReadAccess & {
   /** Shared by the watches of all resources. */
   readonly heldSelectors: HeldSelectors
   /** Called with the frames that are sent to one watcher together. */
-  readonly onFrames: (frames: readonly Buffer[]) => void
+  readonly onFrames: (frames: readonly { readonly length: number }[]) => void
 }
 
 export type WriteAccess = ReadAccess & {

@@ -24,10 +24,16 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
-  const response = { status: 200, headers, body: await representation.list(page.items, metadata) }
+  const response = holding({ status: 200, headers, body: await representation.list(page.items, metadata) }, page)
   // A table has ages, which change with time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
+}
+
+/** Objects of the cache are in memory anyway; others are until they are sent. */
+function holding(response: ApiResponse, { ownBytes: heldBytes }: Listed): ApiResponse {
+  if (heldBytes === undefined || !('body' in response) || !('chunks' in response.body)) return response
+  return { ...response, body: { ...response.body, heldBytes } }
 }
 
 /** State, path, query and format determine a list to the byte, so an earlier response may be used for the same request. */
@@ -63,7 +69,13 @@ export async function readPage(
   }
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
-      const found = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
+      const found = await reader.list({ from, to: range.to }, start.at, {
+        limit: start.limit,
+        matches,
+        by,
+        name,
+        hold: (bytes) => http.hold?.(bytes) ?? true,
+      })
       const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
       const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }

@@ -16,7 +16,7 @@ export type WatchFramesOptions = {
   readonly framing: Framing
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
-  readonly onFrames: (frames: readonly Buffer[]) => void
+  readonly onFrames: (frames: readonly { readonly length: number }[]) => void
   /** May be called more than once. */
   readonly onEnd: () => void
 }
@@ -55,16 +55,26 @@ export class WatchFrames implements FrameSource {
       return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
+    /** Each event once, if some are sent in parts. */
+    let counted: { readonly length: number }[] | undefined
     for (const event of events) {
+      const parts = framing.parts?.(event)
+      if (parts !== undefined) {
+        counted ??= [...frames]
+        counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
+        frames.push(...parts)
+        continue
+      }
       const frame = framing.event(event)
       if (frame === undefined) {
         this.close()
         return undefined
       }
       frames.push(frame)
+      counted?.push(frame)
     }
     if (this.#watcher.state !== 'replaying') framing.memory?.release()
-    this.#options.onFrames(frames)
+    this.#options.onFrames(counted ?? frames)
     return frames
   }
 

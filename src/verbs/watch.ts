@@ -32,8 +32,9 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
-  // Messages of a WebSocket wait in a stream of Node's until they are sent.
-  const framing = framingOf(form, access.forms, { query: http.query, keepsFrames: asksForWebSocket(http) })
+  // Messages of a WebSocket wait in a stream of Node's until they are sent; the server's own parts read them one by one.
+  const keepsFrames = asksForWebSocket(http) || http.connection === undefined
+  const framing = framingOf(form, access.forms, { query: http.query, keepsFrames })
   const { headers } = framing
   const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)

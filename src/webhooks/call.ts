@@ -1,6 +1,7 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import type { Dial } from '../lib/dial.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Connections } from './connections.ts'
@@ -16,6 +17,12 @@ import { type Address, addressOf, endpointOf, type ServicePlace } from './servic
  * others.
  */
 const LIMITS: CallLimits = { callsMax: 256, waitingMax: 2_000 }
+
+/** This server itself, which no proxy has to be asked for. */
+const ownOrigins: ReadonlySet<string> = new Set([
+  'https://kubernetes.default.svc',
+  'https://kubernetes.default.svc:443',
+])
 
 /** A call failed; the message is upstream's. */
 export class WebhookError extends Error {
@@ -66,6 +73,8 @@ export type WebhookParts = {
   readonly credentialsFor?: CredentialsFor | undefined
   /** Shared by all webhooks. */
   readonly received: ReceivedAnswers
+  /** How webhooks behind a Service and those given by a URL are connected to. Undefined: straight. */
+  readonly dials?: { readonly cluster?: Dial; readonly controlplane?: Dial } | undefined
   /** Undefined: the limit of `received`. */
   readonly answerBytesMax?: number
 }
@@ -96,7 +105,7 @@ export class Webhook {
 
   /** `clientConfig`: has a url, or a service of the cluster. */
   constructor(clientConfig: Fields, timeoutMs: number, parts: WebhookParts) {
-    const { getService, routing, credentialsFor, received, answerBytesMax } = parts
+    const { getService, routing, credentialsFor, received, answerBytesMax, dials } = parts
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
@@ -110,7 +119,9 @@ export class Webhook {
     this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
     const anchors = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
-    this.#connections = new Connections({ anchors, timeoutMs })
+    const selected = this.#service === undefined ? dials?.controlplane : dials?.cluster
+    const dial = ownOrigins.has(this.#origin) ? undefined : selected
+    this.#connections = new Connections({ anchors, timeoutMs, dial })
     const named = this.#service === undefined ? hostAsWritten(textOf(clientConfig['url']), url) : url.hostname
     this.#credentials = credentialsFor?.(withoutBrackets(named), this.#service?.port ?? portOf(url))
   }

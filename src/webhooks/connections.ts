@@ -8,6 +8,9 @@
 import { Agent } from 'node:https'
 import { isIP } from 'node:net'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Dial } from '../lib/dial.ts'
+import { DialedTlsAgent } from '../lib/dialed-agents.ts'
+import { secured } from '../lib/dialed-tls.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import type { ServerTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { type Http2Call, Http2Session } from './http2-session.ts'
@@ -22,6 +25,8 @@ export type ConnectionsOptions = {
   readonly anchors: Partial<ServerTrustAnchors>
   /** After which an unused connection is closed, and one that cannot be opened is given up. */
   readonly timeoutMs: number
+  /** Undefined: connections go straight. */
+  readonly dial?: Dial | undefined
 }
 
 export class Connections {
@@ -48,8 +53,8 @@ export class Connections {
     const certificate = own === undefined ? '' : `${own.cert}${own.key}`
     if (this.#current?.certificate === certificate) return this.#current.pool
     this.#current?.pool.close()
-    const { anchors, timeoutMs } = this.#options
-    const pool = new Pool(createSecureContext({ ...anchors, ...own }), timeoutMs)
+    const { anchors, ...options } = this.#options
+    const pool = new Pool(createSecureContext({ ...anchors, ...own }), options)
     this.#current = { pool, certificate }
     if (this.#isClosed) pool.close()
     return pool
@@ -60,6 +65,7 @@ export class Connections {
 class Pool {
   readonly #secureContext: SecureContext
   readonly #timeoutMs: number
+  readonly #dial: Dial | undefined
   readonly #agent: Agent
   #sessions: readonly Http2Session[] = []
   #opening: Promise<Http2Session | undefined> | undefined
@@ -67,11 +73,13 @@ class Pool {
   #isHttp1 = false
   #isClosed = false
 
-  constructor(secureContext: SecureContext, timeoutMs: number) {
+  constructor(secureContext: SecureContext, { timeoutMs, dial }: Omit<ConnectionsOptions, 'anchors'>) {
     this.#secureContext = secureContext
     this.#timeoutMs = timeoutMs
+    this.#dial = dial
     // A resumed session would not show whether the certificate of the webhook is still valid, so none is cached.
-    this.#agent = new Agent({ keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext })
+    const options = { keepAlive: true, timeout: timeoutMs, maxCachedSessions: 0, secureContext }
+    this.#agent = dial === undefined ? new Agent(options) : new DialedTlsAgent(dial, options)
   }
 
   async send(call: Http2Call): Promise<Answer> {
@@ -115,17 +123,18 @@ class Pool {
   }
 
   async #open(host: string, port: number): Promise<Http2Session | undefined> {
-    const socket = await connected(
-      connect({
-        host,
-        port,
-        // SNI carries host names, not addresses (RFC 6066, 3).
-        ...(isIP(host) === 0 ? { servername: host } : {}),
-        secureContext: this.#secureContext,
-        ALPNProtocols: ['h2', 'http/1.1'],
-      }).setNoDelay(true),
-      this.#timeoutMs,
-    )
+    const options = {
+      host,
+      port,
+      // SNI carries host names, not addresses (RFC 6066, 3).
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      secureContext: this.#secureContext,
+      ALPNProtocols: ['h2', 'http/1.1'],
+    }
+    const socket =
+      this.#dial === undefined
+        ? await connected(connect(options).setNoDelay(true), this.#timeoutMs)
+        : await secured(this.#dial(host, port, AbortSignal.timeout(this.#timeoutMs)), options)
     if (socket.alpnProtocol !== 'h2') {
       socket.destroy()
       this.#isHttp1 = true

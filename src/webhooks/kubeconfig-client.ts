@@ -3,11 +3,13 @@ import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../api/quote.ts'
 import type { Kubeconfig } from '../config/files/kubeconfig.ts'
+import type { Dial } from '../lib/dial.ts'
+import { DialedAgent, DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { formatDuration } from '../lib/duration.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
 import { CallError, type CallFailure } from './call-error.ts'
-import { KubeconfigCredentials } from './kubeconfig-credentials.ts'
+import { KubeconfigCredentials, type KeyPair } from './kubeconfig-credentials.ts'
 import { ReceivedAnswers } from './received.ts'
 import { refusalOf } from './refusal.ts'
 import { type Answer, type FailedCall, reasonOf, send, TooLargeError } from './send.ts'
@@ -27,12 +29,15 @@ export type KubeconfigClientOptions = {
   /** Of each call, until its answer is complete. */
   readonly timeoutMs: number
   readonly time?: Time
+  /** Undefined: connections go straight. */
+  readonly dial?: Dial | undefined
 }
 
 export class KubeconfigClient implements Disposable {
   readonly #kubeconfig: Kubeconfig
   readonly #timeoutMs: number
   readonly #time: Time
+  readonly #dial: Dial | undefined
   readonly #url: URL
   readonly #credentials: KubeconfigCredentials
   readonly #received = new ReceivedAnswers({ answerBytesMax: ANSWER_BYTES_MAX, bytesMax: ANSWERS_BYTES_MAX })
@@ -41,10 +46,12 @@ export class KubeconfigClient implements Disposable {
   /** Without calls that sleep since the server is busy. */
   #sent = 0
 
-  constructor(kubeconfig: Kubeconfig, { timeoutMs, time = systemTime }: KubeconfigClientOptions) {
+  constructor(kubeconfig: Kubeconfig, { timeoutMs, time = systemTime, dial }: KubeconfigClientOptions) {
     this.#kubeconfig = kubeconfig
     this.#timeoutMs = timeoutMs
     this.#time = time
+    // A proxy that the kubeconfig itself names is one of the operator's network: it is connected to straight.
+    this.#dial = kubeconfig.proxyUrl === '' ? dial : undefined
     this.#credentials = new KubeconfigCredentials(kubeconfig, time)
     this.#url = new URL(kubeconfig.server)
     this.#url.searchParams.set('timeout', formatDuration(timeoutMs))
@@ -149,10 +156,20 @@ export class KubeconfigClient implements Disposable {
     const certificate = own === undefined ? '' : `${own.cert}${own.key}`
     if (this.#connections?.certificate === certificate) return this.#connections.agent
     const old = this.#connections?.agent
-    const agent = isTls ? new TlsAgent({ ...this.#tlsOptions(), ...own }) : new Agent(this.#agentOptions())
+    const agent = isTls ? this.#tlsAgent(own) : this.#plainAgent()
     this.#connections = { agent, certificate }
     if (old !== undefined) this.#time.after(this.#timeoutMs, () => old.destroy())
     return agent
+  }
+
+  #tlsAgent(own: KeyPair | undefined): TlsAgent {
+    const options = { ...this.#tlsOptions(), ...own }
+    return this.#dial === undefined ? new TlsAgent(options) : new DialedTlsAgent(this.#dial, options)
+  }
+
+  #plainAgent(): Agent {
+    const options = this.#agentOptions()
+    return this.#dial === undefined ? new Agent(options) : new DialedAgent(this.#dial, options)
   }
 
   #agentOptions(): AgentOptions {

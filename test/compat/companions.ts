@@ -1,5 +1,5 @@
 /**
- * What stands beside a server while its scenarios run, in this process: webhooks, OpenID issuers, the CAs of client certificates, and the
+ * What stands beside a server while its scenarios run, in this process: webhooks, an extension API server, OpenID issuers, the CAs of client certificates, and the
  * files that tell the server of them.
  */
 import { createPrivateKey } from 'node:crypto'
@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Authority, type IssuedCertificate } from '../harness/issued-certificate.ts'
+import { ExtensionServer } from './extension.ts'
 import { HookServer } from './hooks.ts'
 import { IssuerKeys, issuerDocuments, makeToken, type TokenOptions } from './issuers.ts'
 import { isRecord, type Json } from './json.ts'
@@ -16,6 +17,7 @@ import { fill } from './template.ts'
 
 export class Companions implements AsyncDisposable {
   readonly hooks: HookServer
+  readonly extension: ExtensionServer
   /** What the server sent to the webhook `audit`. */
   readonly auditEvents: Json[]
   /** The folder of the server, once `writeFiles` knows it. */
@@ -31,10 +33,11 @@ export class Companions implements AsyncDisposable {
   readonly #certificates = new Map<string, IssuedCertificate>()
   #keys = new IssuerKeys()
 
-  private constructor(setUp: SetUp, hooks: HookServer) {
+  private constructor(setUp: SetUp, hooks: HookServer, extension: ExtensionServer) {
     const events: Json[] = []
     this.#setUp = setUp
     this.hooks = hooks
+    this.extension = extension
     this.auditEvents = events
     const audit = (list: Json): Json => {
       if (isRecord(list) && Array.isArray(list['items'])) events.push(...list['items'])
@@ -52,7 +55,7 @@ export class Companions implements AsyncDisposable {
   }
 
   static async start(setUp: SetUp): Promise<Companions> {
-    return new Companions(setUp, await HookServer.start())
+    return new Companions(setUp, await HookServer.start(), await ExtensionServer.start())
   }
 
   /** Writes the files of the set-up into the folder of the server; its flags, filled. */
@@ -68,7 +71,13 @@ export class Companions implements AsyncDisposable {
       return [name, typeof filled === 'string' ? filled : JSON.stringify(filled)]
     })
     const authorities = Object.entries(pem).map(([name, text]): [string, string] => [`${name}-ca.pem`, text])
-    for (const [name, text] of [...authorities, ...files]) await writeFile(join(dir, name), text, { mode: 0o600 })
+    const { certificatePem, keyPem } = this.#authorities.proxy.issue({ cn: 'proxy-client' })
+    const own: [string, string][] = [
+      ['proxy-client.pem', certificatePem],
+      ['proxy-client-key.pem', keyPem],
+    ]
+    for (const [name, text] of [...authorities, ...own, ...files])
+      await writeFile(join(dir, name), text, { mode: 0o600 })
     this.dir = dir
     this.#keys = new IssuerKeys(new Map([['service-account', createPrivateKey(readFileSync(join(dir, 'sa.key')))]]))
     return flags.map((flag) => String(fill(flag, variables)))
@@ -96,7 +105,8 @@ export class Companions implements AsyncDisposable {
     return url
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.hooks[Symbol.asyncDispose]()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.hooks[Symbol.asyncDispose]()
+    await this.extension[Symbol.asyncDispose]()
   }
 }

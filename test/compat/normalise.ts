@@ -17,6 +17,8 @@ export type NormaliserOptions = {
   readonly namespace: string
   /** Where the runner serves webhooks; shown as $hooks. */
   readonly hookUrl: string
+  /** The extension API server: its CA is shown as $caBundle, its port as $port. */
+  readonly extension?: { readonly port: number; readonly caBundle: string } | undefined
   /** The folder of the server; shown as $dir. */
   readonly dir?: string | undefined
   /** The times of managedFields entries keep their equality (time#1, time#2, …). */
@@ -28,14 +30,16 @@ export class Normaliser {
   listRv = false
   readonly #namespace: string
   readonly #hookUrl: string
+  readonly #extension: NormaliserOptions['extension']
   readonly #dir: string | undefined
   readonly #times: boolean
   readonly #names = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
-  constructor({ namespace, hookUrl, dir, times = false }: NormaliserOptions) {
+  constructor({ namespace, hookUrl, extension, dir, times = false }: NormaliserOptions) {
     this.#namespace = namespace
     this.#hookUrl = hookUrl
+    this.#extension = extension
     this.#dir = dir
     this.#times = times
   }
@@ -55,7 +59,8 @@ export class Normaliser {
   /** A text with all it mentions renamed. */
   text(text: string): string {
     const renameVersion = (_: string, head: string, version: string): string => head + this.rename('rv', version)
-    const here = this.#dir === undefined ? text : text.replaceAll(this.#dir, '$dir')
+    const own = this.#extension === undefined ? text : hideExtension(text, this.#extension)
+    const here = this.#dir === undefined ? own : own.replaceAll(this.#dir, '$dir')
     return (
       here
         .replaceAll(this.#hookUrl, '$hooks')
@@ -82,6 +87,7 @@ export class Normaliser {
 
   /** A value with all that is in it renamed; the keys of objects are sorted. */
   value(value: Json, path: Path = []): Json {
+    if (typeof value === 'number' && path.at(-1) === 'port' && value === this.#extension?.port) return '$port'
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
     if (typeof value === 'string') return this.#string(value, path)
     if (Array.isArray(value)) return value.map((entry, index) => this.value(entry, [...path, index]))
@@ -117,6 +123,10 @@ export class Normaliser {
     return /^[kv]:/.test(key) ? this.text(key) : key
   }
 }
+
+/** The other end of a connection to it has a port of its own. */
+const hideExtension = (text: string, { port, caBundle }: NonNullable<NormaliserOptions['extension']>): string =>
+  text.replaceAll(caBundle, '$caBundle').replace(new RegExp(`(:\\d+->[\\d.]+)?:${port}\\b`, 'g'), ':$port')
 
 const hideTime = (time: string): string => (time < GENERATED_TIMES_FROM ? time : '<time>')
 

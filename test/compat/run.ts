@@ -17,10 +17,17 @@ const json = { accept: 'application/json', 'content-type': 'application/json' }
 
 /** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
 export async function runScenario(scenario: Scenario, client: Client, companions: Companions): Promise<RecordedStep[]> {
-  const { hooks, dir } = companions
+  const { hooks, extension, dir } = companions
   const namespace = `oracle-${randomBytes(5).toString('hex')}`
   const hook = hooks.serve(namespace, scenario.hooks ?? {})
-  const variables: Session['variables'] = { $ns: namespace, hook, caBundle: hooks.caBundle }
+  if (scenario.extension !== undefined) extension.serve(namespace, scenario.extension)
+  const { port, caBundle } = extension
+  const variables: Session['variables'] = {
+    $ns: namespace,
+    hook,
+    caBundle: hooks.caBundle,
+    extension: { port, caBundle },
+  }
   const isAudited = scenario.steps.some(({ kind }) => kind === 'audited')
   const session: Session = {
     client,
@@ -31,7 +38,7 @@ export async function runScenario(scenario: Scenario, client: Client, companions
     variables,
     watches: new Map(),
   }
-  const normaliser = new Normaliser({ namespace, dir, hookUrl: hooks.url, times: scenario.times })
+  const normaliser = new Normaliser({ namespace, dir, hookUrl: hooks.url, extension, times: scenario.times })
   if (scenario.namespace !== false) await createNamespace(session)
   const recorded: RecordedStep[] = []
   for (const [index, step] of scenario.steps.entries()) {

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Wanted } from '../harness/issued-certificate.ts'
+import type { ExtensionAnswer } from './extension.ts'
 import type { TokenOptions } from './issuers.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Normaliser } from './normalise.ts'
@@ -118,6 +119,8 @@ export type ScenarioOptions = {
   readonly cleanup?: readonly string[]
   /** Webhooks that the runner serves, by name. */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
+  /** What its extension API server answers: extension.ts. */
+  readonly extension?: ExtensionAnswer
   /** How its server is set up: a name of set-ups.ts. */
   readonly needs?: string
   /** The times and the order of managedFields entries count. */

@@ -5,6 +5,7 @@ import { auditCases } from './audit-cases.ts'
 import { authenticationCases } from './authentication-cases.ts'
 import { authorizationCases } from './authorization-cases.ts'
 import type { ConfigCase } from './case.ts'
+import { egressCases } from './egress-cases.ts'
 import { encryptionCases } from './encryption-cases.ts'
 import { flagCases } from './flag-cases.ts'
 import { kubeconfigCases } from './kubeconfig-cases.ts'
@@ -19,6 +20,7 @@ export const caseSets: { readonly [name: string]: readonly ConfigCase[] } = {
   admission: admissionCases,
   audit: auditCases,
   encryption: encryptionCases,
+  egress: egressCases,
   tracing: tracingCases,
   kubeconfig: kubeconfigCases,
   flags: flagCases,

@@ -60,6 +60,7 @@ export class CaseFiles implements Disposable {
       ['ca.pem', ca.certificatePem],
       ['client.pem', client.certificatePem],
       ['client.key', client.keyPem],
+      ['other.key', other.keyPem],
       ['text', 'this is {nothing of the kind'],
       ['token', 'secret\n'],
       ['empty', ''],

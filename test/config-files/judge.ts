@@ -9,6 +9,7 @@ import { isOpenByFlags, readAuthorization } from '../../src/config/authorization
 import { defaultGates, type Gates } from '../../src/api/gates.ts'
 import { aggregate } from '../../src/api/aggregate.ts'
 import { checkArgs } from '../../src/config/config.ts'
+import { readEgress } from '../../src/config/egress.ts'
 import { readEncryption } from '../../src/config/encryption.ts'
 import { flags as allFlags } from '../../src/config/flags.ts'
 import { readTracing } from '../../src/config/tracing.ts'
@@ -62,13 +63,15 @@ export function judge(flags: RawFlags): Verdict {
   readAudit(audit, warn)
   const tracing = new Values(allFlags, rawOf(flags, allFlags), [])
   readTracing(tracing, gates)
+  const egress = new Values(allFlags, rawOf(flags, allFlags), [])
+  readEgress(egress)
   const encryption = new Values(allFlags, rawOf(flags, allFlags), [])
   readEncryption(encryption, gates)
   const admission = new Values(allFlags, rawOf(flags, allFlags), [])
   const enabled = admission.slice('enable-admission-plugins')
   const disabled = admission.slice('disable-admission-plugins')
   readAdmissionFiles(admission, parseAdmissionPlugins({ enabled, disabled, exactly: undefined }).plugins)
-  const readers = [authorizing, access, audit, tracing, admission, encryption]
+  const readers = [authorizing, access, audit, egress, tracing, admission, encryption]
   const faults = readers.flatMap((one) => one.faults)
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }
 }

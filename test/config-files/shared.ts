@@ -28,6 +28,7 @@ const fileFlags: { readonly [type: string]: string } = {
   AuthenticationConfiguration: 'authentication-config',
   AuthorizationConfiguration: 'authorization-config',
   Policy: 'audit-policy-file',
+  EgressSelectorConfiguration: 'egress-selector-config-file',
   TracingConfiguration: 'tracing-config-file',
   AdmissionConfiguration: 'admission-control-config-file',
   EventRateLimit: 'admission-control-config-file',

@@ -130,7 +130,7 @@ test('bodies that do not say how long they are, too', async () => {
 })
 
 test('a resource that does not fit is read from the database', async () => {
-  await using server = await startTestServer(['--cache-memory-max=16Mi'])
+  await using server = await startTestServer(['--cache-memory-max=16Mi', '--request-memory-max=32Mi'])
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   const data = { text: 'x'.repeat(700_000) }
   for (let at = 0; at < 20; at++) {
@@ -152,6 +152,22 @@ test('a resource that does not fit is read from the database', async () => {
   const watched = await client.call({ path: `${maps}?watch=1&resourceVersion=0&timeoutSeconds=1` })
   assert.match(watched.text, /--cache-memory-max.*"code":429/)
   assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200, 'others are in memory')
+  // A quarter of what all requests may hold is less than the list: it is refused before it is in memory, and pages of it are not.
+  const binding = {
+    metadata: { name: 'bob' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
+  }
+  const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings'
+  assert.equal((await client.call({ method: 'POST', path: bindings, body: binding })).status, 201)
+  const token = 'bob-token'
+  await until(async () => (await client.call({ path: `${maps}/large-7`, token })).status === 200, 'the binding counts')
+  const whole = await client.call({ path: maps, token })
+  assert.equal(whole.status, 429, whole.text.slice(0, 500))
+  assert.match(whole.text, /--request-memory-max.*ask for less by limit/)
+  const page = await client.call({ path: `${maps}?limit=5`, token })
+  assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
+  await until(async () => (await used(client)) < 1 << 20, 'it is given back')
 })
 
 test('one client has a limited number of connections', async () => {

@@ -3,6 +3,7 @@
  * secrets of the account.
  */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import { parseGoBoolean } from '../../lib/go-boolean.ts'
 import { secretNames } from '../../registry/kinds/core/pod/references.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
@@ -44,10 +45,8 @@ export function ephemeralFault(spec: Fields, account: KubeObject): string | unde
   return containerFaults(spec['ephemeralContainers'], 'ephemeral container', account)[0]
 }
 
-/** The values that Go reads as true. */
-const goTrue = /^(?:1|t|T|true|TRUE|True)$/
-
-const isLimiting = ({ metadata }: KubeObject): boolean => goTrue.test(metadata.annotations?.[enforceAnnotation] ?? '')
+const isLimiting = ({ metadata }: KubeObject): boolean =>
+  parseGoBoolean(metadata.annotations?.[enforceAnnotation] ?? '') === true
 
 const namesIn = (references: Json | undefined): ReadonlySet<string> =>
   new Set(itemsOf(references).map(({ name }) => textOf(name)))

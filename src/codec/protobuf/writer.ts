@@ -117,6 +117,20 @@ export class ProtobufWriter {
     this.#buffer.writeDoubleLE(value, this.#at)
   }
 
+  /** Unsigned. */
+  fixed64(value: bigint): void {
+    this.#room(8)
+    this.#at -= 8
+    this.#buffer.writeBigUInt64LE(value, this.#at)
+  }
+
+  /** Unsigned. */
+  fixed32(value: number): void {
+    this.#room(4)
+    this.#at -= 4
+    this.#buffer.writeUInt32LE(value, this.#at)
+  }
+
   tag(field: number, wireType: number): void {
     this.varint(field * 8 + wireType)
   }

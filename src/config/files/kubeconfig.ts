@@ -3,14 +3,13 @@
  * context is used. Exec credential plugins are not supported.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { messageOf } from '../../lib/message-of.ts'
 import { decodePem } from '../../lib/x509/pem.ts'
 import { certificateBlocks, isCertificate } from '../../lib/x509/trust-anchors.ts'
 import { CONFIG_BYTES_MAX, tooLarge } from './config-file.ts'
 import { decodeFile, type FileFault } from './decode-file.ts'
+import { pairFault } from './key-pair.ts'
 import { duplicateName, unusableFault } from './kubeconfig-rules.ts'
 import { readProxyUrl, readServerUrl } from './kubeconfig-urls.ts'
 import { kubeconfigScheme } from './schemes.ts'
@@ -206,19 +205,6 @@ function certificateOf(user: Fields): ClientCertificate | FileFault | null {
   if ('fault' in ownKey) return ownKey
   const fault = pairFault(ownCertificate.text, ownKey.text)
   return fault === undefined ? { kind: 'pem', certificate: ownCertificate.text, key: ownKey.text } : { fault }
-}
-
-function pairFault(certificate: string, key: string): string | undefined {
-  if (!/-----BEGIN [^-]+-----/.test(certificate)) return 'tls: failed to find any PEM data in certificate input'
-  if (!/-----BEGIN [^-]+-----/.test(key)) return 'tls: failed to find any PEM data in key input'
-  try {
-    createSecureContext({ cert: certificate, key })
-    return undefined
-  } catch (error) {
-    const isOther = error instanceof Error && error.message.includes('key values mismatch')
-    if (isOther) return 'tls: private key does not match public key'
-    return `tls: ${messageOf(error)}`
-  }
 }
 
 function authorityOf(cluster: Fields): { readonly text: string } | FileFault {

@@ -70,18 +70,12 @@ const apiserverRows: readonly Row[] = [
     hub: 'apiserver',
     kinds: ['AdmissionConfiguration'],
   },
-  {
-    apiVersion: 'apiserver.k8s.io/v1alpha1',
-    packageName: '',
+  ...['v1alpha1', 'v1beta1'].map((version) => ({
+    apiVersion: `apiserver.k8s.io/${version}`,
+    packageName: `apiserver/${version}`,
     hub: 'apiserver',
     kinds: ['EgressSelectorConfiguration'],
-  },
-  {
-    apiVersion: 'apiserver.k8s.io/v1beta1',
-    packageName: '',
-    hub: 'apiserver',
-    kinds: ['EgressSelectorConfiguration'],
-  },
+  })),
 ]
 
 /** The kinds of files that were written before there was a group. */
@@ -180,6 +174,7 @@ export const encryptionScheme = schemeOf('k8s.io/apiserver/pkg/server/options/en
   ...apiserverRows.filter(({ apiVersion }) => apiVersion === 'apiserver.config.k8s.io/v1'),
   ...oldEncryptionRows,
 ])
+export const egressScheme = schemeOf('k8s.io/apiserver/pkg/server/egressselector/config.go:33', apiserverRows)
 export const tracingScheme = schemeOf('k8s.io/apiserver/pkg/server/options/tracing.go:49', apiserverRows)
 export const auditScheme = schemeOf('k8s.io/apiserver/pkg/audit/scheme.go:30', auditRows)
 export const kubeconfigScheme = schemeOf('k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50', kubeconfigRows)

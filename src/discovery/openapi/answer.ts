@@ -1,10 +1,12 @@
 /** Answers requests for OpenAPI documents: media types, caching, redirects. */
 import { pageNotFound } from '../../api/errors.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
+import type { User } from '../../api/user.ts'
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
-import { OpenApiLibrary } from './library.ts'
+import type { RemoteDocuments } from '../remote/remote-documents.ts'
+import { Kept, OpenApiLibrary } from './library.ts'
 
 /** Documents that are named by their hash never change. */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
@@ -14,19 +16,23 @@ const v3Root = '/openapi/v3'
 export class OpenApi {
   readonly #library: OpenApiLibrary
   readonly #wallMs: () => number
-  #indexed: { readonly changes: number; readonly body: Buffer } | undefined
+  readonly #remote: RemoteDocuments | undefined
+  #indexed: { readonly mark: string; readonly body: Buffer } | undefined
 
-  constructor(parts: ConstructorParameters<typeof OpenApiLibrary>[0]) {
+  constructor(
+    parts: ConstructorParameters<typeof OpenApiLibrary>[0] & { readonly remote?: RemoteDocuments | undefined },
+  ) {
     this.#library = new OpenApiLibrary(parts)
     this.#wallMs = parts.clock.wallMs
+    this.#remote = parts.remote
   }
 
   /** Any method is answered like GET. */
-  async answer(request: ApiRequest): Promise<ApiResponse> {
+  async answer(request: ApiRequest, user: User): Promise<ApiResponse> {
     const { path } = request
     if (path === '/openapi/v2') return this.#v2(request)
     if (path === v3Root) return this.#index(request)
-    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, path.slice(v3Root.length + 1))
+    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, user, path.slice(v3Root.length + 1))
     throw pageNotFound()
   }
 
@@ -52,21 +58,36 @@ export class OpenApi {
   }
 
   async #indexBody(): Promise<Buffer> {
-    const { changes } = this.#library
-    if (this.#indexed?.changes === changes) return this.#indexed.body
-    const paths: { [key: string]: { serverRelativeURL: string } } = {}
+    const { mark } = this.#library
+    if (this.#indexed?.mark === mark) return this.#indexed.body
+    const urls = new Map(this.#remote?.openApi.urls())
     for (const key of this.#library.keys) {
       const edition = await this.#library.edition(key)
-      if (edition !== undefined) paths[key] = { serverRelativeURL: urlOf(key, edition.hash) }
+      if (edition !== undefined) urls.set(key, urlOf(key, edition.hash))
     }
+    const sorted = [...urls].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const paths = Object.fromEntries(sorted.map(([key, serverRelativeURL]) => [key, { serverRelativeURL }]))
     const body = Buffer.from(JSON.stringify({ paths }))
-    this.#indexed = { changes, body }
+    this.#indexed = { mark, body }
     return body
   }
 
-  async #v3(request: ApiRequest, key: string): Promise<ApiResponse> {
+  async #v3(request: ApiRequest, user: User, key: string): Promise<ApiResponse> {
     const kept = await this.#library.v3(key)
-    if (kept === undefined) return bare(404, {})
+    if (kept === undefined) return this.#remoteV3(request, user, key)
+    return this.#kept(request, key, kept)
+  }
+
+  /** A document of a remote server: it answers itself, but for one that this server has made of an older one. */
+  async #remoteV3(request: ApiRequest, user: User, key: string): Promise<ApiResponse> {
+    const found = this.#remote?.openApi.find(key)
+    if (this.#remote === undefined || found === undefined) return bare(404, {})
+    const { service, converted } = found
+    if (converted === undefined) return this.#remote.handOn(service, request, user)
+    return this.#kept(request, key, new Kept(converted.json, converted))
+  }
+
+  async #kept(request: ApiRequest, key: string, kept: Kept): Promise<ApiResponse> {
     const type = chosenType(request, 'v3')
     if (type === undefined) return bare(406, { vary: 'Accept' })
     const { hash, modifiedMs } = kept.edition

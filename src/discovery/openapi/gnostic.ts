@@ -29,8 +29,10 @@ const double: Write = (value, writer, number) => {
   writer.tag(number, FIXED64)
 }
 
+/** A remote server may call anything a number. */
 const integer: Write = (value, writer, number) => {
-  writer.integer(Number(value))
+  const given = Number(value)
+  writer.integer(Number.isInteger(given) ? given : 0)
   writer.tag(number, VARINT)
 }
 

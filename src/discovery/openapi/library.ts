@@ -8,11 +8,14 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../lib/clock.ts'
+import { type Log, silent } from '../../lib/log.ts'
 import { Lingering } from '../../lib/lingering.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { versionsOf } from '../groups.ts'
+import { mergeOlder } from '../remote/merge-older.ts'
+import type { RemoteDocuments } from '../remote/remote-documents.ts'
 import { kubernetesVersion } from '../version.ts'
 import { gather } from './bytes.ts'
 import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
@@ -32,7 +35,7 @@ const CUSTOM_FORM = 1
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the encodings that were requested. */
-class Kept {
+export class Kept {
   readonly json: Buffer
   /** The same for all encodings. */
   readonly edition: Edition
@@ -59,6 +62,9 @@ type LibraryParts = {
   readonly hasIssuer: boolean
   readonly clock: Clock
   readonly gates: Gates
+  readonly log?: Log
+  /** What remote servers have; absent: there are none. */
+  readonly remote?: Pick<RemoteDocuments, 'openApi'> | undefined
 }
 
 type MakeOptions = {
@@ -71,8 +77,8 @@ type MakeOptions = {
 }
 
 type Whole = {
-  /** `changes` of the registry. */
-  readonly changes: number
+  /** What it is made from. */
+  readonly mark: string
   readonly parts: ReadonlyMap<Group, OlderTexts>
   readonly made: Promise<Kept>
 }
@@ -83,6 +89,8 @@ export class OpenApiLibrary {
   readonly #registry: Registry
   readonly #hasIssuer: boolean
   readonly #clock: Clock
+  readonly #log: Log
+  readonly #remote: RemoteDocuments['openApi'] | undefined
   readonly #definitions: OpenApiDefinitions
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
@@ -91,11 +99,13 @@ export class OpenApiLibrary {
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
   readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
 
-  constructor({ registry, hasIssuer, clock, gates }: LibraryParts) {
+  constructor({ registry, hasIssuer, clock, gates, log = silent, remote }: LibraryParts) {
     this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
     this.#registry = registry
     this.#hasIssuer = hasIssuer
     this.#clock = clock
+    this.#log = log
+    this.#remote = remote?.openApi
   }
 
   /** The keys of all v3 documents: their paths below /openapi/v3. */
@@ -107,9 +117,9 @@ export class OpenApiLibrary {
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
 
-  /** How often the served resources have changed. */
-  get changes(): number {
-    return this.#registry.changes
+  /** The same as long as the documents are. */
+  get mark(): string {
+    return `${this.#registry.changes} ${this.#remote?.changes ?? 0}`
   }
 
   /** Undefined: there is no such document. */
@@ -136,9 +146,9 @@ export class OpenApiLibrary {
 
   /** The only document of v2. */
   v2(): Promise<Kept> {
-    const { changes } = this.#registry
+    const { mark } = this
     const known = this.#whole.get('v2')
-    if (known?.changes === changes) return known.made
+    if (known?.mark === mark) return known.made
     const groups = this.#registry.groups.map((group) => this.#registry.inGroup(group))
     const parts = new Map<Group, OlderTexts>()
     for (const group of groups) {
@@ -149,7 +159,7 @@ export class OpenApiLibrary {
       this.#whole.delete('v2')
       throw error
     })
-    this.#whole.set('v2', { changes, parts, made })
+    this.#whole.set('v2', { mark, parts, made })
     return made
   }
 
@@ -249,7 +259,18 @@ export class OpenApiLibrary {
       for (const [name, text] of part.definitions) definitions.set(name, text)
       if (slices.isOver) await slices.turn()
     }
-    return this.#bound(this.#v2.print(info, { paths, definitions }), slices)
+    const whole = { paths, definitions, parameters: this.#v2.parameters() }
+    for (const [service, spec] of this.#remote?.olderSpecs() ?? []) {
+      try {
+        await mergeOlder(whole, spec, slices)
+      } catch (error) {
+        this.#log('warn', 'the OpenAPI document of a remote server cannot be merged', {
+          apiService: service.name,
+          error: String(error),
+        })
+      }
+    }
+    return this.#bound(this.#v2.print(info, whole), slices)
   }
 
   /** The part of the v2 document for a group. */

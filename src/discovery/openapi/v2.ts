@@ -36,12 +36,21 @@ export class V2Printer {
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
+  /** The shared parameters that paths printed so far refer to, as JSON. */
+  parameters(): Map<string, string> {
+    return new Map([...this.#shared].map(([name, fields]) => [name, JSON.stringify(fields)]))
+  }
+
   /** Yields the document in pieces. */
-  *print(info: Info, { paths, definitions }: OlderTexts): Generator<string> {
-    const shared = Object.fromEntries([...this.#shared].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  *print(
+    info: Info,
+    { paths, definitions, parameters }: OlderTexts & { readonly parameters: ReadonlyMap<string, string> },
+  ): Generator<string> {
     yield '{"definitions":'
     yield* fieldTexts(sorted(definitions))
-    yield `,"info":${JSON.stringify(info)},"parameters":${JSON.stringify(shared)},"paths":`
+    yield `,"info":${JSON.stringify(info)},"parameters":`
+    yield* fieldTexts(sorted(parameters))
+    yield ',"paths":'
     yield* fieldTexts(sorted(paths))
     yield ',"security":[{"BearerToken":[]}]'
     yield `,"securityDefinitions":${JSON.stringify({ BearerToken: securityScheme })},"swagger":"2.0"}`

@@ -15,15 +15,17 @@ export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
 export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
+  readonly #bytesMax: number
   // The head of a frame when a chunk ended inside it.
   #head: Buffer | undefined
   // The message being assembled, and how many of its bytes have come.
   #message: Buffer | undefined
   #filled = 0
 
-  /** `onMessage` is called synchronously from `push`. Views given to it are borrowed. */
-  constructor(onMessage: (message: Buffer) => void) {
+  /** `onMessage` is called synchronously from `push`. Views given to it are borrowed. `bytesMax`: of a message. */
+  constructor(onMessage: (message: Buffer) => void, bytesMax = MESSAGE_BYTES_MAX) {
     this.#onMessage = onMessage
+    this.#bytesMax = bytesMax
   }
 
   /** Whether a message is incomplete. */
@@ -38,7 +40,7 @@ export class MessageFrames {
       if (this.#message !== undefined) at = this.#fill(this.#message, chunk, at)
       else if (this.#head !== undefined || chunk.length - at < FRAME_HEAD_BYTES) at = this.#fillHead(chunk, at)
       else {
-        const length = messageLength(chunk, at)
+        const length = messageLength(chunk, at, this.#bytesMax)
         const from = at + FRAME_HEAD_BYTES
         if (chunk.length - from >= length) {
           at = from + length
@@ -60,7 +62,7 @@ export class MessageFrames {
       return to
     }
     this.#head = undefined
-    const length = messageLength(head, 0)
+    const length = messageLength(head, 0, this.#bytesMax)
     if (length === 0) this.#onMessage(Buffer.alloc(0))
     else this.#begin(length)
     return to
@@ -83,11 +85,11 @@ export class MessageFrames {
 }
 
 /** The length of the message whose frame begins at `at`, after checks. */
-export function messageLength(bytes: Buffer, at: number): number {
+export function messageLength(bytes: Buffer, at: number, bytesMax = MESSAGE_BYTES_MAX): number {
   if (bytes[at] !== 0) throw new EtcdError('Internal', 'a message is compressed, which was not asked for')
   const length = bytes.readUInt32BE(at + 1)
-  if (length > MESSAGE_BYTES_MAX) {
-    throw new EtcdError('ResourceExhausted', `a message of ${length} bytes is longer than ${MESSAGE_BYTES_MAX}`)
+  if (length > bytesMax) {
+    throw new EtcdError('ResourceExhausted', `a message of ${length} bytes is longer than ${bytesMax}`)
   }
   return length
 }

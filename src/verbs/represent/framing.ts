@@ -5,7 +5,7 @@
 import type { Status } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Headers } from '../../api/request.ts'
-import type { Shown, WatchEvent } from '../../cache/event.ts'
+import { partsIfLong, type Shown, type WatchEvent } from '../../cache/event.ts'
 import { encodeCbor } from '../../codec/cbor/encode.ts'
 import { printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
@@ -26,6 +26,8 @@ export type Framing = {
   readonly headers: Headers
   /** Undefined: the event cannot be represented, and the stream ends. */
   readonly event: (event: WatchEvent) => Buffer | undefined
+  /** The frame of a long event in parts that need no memory; undefined: it is no such event, and has a frame. Absent: no event is sent so. */
+  readonly parts?: (event: WatchEvent) => readonly Buffer[] | undefined
   readonly error: (status: Status) => Buffer
   /** Where events that no other watch sends may be; undefined: each has memory of its own. */
   readonly memory: FrameMemory | undefined
@@ -39,7 +41,7 @@ type Frames = {
   readonly bookmark: (object: KubeObject) => Buffer
 }
 
-/** `keepsFrames`: whether frames are still read when those after them are asked for. */
+/** `keepsFrames`: whether frames are still read when those after them are asked for, or must be whole. */
 export function framingOf(
   form: Form,
   forms: ResourceForms,
@@ -56,7 +58,10 @@ export function framingOf(
   const { shown, bookmark } = framesOf(form, forms, { query, memory })
   const event = (one: WatchEvent): Buffer =>
     one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
-  return { headers, error, event, memory }
+  if (type !== 'json' || form.as !== undefined || keepsFrames) return { headers, error, event, memory }
+  const parts = (one: WatchEvent): readonly Buffer[] | undefined =>
+    one.type === 'BOOKMARK' ? undefined : partsIfLong(one)
+  return { headers, error, event, parts, memory }
 }
 
 type FrameParts = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }

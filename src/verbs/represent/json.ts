@@ -157,20 +157,24 @@ type ListParts = {
 }
 
 function* printItems({ head, tail, items, length }: ListParts): Generator<readonly Buffer[], void, void> {
-  let chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
+  const chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
   let used = head.copy(chunk)
   let isFirst = true
   for (const item of items) {
     const needed = item.listTailBytes + 2
     if (used + needed > chunk.length) {
       yield [chunk.subarray(0, used)]
-      if (needed > chunk.length) chunk = Buffer.allocUnsafeSlow(needed)
       used = 0
     }
     if (!isFirst) chunk[used++] = COMMA
     chunk[used++] = BRACE_OPEN
-    used += item.copyListTail(chunk, used)
     isFirst = false
+    if (needed <= chunk.length) used += item.copyListTail(chunk, used)
+    else {
+      // A list of long objects would take as much memory as the longest of them, for each of its readers.
+      yield [chunk.subarray(0, used), item.listTail()]
+      used = 0
+    }
   }
   if (used + tail.length > chunk.length) {
     yield [chunk.subarray(0, used), tail]

@@ -2,8 +2,11 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
 import { identityHeaderTest } from '../../api/identity-headers.ts'
 import { type ApiRequest, elementsOf, type Headers, headerValues } from '../../api/request.ts'
+import type { Dial } from '../../lib/dial.ts'
+import { hand, secured } from '../../lib/dialed-tls.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
@@ -21,6 +24,8 @@ export type Forwarded = {
   readonly signal: AbortSignal
   /** Absent: no client certificate is presented, and the certificate of the backend is not verified. */
   readonly kubelet?: KubeletAccess
+  /** Undefined: it is connected to straight. */
+  readonly dial?: Dial | undefined
 }
 
 /** Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. */
@@ -62,12 +67,12 @@ function drained(outgoing: ClientRequest): Promise<void> {
 }
 
 /** Opens the request; the caller has to end it. */
-export function open({ url, address, rawQuery = '', method, headers, signal, kubelet }: Forwarded): ClientRequest {
+export function open(wanted: Forwarded): ClientRequest {
+  const { url, rawQuery = '', method, headers, signal } = wanted
   // Loaded on first use: most servers never need it.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
-  const connection = { ...tlsOf(kubelet), ...(address === undefined ? {} : { lookup: always(address) }) }
-  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...connection })
+  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...connectionOf(wanted) })
   outgoing.once('socket', (socket) => {
     // A kept-alive connection of an earlier request.
     if (!socket.connecting) return
@@ -76,6 +81,21 @@ export function open({ url, address, rawQuery = '', method, headers, signal, kub
     for (const event of events) socket.once(event, () => clearTimeout(timer))
   })
   return outgoing
+}
+
+function connectionOf({ url, address, signal, kubelet, dial }: Forwarded): RequestOptions {
+  const tls = tlsOf(kubelet)
+  if (dial === undefined) return { ...tls, ...(address === undefined ? {} : { lookup: always(address) }) }
+  const isTls = url.protocol === 'https:'
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  const named = { ...tls, host: name, ...(isIP(name) === 0 ? { servername: name } : {}) }
+  return {
+    createConnection: (_options, created) => {
+      const dialed = dial(address ?? name, Number(url.port) || (isTls ? 443 : 80), signal)
+      hand(isTls ? secured(dialed, named) : dialed, created)
+      return undefined
+    },
+  }
 }
 
 /** In place of a resolver. */
@@ -87,8 +107,10 @@ const always =
     else found(null, address, family)
   }
 
+type TlsOption = 'rejectUnauthorized' | 'ca' | 'allowPartialTrustChain' | 'cert' | 'key'
+
 /** Anybody may have signed the certificate of a pod; that of a kubelet is verified if the server has a CA for it. */
-function tlsOf(kubelet: KubeletAccess | undefined): RequestOptions {
+function tlsOf(kubelet: KubeletAccess | undefined): Pick<ConnectionOptions, TlsOption> {
   const { caPem = null, client = null } = kubelet ?? {}
   return {
     rejectUnauthorized: caPem !== null,

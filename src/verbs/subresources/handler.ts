@@ -7,6 +7,7 @@ import type { Objects } from '../../admission/objects.ts'
 import type { Gates } from '../../api/gates.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import type { Dial } from '../../lib/dial.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { WriteAccess } from '../access.ts'
@@ -20,6 +21,8 @@ export type SubresourceAccess = {
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
+  /** How nodes, pods and Services are connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
   readonly gates: Gates
   readonly findHost: FindHost
   /** For each direction of a tunnel; 0: unlimited. */

@@ -28,7 +28,7 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   // The client asked not to verify the kubelet's certificate; the API server still presents its own.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   const kubelet = isUnchecked ? { ...parts.kubelet, caPem: null } : parts.kubelet
-  return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet })
+  return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet, dial: parts.dial })
 }
 
 export async function podOf(

@@ -16,7 +16,7 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const { base, ...target } = await proxyTarget(request, parts)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
-  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...target }
+  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, dial: parts.dial, ...target }
   if (isUpgrade(http)) return tunnel(http, { ...to, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
   const answer = await pass(http, to)
   const prefix = http.path.slice(0, http.path.length - rest.length)
@@ -41,7 +41,7 @@ function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
 
 async function pass(
   http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'>,
+  to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
   const sent = forward({ ...to, headers, signal: http.signal }, (take) => http.pipeBody(take))

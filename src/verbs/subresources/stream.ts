@@ -26,7 +26,8 @@ export const connect: SubresourceHandler = async (request, parts) => {
   const url = await kubeletUrl(request, options, parts)
   if (!isUpgrade(http)) throw badRequest('Upgrade request required')
   const method = subresource === 'portforward' ? 'POST' : http.method
-  return tunnel(http, { url, method, kubelet: parts.kubelet, bytesPerSecondMax: parts.tunnelBytesPerSecondMax })
+  const { kubelet, dial, tunnelBytesPerSecondMax } = parts
+  return tunnel(http, { url, method, kubelet, dial, bytesPerSecondMax: tunnelBytesPerSecondMax })
 }
 
 async function kubeletUrl(request: ResourceRequest, options: Fields, parts: SubresourceAccess): Promise<URL> {

@@ -6,7 +6,7 @@ import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { throttle } from '../../lib/throttle.ts'
 import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from './forward.ts'
 
-export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet'> & {
+export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'> & {
   /** For each direction; 0: unlimited. */
   readonly bytesPerSecondMax: number
 }

@@ -1,6 +1,6 @@
 /**
- * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration and TracingConfiguration, by version. Syntax:
- * schema/read-types.ts. They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's,
+ * The types of AuthenticationConfiguration, AuthorizationConfiguration, EncryptionConfiguration, EgressSelectorConfiguration and
+ * TracingConfiguration, by version. Syntax: schema/read-types.ts. They have no protobuf form. All versions of a kind have the same fields. Durations are pointers, unlike upstream's,
  * to tell an empty string, which is invalid, from an absent field.
  */
 
@@ -138,10 +138,42 @@ TracingConfiguration
   samplingRatePerMillion *int32 -
 `
 
+const egress = `
+EgressSelectorConfiguration
+  ...meta.TypeMeta
+  egressSelections! []EgressSelection -
+
+EgressSelection
+  name! string -
+  connection! Connection -
+
+Connection
+  proxyProtocol ProtocolType -
+  transport *Transport -
+
+ProtocolType = string
+
+Transport
+  tcp *TCPTransport -
+  uds *UDSTransport -
+
+TCPTransport
+  url string -
+  tlsConfig *TLSConfig -
+
+UDSTransport
+  udsName string -
+
+TLSConfig
+  caBundle string -
+  clientKey string -
+  clientCert string -
+`
+
 export const apiserverTypes = `
 package apiserver/v1alpha1
-${authentication}${authorization}${tracing}
+${authentication}${authorization}${tracing}${egress}
 package apiserver/v1beta1
-${authentication}${authorization}${tracing}
+${authentication}${authorization}${tracing}${egress}
 package apiserver/v1
 ${authorization}${encryption}`

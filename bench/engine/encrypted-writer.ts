@@ -1,0 +1,67 @@
+/**
+ * Another server that writes encrypted values at a pace, in a process of its own. It encrypts them before it begins and puts many in a
+ * transaction, so that the machine's time is the reader's. Started by `startEncryptedWriter`.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { EtcdClient } from '../../src/etcd/client.ts'
+import { toBytes } from '../../src/storage/keys.ts'
+import { encode, root } from '../../test/harness/plain-cache.ts'
+import { kmsConfig, transformerOf } from './transformers.ts'
+
+/** Below etcd's limit of 128 operations. */
+const PUTS_PER_TXN = 50
+const KEYS = 20_000
+/** A transaction is late when so many before it are not answered. */
+const TXNS_AT_ONCE = 8
+
+export type EncryptedWriterOptions = {
+  readonly endpoint: string
+  readonly plugin: string
+  readonly perSecond: number
+  readonly seconds: number
+  readonly valueBytes: number
+}
+
+/** A transaction that was acknowledged; `atMs` is the time of day. */
+export type Told =
+  | { readonly revision: number; readonly atMs: number }
+  | { readonly events: number; readonly seconds: number }
+
+export const startEncryptedWriter = (options: EncryptedWriterOptions): ChildProcess =>
+  fork(import.meta.filename, [JSON.stringify(options)])
+
+type Put = { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
+
+async function main({ endpoint, plugin, perSecond, seconds, valueBytes }: EncryptedWriterOptions): Promise<void> {
+  using made = await transformerOf(kmsConfig(plugin))
+  const puts: Put[] = []
+  for (let at = 0; at < KEYS; at++) {
+    const key = `${root}secrets/default/e-${at}`
+    const value = await made.transformer.toStorage(key, encode(`e-${at}`, 'y'.repeat(valueBytes)))
+    puts.push({ type: 'put', key: toBytes(key), value })
+  }
+  await using client = new EtcdClient({ endpoints: [endpoint] })
+  const txns = (perSecond * seconds) / PUTS_PER_TXN
+  const beganMs = performance.now()
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < txns) {
+      const at = next++
+      const waitMs = beganMs + (at / txns) * seconds * 1000 - performance.now()
+      if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs))
+      const from = (at * PUTS_PER_TXN) % KEYS
+      const { revision } = await client.kv.txn({
+        compare: [],
+        success: puts.slice(from, from + PUTS_PER_TXN),
+        failure: [],
+      })
+      process.send?.({ revision, atMs: performance.timeOrigin + performance.now() } satisfies Told)
+    }
+  }
+  await Promise.all(Array.from({ length: TXNS_AT_ONCE }, lane))
+  const told: Told = { events: txns * PUTS_PER_TXN, seconds: (performance.now() - beganMs) / 1000 }
+  await new Promise((resolve) => process.send?.(told, resolve))
+  process.disconnect()
+}
+
+if (process.argv[1] === import.meta.filename) await main(JSON.parse(process.argv[2] ?? '{}'))

@@ -1,0 +1,110 @@
+/**
+ * Adds the OpenAPI 2.0 document of a remote server to that of this one, by upstream's rules: a path that is there already stays, and a definition
+ * or parameter that says something else under the same name gets another one. What is said in other words only is the same.
+ */
+import { type Fields, isFields, type Json, listOf } from '../../api/object.ts'
+import { parseText } from '../../api/json-value.ts'
+import { printFast, printSorted } from '../../codec/json.ts'
+import type { Slices } from '../../lib/slices.ts'
+import { definitionPrefix, type OlderSpec, parameterPrefix, withPaths, withRefs } from './older-spec.ts'
+
+/** JSON texts by name. */
+export type OlderWhole = {
+  readonly paths: Map<string, string>
+  readonly definitions: Map<string, string>
+  readonly parameters: Map<string, string>
+}
+
+const kindsField = 'x-kubernetes-group-version-kind'
+
+/** `whole` is changed at the end, in one turn: if this fails it is as before. */
+export async function mergeOlder(whole: OlderWhole, given: OlderSpec, slices: Slices): Promise<void> {
+  const fresh = [...given.paths.keys()].filter((path) => !whole.paths.has(path))
+  if (fresh.length === 0) return
+  const isFresh = new Set(fresh)
+  const spec = fresh.length === given.paths.size ? given : await withPaths(given, (path) => isFresh.has(path))
+  const definitions = await newNames(whole.definitions, spec.definitions, slices)
+  const parameters = await newNames(whole.parameters, spec.parameters, slices)
+  const renamed = new Map([
+    ...[...definitions].map(([name, to]): [string, string] => [definitionPrefix + name, definitionPrefix + to]),
+    ...[...parameters].map(([name, to]): [string, string] => [parameterPrefix + name, parameterPrefix + to]),
+  ])
+  const print = async (parts: ReadonlyMap<string, Fields>, names?: ReadonlyMap<string, string>): Promise<Texts> => {
+    const texts = new Map<string, string>()
+    for (const [name, part] of parts) {
+      texts.set(names?.get(name) ?? name, printFast(withRefs(part, renamed)))
+      if (slices.isOver) await slices.turn()
+    }
+    return texts
+  }
+  const printed = {
+    paths: await print(spec.paths),
+    definitions: await print(spec.definitions, definitions),
+    parameters: await print(spec.parameters, parameters),
+  }
+  const changed: [string, string][] = []
+  for (const [name, text] of printed.definitions) {
+    const known = whole.definitions.get(name)
+    const both = known === undefined ? undefined : withKinds(known, text)
+    if (both !== undefined) changed.push([name, both])
+    if (slices.isOver) await slices.turn()
+  }
+  for (const [name, text] of printed.paths) whole.paths.set(name, text)
+  for (const [name, text] of printed.definitions) if (!whole.definitions.has(name)) whole.definitions.set(name, text)
+  for (const [name, text] of printed.parameters) if (!whole.parameters.has(name)) whole.parameters.set(name, text)
+  for (const [name, text] of changed) whole.definitions.set(name, text)
+}
+
+type Texts = ReadonlyMap<string, string>
+
+/** Other names for parts whose names are taken by something else: `name_v2`, `name_v3`, … */
+async function newNames(
+  taken: ReadonlyMap<string, string>,
+  parts: ReadonlyMap<string, Fields>,
+  slices: Slices,
+): Promise<Map<string, string>> {
+  const renamed = new Map<string, string>()
+  const used = new Set<string>()
+  for (const [name, part] of parts) {
+    const meaning = meaningOf(part)
+    const isSame = (text: string): boolean => meaningOf(parseText(text)) === meaning
+    const known = taken.get(name)
+    if (known === undefined || isSame(known)) continue
+    let count = 2
+    let to = `${name}_v${count}`
+    for (let other = taken.get(to); other !== undefined && !isSame(other); other = taken.get(to)) {
+      count++
+      to = `${name}_v${count}`
+    }
+    if (!taken.has(to)) while (taken.has(to) || used.has(to) || parts.has(to)) to = `${name}_v${++count}`
+    renamed.set(name, to)
+    used.add(to)
+    if (slices.isOver) await slices.turn()
+  }
+  return renamed
+}
+
+/** What it says, whatever the words and for whichever kinds. */
+function meaningOf(part: Json): string {
+  if (!isFields(part)) return printSorted(part)
+  const { [kindsField]: _, ...rest } = part
+  return printSorted(withoutWords(rest))
+}
+
+/** A property may have the name `description`, but then it is a schema. */
+function withoutWords(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutWords)
+  if (!isFields(value)) return value
+  const entries = Object.entries(value).filter(([name, inner]) => name !== 'description' || typeof inner !== 'string')
+  return Object.fromEntries(entries.map(([name, inner = null]): [string, Json] => [name, withoutWords(inner)]))
+}
+
+/** A definition with the kinds of both; undefined: it has them. */
+function withKinds(known: string, given: string): string | undefined {
+  const [one, other] = [parseText(known), parseText(given)]
+  if (!isFields(one) || !isFields(other)) return undefined
+  const kinds = listOf(one[kindsField])
+  const texts = new Set(kinds.map(printSorted))
+  const added = listOf(other[kindsField]).filter((kind) => !texts.has(printSorted(kind)))
+  return added.length === 0 ? undefined : printFast({ ...one, [kindsField]: [...kinds, ...added] })
+}

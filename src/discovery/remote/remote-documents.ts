@@ -1,0 +1,14 @@
+/** What documents of this server say about remote ones. */
+import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { User } from '../../api/user.ts'
+import type { RemoteDiscovery } from './remote-discovery.ts'
+import type { RemoteOpenApi } from './remote-openapi.ts'
+import type { ListedApiService, RemoteServers } from './remote-servers.ts'
+
+export type RemoteDocuments = {
+  readonly servers: RemoteServers
+  readonly discovery: RemoteDiscovery
+  readonly openApi: RemoteOpenApi
+  /** Hands a user's request on to the server of an APIService. */
+  readonly handOn: (service: ListedApiService, request: ApiRequest, user: User) => Promise<ApiResponse>
+}

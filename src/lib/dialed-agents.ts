@@ -1,0 +1,56 @@
+/** Agents of Node's HTTP client whose connections are opened by a Dial. */
+import { Agent, type AgentOptions, type ClientRequestArgs } from 'node:http'
+import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions, type RequestOptions } from 'node:https'
+import type { ConnectionOptions } from 'node:tls'
+import type { Dial } from './dial.ts'
+import { type Created, hand, secured } from './dialed-tls.ts'
+
+export class DialedAgent extends Agent {
+  readonly #dial: Dial
+  readonly #ended = new AbortController()
+
+  constructor(dial: Dial, options: AgentOptions) {
+    super(options)
+    this.#dial = dial
+  }
+
+  override createConnection(options: ClientRequestArgs, created?: Created): undefined {
+    const { host, port } = addressOf(options)
+    hand(this.#dial(host, port, this.#ended.signal), created)
+  }
+
+  override destroy(): void {
+    this.#ended.abort()
+    super.destroy()
+  }
+}
+
+export class DialedTlsAgent extends TlsAgent {
+  readonly #dial: Dial
+  readonly #ended = new AbortController()
+
+  constructor(dial: Dial, options: TlsAgentOptions) {
+    super(options)
+    this.#dial = dial
+  }
+
+  override createConnection(options: RequestOptions, created?: Created): undefined {
+    const { host, port } = addressOf(options)
+    hand(secured(this.#dial(host, port, this.#ended.signal), tlsOf(options, host)), created)
+  }
+
+  override destroy(): void {
+    this.#ended.abort()
+    super.destroy()
+  }
+}
+
+const addressOf = ({ host, port }: ClientRequestArgs): { host: string; port: number } => ({
+  host: host ?? 'localhost',
+  port: Number(port),
+})
+
+/** Options of a request are those of TLS, too, but for its path, which would be that of a Unix domain socket. */
+function tlsOf({ path: _path, port: _port, ...options }: RequestOptions, host: string): ConnectionOptions {
+  return { ...(options as ConnectionOptions), host }
+}

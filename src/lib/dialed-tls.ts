@@ -1,0 +1,42 @@
+/** TLS on a connection that a Dial has opened. */
+import type { Duplex } from 'node:stream'
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
+
+/** How long the handshake on an open connection may take. */
+const HANDSHAKE_MS_MAX = 10_000
+
+/** Resolves when the handshake is done. */
+export async function secured(dialed: Promise<Duplex>, options: ConnectionOptions): Promise<TLSSocket> {
+  const raw = await dialed
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...options, socket: raw })
+    const fail = (error: Error): void => {
+      clearTimeout(timer)
+      raw.destroy()
+      reject(error)
+    }
+    const onClose = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
+    const timer = setTimeout(() => socket.destroy(new Error('net/http: TLS handshake timeout')), HANDSHAKE_MS_MAX)
+    socket.once('error', fail)
+    socket.once('close', onClose)
+    socket.once('secureConnect', () => {
+      clearTimeout(timer)
+      socket.off('error', fail).off('close', onClose)
+      // TLS does not end what is below it, unless that is a socket of the system.
+      socket.once('close', () => raw.destroy())
+      resolve(socket)
+    })
+  })
+}
+
+/** What Node's HTTP client calls with the connection, or with the reason why there is none. */
+export type Created = (error: Error | null, stream: Duplex) => void
+
+/** To be called by a `createConnection`. */
+export function hand(opening: Promise<Duplex>, created: Created | undefined): void {
+  opening.then(
+    (stream) => created?.(null, stream),
+    // Node's type has no form for a failure, which has no stream.
+    (error: Error) => created?.(error, undefined as unknown as Duplex),
+  )
+}

@@ -1,0 +1,87 @@
+/** Connects the documents about this server with the remote servers of APIServices. */
+import { TextError } from './api/errors.ts'
+import { type ApiResponse, firstHeader, type Headers } from './api/request.ts'
+import type { FollowedApiServices } from './aggregation/api-services.ts'
+import type { Remote } from './aggregation/remote.ts'
+import { RemoteDiscovery } from './discovery/remote/remote-discovery.ts'
+import type { RemoteDocuments } from './discovery/remote/remote-documents.ts'
+import { RemoteOpenApi } from './discovery/remote/remote-openapi.ts'
+import type { RemoteServers } from './discovery/remote/remote-servers.ts'
+import type { Log } from './lib/log.ts'
+
+/** An OpenAPI document that a client wants of a remote server; kube-apiserver's largest has 4 MB. */
+const DOCUMENT_BYTES_MAX = 32 << 20
+/** As for other documents of remote servers. */
+const DOCUMENT_MS_MAX = 60_000
+
+export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
+  readonly servers: RemoteServers
+  readonly discovery: RemoteDiscovery
+  readonly openApi: RemoteOpenApi
+  readonly #apiServices: FollowedApiServices
+  #changes = 0
+
+  constructor(apiServices: FollowedApiServices, log: Log) {
+    this.#apiServices = apiServices
+    this.servers = {
+      list: () => Array.from(apiServices.all(), ({ service }) => service),
+      changes: () => this.#changes,
+      onChange: (listener) => {
+        const end = apiServices.onChange((name, known) => listener(name, known?.service))
+        return { [Symbol.dispose]: end }
+      },
+      fetch: async ({ name }, path, asked) => this.#remoteOf(name).fetchDocument(path, asked),
+    }
+    apiServices.onChange(() => this.#changes++)
+    this.discovery = new RemoteDiscovery({ servers: this.servers, log })
+    this.openApi = new RemoteOpenApi({ servers: this.servers, log })
+  }
+
+  /** Resolves when aggregated discovery has every APIService. To be awaited before the server is ready. */
+  async start(): Promise<void> {
+    this.openApi.start()
+    await this.discovery.start()
+  }
+
+  readonly handOn: RemoteDocuments['handOn'] = async ({ name }, request, user): Promise<ApiResponse> => {
+    const known = this.#apiServices.get(name)
+    if (known?.remote === undefined || !known.service.isAvailable) throw unavailable()
+    const { path, rawQuery = '', signal } = request
+    const { status, headers, body } = await known.remote.fetchDocument(rawQuery === '' ? path : `${path}?${rawQuery}`, {
+      accept: firstHeader(request.headers, 'accept') ?? '*/*',
+      etag: firstHeader(request.headers, 'if-none-match'),
+      user,
+      timeoutMs: DOCUMENT_MS_MAX,
+      bytesMax: DOCUMENT_BYTES_MAX,
+      signal,
+    })
+    return { status, headers: shownHeaders(headers), body, isEncoded: true }
+  }
+
+  #remoteOf(name: string): Remote {
+    const remote = this.#apiServices.get(name)?.remote
+    if (remote === undefined) throw new Error(`${name} has no remote server any longer`)
+    return remote
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.discovery[Symbol.asyncDispose](), this.openApi[Symbol.asyncDispose]()])
+  }
+}
+
+const unavailable = (): TextError => new TextError(503, 'service unavailable\n')
+
+/** What describes the document; the rest is about the connection to the remote server. */
+const shown: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'vary',
+  'x-content-type-options',
+])
+
+const shownHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => shown.has(name)))

@@ -1,0 +1,31 @@
+/** Aggregated API servers: this server shows them a certificate, and is one that front proxies may stand before itself. */
+import type { SetUps } from '../set-ups.ts'
+
+const flags = [
+  '--client-ca-file=${dir}/client-ca.pem',
+  '--requestheader-client-ca-file=${dir}/proxy-ca.pem',
+  '--requestheader-username-headers=X-Remote-User',
+  '--requestheader-group-headers=X-Remote-Group',
+  '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+  '--proxy-client-cert-file=${dir}/proxy-client.pem',
+  '--proxy-client-key-file=${dir}/proxy-client-key.pem',
+]
+const controllers = 'namespace-controller,garbage-collector-controller,resourcequota-controller'
+
+export const setUps: SetUps = {
+  aggregation: { flags },
+  /** Services are resolved to their endpoints. */
+  'aggregation-endpoints': { flags: [...flags, '--enable-aggregator-routing=true'] },
+  'aggregation-uid': { flags: [...flags, '--feature-gates=RemoteRequestHeaderUID=true'] },
+  'aggregation-audit': {
+    flags: [...flags, '--audit-policy-file=${dir}/policy.yaml', '--audit-log-path=${dir}/audit.log'],
+    files: {
+      'policy.yaml': { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] },
+    },
+  },
+  'aggregation-controllers': {
+    flags,
+    keelsonFlags: [`--controllers=${controllers}`],
+    manager: [`--controllers=${controllers}`, '--leader-elect=false'],
+  },
+}

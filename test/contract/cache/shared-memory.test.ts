@@ -1,0 +1,47 @@
+/** Caches of two databases that share what --cache-memory-max allows. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CacheMemory } from '../../../src/cache/cache-memory.ts'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+
+/** Objects have half of it at least. */
+const BYTES_MAX = 8 << 20
+/** The objects of one cache fit, those of both do not. */
+const OBJECTS = 30
+const value = 'x'.repeat(100_000)
+
+async function filledCache(memory: CacheMemory): Promise<ScriptedCache> {
+  const scripted = new ScriptedCache({ memory })
+  for (let n = 0; n < OBJECTS; n++) scripted.put(`o-${n}`, value)
+  await scripted.cache.start()
+  return scripted
+}
+
+const listed = async ({ reader, range }: ScriptedCache): Promise<number> =>
+  (await reader.list(range, 'latest')).items.length
+
+const objectBytes = (...all: readonly ScriptedCache[]): number =>
+  all.reduce((sum, { cache }) => sum + cache.stats().liveBytes, 0)
+
+test('what nobody watches in one makes room for the other', async () => {
+  const memory = new CacheMemory(BYTES_MAX, 2)
+  await using first = await filledCache(memory)
+  await using second = await filledCache(memory)
+  assert.equal(await listed(first), OBJECTS)
+  assert.ok(objectBytes(first) > BYTES_MAX / 4)
+  assert.equal(await listed(second), OBJECTS)
+  assert.equal(second.cache.ceiling.leftOut, 0)
+  assert.ok(objectBytes(first, second) <= (BYTES_MAX * 3) / 4, `${objectBytes(first, second)} bytes`)
+})
+
+test('what is watched stays, and the other is read from its database', async () => {
+  const memory = new CacheMemory(BYTES_MAX, 2)
+  await using first = await filledCache(memory)
+  await using second = await filledCache(memory)
+  const { revision } = await first.reader.list(first.range, 'any')
+  const watcher = await first.reader.watch({ range: first.range, start: { after: revision } })
+  assert.equal(await listed(second), OBJECTS)
+  assert.equal(second.cache.ceiling.leftOut, 1)
+  assert.notEqual(watcher.state, 'closed')
+  assert.ok(objectBytes(first, second) <= (BYTES_MAX * 3) / 4, `${objectBytes(first, second)} bytes`)
+})

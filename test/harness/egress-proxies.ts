@@ -1,0 +1,268 @@
+/**
+ * Proxies as `--egress-selector-config-file` names them, each as small as the protocol lets it be: one speaks HTTP CONNECT over TLS or over a Unix
+ * domain socket, the other konnectivity's protocol (gRPC on Node's own HTTP/2). Both tell where they were asked to connect to.
+ */
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+export type EgressProxyServer = AsyncDisposable & {
+  /** Where it was asked to connect to, in order: `127.0.0.1:443`. */
+  readonly dialed: readonly string[]
+  /** For TLS. */
+  readonly port: number
+  /** Tunnels that are open now. */
+  readonly openTunnels: () => number
+  /** Cuts all that goes through it. */
+  readonly cut: () => void
+}
+
+export type ConnectProxyOptions = {
+  /** The Unix domain socket; absent: TLS on a port of this machine. */
+  readonly path?: string
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string }
+  /** The status with which every tunnel is refused. */
+  readonly refusal?: number
+}
+
+export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOptions): Promise<EgressProxyServer> {
+  const dialed: string[] = []
+  const tunnels = new Set<Duplex>()
+  const connections = new Set<Socket>()
+  const server =
+    tls === undefined
+      ? createServer()
+      : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.on('connect', ({ url = '' }: IncomingMessage, near: Duplex) => {
+    dialed.push(url)
+    if (refusal !== undefined) return void near.end(`HTTP/1.1 ${refusal} No Way\r\n\r\n`)
+    const far = connect(addressOf(url))
+    far.once('connect', () => {
+      near.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      near.pipe(far).pipe(near)
+    })
+    tunnels.add(near)
+    near.once('close', () => tunnels.delete(near))
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  await listen(server, path)
+  const { port } = path === undefined ? (server.address() as AddressInfo) : { port: 0 }
+  const cut = (): void => {
+    for (const tunnel of tunnels) tunnel.destroy()
+  }
+  return {
+    dialed,
+    port,
+    openTunnels: () => tunnels.size,
+    cut,
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      server.close()
+      for (const socket of connections) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+function addressOf(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(':')
+  return { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
+}
+
+async function listen(server: Server, path: string | undefined): Promise<void> {
+  if (path === undefined) server.listen(0, '127.0.0.1')
+  else {
+    rmSync(path, { force: true })
+    server.listen(path)
+  }
+  await once(server, 'listening')
+}
+
+const [DIAL_REQ, DIAL_RSP, CLOSE_REQ, CLOSE_RSP, DATA, DIAL_CLS] = [0, 1, 2, 3, 4, 5]
+
+export type GrpcProxyOptions = {
+  readonly path: string
+  /** What every dial is answered with; `silence`: nothing. */
+  readonly refusal?: string
+}
+
+/** `packets`: the types of those that came, over all tunnels. */
+export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
+
+export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promise<GrpcProxyServer> {
+  const dialed: string[] = []
+  const packets: number[] = []
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
+  const server = createHttp2Server()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('error', () => session.destroy())
+    session.once('close', () => sessions.delete(session))
+  })
+  server.on('stream', (stream, { ':path': asked }) => {
+    if (asked !== '/ProxyService/Proxy') {
+      return stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': 12 },
+        { endStream: true },
+      )
+    }
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }))
+    stream.on('error', () => stream.destroy())
+    serve(stream, { dialed, packets, sockets, refusal })
+  })
+  await listen(server, path)
+  const cut = (): void => {
+    for (const session of sessions) session.destroy()
+  }
+  return {
+    dialed,
+    packets,
+    port: 0,
+    openTunnels: () => sockets.size,
+    cut,
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+type Served = {
+  readonly dialed: string[]
+  readonly packets: number[]
+  readonly sockets: Set<Socket>
+  readonly refusal: string | undefined
+}
+
+let lastConnection = 7
+
+function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal }: Served): void {
+  const id = ++lastConnection
+  let far: Socket | undefined
+  let received = Buffer.alloc(0)
+  const answer = (type: number, payloadField: number, payload: Buffer): boolean =>
+    stream.destroyed || stream.writableEnded ? true : stream.write(framed(message(type, payloadField, payload)))
+  const dial = (fields: ReadonlyMap<number, Field>): void => {
+    const address = textOf(fields.get(2))
+    const random = fields.get(3) ?? 0n
+    dialed.push(address)
+    const respond = (error: string): void => {
+      const failed = error === '' ? [] : [bytesField(1, Buffer.from(error))]
+      answer(DIAL_RSP, 3, Buffer.concat([...failed, numberField(2, BigInt(id)), numberField(3, numberOf(random))]))
+    }
+    if (refusal === 'silence') return
+    if (refusal !== undefined) return respond(refusal)
+    const socket = connect(addressOf(address))
+    far = socket
+    socket.once('connect', () => {
+      sockets.add(socket)
+      respond('')
+    })
+    socket.once('error', (error) =>
+      sockets.has(socket) ? undefined : respond(`dial tcp ${address}: ${error.message}`),
+    )
+    socket.on('data', (chunk: Buffer) => {
+      const data = Buffer.concat([numberField(1, BigInt(id)), bytesField(3, chunk)])
+      if (answer(DATA, 4, data)) return
+      socket.pause()
+      stream.once('drain', () => socket.resume())
+    })
+    socket.once('close', () => {
+      sockets.delete(socket)
+      answer(CLOSE_RSP, 6, numberField(2, BigInt(id)))
+      if (!stream.writableEnded) stream.end()
+    })
+  }
+  const take = (packet: Buffer): void => {
+    const fields = fieldsOf(packet)
+    const type = Number(numberOf(fields.get(1) ?? 0n))
+    packets.push(type)
+    if (type === DIAL_REQ) dial(fieldsOf(bytesOf(fields.get(2))))
+    else if (type === DATA) {
+      const taken = far?.write(bytesOf(fieldsOf(bytesOf(fields.get(4))).get(3)))
+      if (taken !== false) return
+      stream.pause()
+      far?.once('drain', () => stream.resume())
+    } else if (type === CLOSE_REQ || type === DIAL_CLS) far?.end()
+  }
+  stream.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    while (received.length >= 5 && received.length >= 5 + received.readUInt32BE(1)) {
+      const end = 5 + received.readUInt32BE(1)
+      take(received.subarray(5, end))
+      received = received.subarray(end)
+    }
+  })
+  stream.once('close', () => far?.destroy())
+  stream.once('end', () => (far === undefined ? stream.end() : undefined))
+}
+
+type Field = bigint | Buffer
+
+const textOf = (field: Field | undefined): string => bytesOf(field).toString()
+const bytesOf = (field: Field | undefined): Buffer => (Buffer.isBuffer(field) ? field : Buffer.alloc(0))
+const numberOf = (field: Field): bigint => (typeof field === 'bigint' ? field : 0n)
+
+/** Of a protobuf message that has numbers, texts and messages alone. */
+function fieldsOf(bytes: Buffer): Map<number, Field> {
+  const fields = new Map<number, Field>()
+  let at = 0
+  const varint = (): bigint => {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes[at++] ?? 0
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+  }
+  while (at < bytes.length) {
+    const tag = Number(varint())
+    if (tag % 8 === 0) fields.set(tag >> 3, varint())
+    else {
+      const length = Number(varint())
+      fields.set(tag >> 3, bytes.subarray(at, at + length))
+      at += length
+    }
+  }
+  return fields
+}
+
+function varintBytes(value: bigint): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
+  return Buffer.from([...bytes, Number(rest)])
+}
+
+const numberField = (field: number, value: bigint): Buffer =>
+  Buffer.concat([varintBytes(BigInt(field * 8)), varintBytes(value)])
+
+const bytesField = (field: number, value: Buffer): Buffer =>
+  Buffer.concat([varintBytes(BigInt(field * 8 + 2)), varintBytes(BigInt(value.length)), value])
+
+const message = (type: number, payloadField: number, payload: Buffer): Buffer =>
+  Buffer.concat([numberField(1, BigInt(type)), bytesField(payloadField, payload)])
+
+function framed(bytes: Buffer): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}

@@ -1,0 +1,214 @@
+/**
+ * A server whose connections go through proxies: to etcd over TLS, to the control plane by HTTP CONNECT, to the cluster by konnectivity's
+ * protocol. What goes through which, and what is said when one is away.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, request as httpsRequest, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/certificates.ts'
+import { type EgressProxyServer, startConnectProxy, startGrpcProxy } from '../harness/egress-proxies.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
+import { adminToken, type Answer, type Client, clients, startOn, type TestServer } from './support.ts'
+
+/** On this machine, so that the test can listen there. */
+const CLUSTER_IP = '127.0.91.9'
+
+const stack = new AsyncDisposableStack()
+let dir: string
+let server: TestServer
+let client: Client
+let kubelet: Kubelet
+let hookPort: number
+let proxies: { etcd: EgressProxyServer; controlplane: EgressProxyServer; cluster: EgressProxyServer }
+
+const hookCertificate = createSelfSigned('hook', ['hook.default.svc', '127.0.0.1'], Date.now())
+const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
+const at = (name: string): string => join(dir, name)
+
+/** Denies, so that its words show that it was asked; TokenReviews are answered with a name. */
+function createHook(): Server {
+  const { certificatePem: cert, keyPem: key } = hookCertificate
+  return createServer({ cert, key }, (request, response) => {
+    void text(request).then((body) => {
+      const { apiVersion, kind, request: asking } = JSON.parse(body)
+      if (kind === 'TokenReview') {
+        const status = { authenticated: true, user: { username: 'from-afar', groups: ['system:masters'] } }
+        return response.end(JSON.stringify({ apiVersion, kind, status }))
+      }
+      const answer = { uid: asking.uid, allowed: false, status: { message: `no, at ${request.url?.split('?')[0]}` } }
+      return response.end(JSON.stringify({ apiVersion, kind, response: answer }))
+    })
+  })
+}
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson-egress-'))
+  stack.defer(() => rm(dir, { recursive: true }))
+  const authority = createAuthority('clients', Date.now())
+  const own = issue(authority, { commonName: 'keelson', usage: 'client', hosts: [], nowMs: Date.now() })
+  const { certificatePem: cert, keyPem: key } = createSelfSigned('proxy', ['127.0.0.1'], Date.now())
+  await Promise.all([
+    writeFile(at('ca.pem'), cert),
+    writeFile(at('client.pem'), own.certificatePem),
+    writeFile(at('client.key'), own.keyPem),
+  ])
+  const etcd = stack.use(await startConnectProxy({ tls: { cert, key, ca: authority.certificatePem } }))
+  const controlplane = stack.use(await startConnectProxy({ path: at('controlplane.sock') }))
+  const cluster = stack.use(await startGrpcProxy({ path: at('cluster.sock') }))
+  proxies = { etcd, controlplane, cluster }
+  const hook = createHook().listen(0, '0.0.0.0')
+  stack.defer(() => {
+    hook.closeAllConnections()
+    hook.close()
+  })
+  await once(hook, 'listening')
+  hookPort = (hook.address() as AddressInfo).port
+  const tlsConfig = { caBundle: at('ca.pem'), clientCert: at('client.pem'), clientKey: at('client.key') }
+  const via = (proxyProtocol: string, transport: object): object => ({ proxyProtocol, transport })
+  const config = {
+    apiVersion: 'apiserver.k8s.io/v1beta1',
+    kind: 'EgressSelectorConfiguration',
+    egressSelections: [
+      { name: 'etcd', connection: via('HTTPConnect', { tcp: { url: `https://127.0.0.1:${etcd.port}`, tlsConfig } }) },
+      { name: 'controlplane', connection: via('HTTPConnect', { uds: { udsName: at('controlplane.sock') } }) },
+      { name: 'cluster', connection: via('GRPC', { uds: { udsName: at('cluster.sock') } }) },
+    ],
+  }
+  const tokens = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: `https://127.0.0.1:${hookPort}/tokens`,
+          'certificate-authority-data': Buffer.from(hookCertificate.certificatePem).toString('base64'),
+        },
+      },
+    ],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: '' } }],
+    'current-context': 'x',
+  }
+  await writeFile(at('egress.yaml'), JSON.stringify(config))
+  await writeFile(at('tokens.kubeconfig'), JSON.stringify(tokens))
+  kubelet = stack.use(await startKubelet())
+  const store = stack.use(await startEtcd())
+  const flags = [
+    `--egress-selector-config-file=${at('egress.yaml')}`,
+    `--authentication-token-webhook-config-file=${at('tokens.kubeconfig')}`,
+    '--service-cluster-ip-range=127.0.91.0/24',
+  ]
+  server = stack.use(await startOn(store, flags, { findHost: async () => '127.0.0.1' }))
+  client = stack.use(clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client'))
+})
+
+after(() => stack.disposeAsync())
+
+test('etcd is reached through its proxy alone', async () => {
+  const { host } = new URL(server.etcdUrl)
+  assert.ok(proxies.etcd.dialed.length > 0)
+  assert.deepEqual(new Set(proxies.etcd.dialed), new Set([host]))
+})
+
+async function configured(name: string, clientConfig: object): Promise<void> {
+  const hook = {
+    name: `${name}.example.com`,
+    clientConfig: { ...clientConfig, caBundle: Buffer.from(hookCertificate.certificatePem).toString('base64') },
+    sideEffects: 'None',
+    timeoutSeconds: 2,
+    admissionReviewVersions: ['v1'],
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { for: name } },
+  }
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+  const made = await post(path, { metadata: { name }, webhooks: [hook] })
+  assert.equal(made.status, 201, made.text)
+}
+
+const reviewed = async (name: string): Promise<string> => {
+  const object = { metadata: { name: 'c', labels: { for: name } } }
+  const { text: body } = await post('/api/v1/namespaces/default/configmaps?dryRun=All', object)
+  return String(JSON.parse(body).message)
+}
+
+test('a webhook that is given by a URL is one of the control plane', async () => {
+  await configured('by-url', { url: `https://127.0.0.1:${hookPort}/by-url` })
+  assert.equal(await reviewed('by-url'), 'admission webhook "by-url.example.com" denied the request: no, at /by-url')
+  assert.ok(proxies.controlplane.dialed.includes(`127.0.0.1:${hookPort}`))
+})
+
+test('a webhook behind a Service is one of the cluster', async () => {
+  const ports = [{ port: hookPort }]
+  const service = { metadata: { name: 'hook' }, spec: { clusterIP: CLUSTER_IP, ports } }
+  assert.equal((await post('/api/v1/namespaces/default/services', service)).status, 201)
+  await configured('by-service', { service: { namespace: 'default', name: 'hook', port: hookPort, path: '/it' } })
+  assert.equal(
+    await reviewed('by-service'),
+    'admission webhook "by-service.example.com" denied the request: no, at /it',
+  )
+  assert.deepEqual(new Set(proxies.cluster.dialed), new Set([`${CLUSTER_IP}:${hookPort}`]))
+})
+
+test('tokens are reviewed by the control plane', async () => {
+  const before = proxies.controlplane.dialed.length
+  const { status } = await client.call({ path: '/api/v1/namespaces/default', token: 'nobody-knows-it' })
+  assert.equal(status, 200)
+  assert.ok(proxies.controlplane.dialed.length > before)
+})
+
+test('logs and commands reach the kubelet through the proxy of the cluster', async () => {
+  const status = {
+    addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+    daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
+  }
+  assert.equal((await post('/api/v1/nodes', { metadata: { name: 'n' }, status })).status, 201)
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
+  assert.equal((await post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec })).status, 201)
+  const pod = '/api/v1/namespaces/default/pods/p'
+  assert.equal((await client.call({ path: `${pod}/log` })).text, 'first line\nsecond line\n')
+  assert.equal((await client.call({ path: '/api/v1/nodes/n/proxy/x' })).status, 418)
+  assert.deepEqual(proxies.cluster.dialed.slice(-2), Array(2).fill(`127.0.0.1:${kubelet.port}`))
+  const asked = httpsRequest(`${server.url}${pod}/exec?command=x&stdin=true`, {
+    headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', authorization: `Bearer ${adminToken}` },
+    rejectUnauthorized: false,
+  }).end()
+  const [, tunnel] = await once(asked, 'upgrade')
+  tunnel.write('echo this')
+  const [heard] = await once(tunnel, 'data')
+  assert.match(String(heard), /echo this/)
+  tunnel.destroy()
+})
+
+test('what goes through proxies is counted', async () => {
+  const { text: metrics } = await client.call({ path: '/metrics' })
+  for (const [protocol, transport] of [
+    ['http_connect', 'tcp'],
+    ['http_connect', 'uds'],
+    ['grpc', 'uds'],
+  ]) {
+    const line = `apiserver_egress_dialer_dial_start_total{protocol="${protocol}",transport="${transport}"}`
+    assert.ok(metrics.includes(line), line)
+  }
+})
+
+test('without a proxy there is no other way', async () => {
+  await proxies.controlplane[Symbol.asyncDispose]()
+  await proxies.cluster[Symbol.asyncDispose]()
+  const failed = 'failed calling webhook'
+  assert.equal(
+    await reviewed('by-url'),
+    `Internal error occurred: ${failed} "by-url.example.com": failed to call webhook: Post "https://127.0.0.1:${hookPort}/by-url?timeout=2s": dial unix ${at('controlplane.sock')}: connect: no such file or directory`,
+  )
+  // Konnectivity's client waits for a proxy that is away, for as long as the call has time.
+  assert.equal(
+    await reviewed('by-service'),
+    `Internal error occurred: ${failed} "by-service.example.com": failed to call webhook: Post "https://hook.default.svc:${hookPort}/it?timeout=2s": context deadline exceeded`,
+  )
+})
