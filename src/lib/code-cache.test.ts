@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { runWithCodeCache } from './code-cache.ts'
+import { loadWithCodeCache, runWithCodeCache } from './code-cache.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -87,4 +87,26 @@ test('code that comes with a program is used, unless it is damaged', () => {
     runWith(Buffer.from(damaged))
     assert.equal(saved().length, 1)
   }
+})
+
+test('code of a library is saved after it was used, beside that of the program', () => {
+  run("() => 'one'")
+  const [ofProgram = ''] = saved()
+  const file = join(dir, 'library.cjs')
+  writeFileSync(file, "(function (require, __filename, __dirname) { return { one: () => 'one' } })")
+  const load = () => loadWithCodeCache({ file, id: 'id', prefix: 'library-', flags: '0' }, folder())
+  const { exports, save } = load()
+  assert.ok(typeof exports === 'object' && exports !== null && 'one' in exports)
+  mock.timers.tick(60_000)
+  assert.deepEqual(saved(), [ofProgram], 'who only imports it saves nothing')
+  save()
+  mock.timers.tick(60_000)
+  const [, ofLibrary = ''] = saved()
+  assert.match(ofLibrary, /^library-v.*-id-0$/)
+  const { mtimeMs } = statSync(join(folder(), ofLibrary))
+  load().save()
+  mock.timers.tick(60_000)
+  assert.equal(statSync(join(folder(), ofLibrary)).mtimeMs, mtimeMs)
+  run("() => 'two'")
+  assert.ok(saved().includes(ofLibrary), 'the program removes its own code alone')
 })

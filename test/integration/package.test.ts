@@ -113,4 +113,6 @@ test('keelson/testing begins with the objects of the package', async () => {
     assert.deepEqual({ isOwnAuthority, pod }, { isOwnAuthority: true, pod: 201 })
   }
   assert.notEqual(one.uid, other.uid)
+  const compiled = readdirSync(join(cacheHome, 'keelson')).filter((file) => file.startsWith('testing-'))
+  assert.equal(compiled.length, 1, 'compiled code is kept when the process ends')
 })
