@@ -1,8 +1,11 @@
 /** Connects the documents about this server with the remote servers of APIServices. */
 import { TextError } from './api/errors.ts'
+import { parseText } from './api/json-value.ts'
+import { itemsOf, textOf, textsOf } from './api/object.ts'
 import { type ApiResponse, firstHeader, type Headers } from './api/request.ts'
 import type { FollowedApiServices } from './aggregation/api-services.ts'
 import type { Remote } from './aggregation/remote.ts'
+import { byVersionPriority } from './discovery/listed-groups.ts'
 import { RemoteDiscovery } from './discovery/remote/remote-discovery.ts'
 import type { RemoteDocuments } from './discovery/remote/remote-documents.ts'
 import { RemoteOpenApi } from './discovery/remote/remote-openapi.ts'
@@ -13,6 +16,13 @@ import type { Log } from './lib/log.ts'
 const DOCUMENT_BYTES_MAX = 32 << 20
 /** As for other documents of remote servers. */
 const DOCUMENT_MS_MAX = 60_000
+
+type NamespacedResource = {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly verbs: readonly string[]
+}
 
 export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   readonly servers: RemoteServers
@@ -41,6 +51,22 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   async start(): Promise<void> {
     this.openApi.start()
     await this.discovery.start()
+  }
+
+  /** For controllers that look into every resource of a namespace. */
+  content(): { readonly resources: readonly NamespacedResource[]; readonly stale: readonly string[] } {
+    const versions = [...this.discovery.versions()].toSorted((a, b) => byVersionPriority(a.service, b.service))
+    const stale = versions.filter(({ isStale }) => isStale).map(({ service }) => `${service.group}/${service.version}`)
+    const found = new Map<string, NamespacedResource>()
+    for (const { service, resources = '[]' } of versions) {
+      for (const { resource, scope, verbs } of itemsOf(parseText(resources))) {
+        const { group, version } = service
+        const plural = textOf(resource)
+        const id = `${plural}.${group}`
+        if (scope === 'Namespaced' && !found.has(id)) found.set(id, { group, version, plural, verbs: textsOf(verbs) })
+      }
+    }
+    return { resources: [...found.values()], stale }
   }
 
   readonly handOn: RemoteDocuments['handOn'] = async ({ name }, request, user): Promise<ApiResponse> => {

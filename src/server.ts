@@ -23,7 +23,7 @@ import { identityHeaderTest } from './api/identity-headers.ts'
 import type { Handler } from './api/request.ts'
 import { joinPems } from './authentication/client-authorities.ts'
 import { identityHeadersOf } from './authenticators.ts'
-import { Bootstrap } from './controllers/bootstrap.ts'
+import type { Bootstrap } from './controllers/bootstrap.ts'
 import { Signers } from './controllers/certificates/signers.ts'
 import { serverName } from './controllers/identity-lease.ts'
 import { Loop } from './controllers/loop.ts'
@@ -178,7 +178,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     startCompaction,
     readSize,
   } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
-  const engine = parts.use(new MeasuredEngine(tracing?.engine(ownEngine) ?? ownEngine, { root, metrics, monotonicMs }))
+  const engine = parts.use(
+    new MeasuredEngine(tracing?.engine(ownEngine, root) ?? ownEngine, { root, metrics, monotonicMs }),
+  )
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases(
     (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
@@ -284,7 +286,11 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       audit,
       traces: tracing,
       isLeaving: () => phase.isLeaving,
-      aggregation: { clientCertificate: () => proxyClient.current, ownAddress: () => phase.address, dial: dialDirect },
+      aggregation: {
+        clientCertificate: () => proxyClient.current,
+        ownAddress: () => phase.address,
+        dial: egress.cluster ?? dialDirect,
+      },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
         checkComponents([{ servers: etcdServers(config), fault: etcdFault() }, ...overrides.health()]),

@@ -6,6 +6,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignerMetrics } from '../../src/authentication/signer/signer-metrics.ts'
+import { DialerMetrics } from '../../src/egress/metrics.ts'
 import { checkArgs } from '../../src/config/config.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type MetricOptions, Metrics } from '../../src/lib/metrics.ts'
@@ -73,6 +74,7 @@ export async function registeredMetrics(): Promise<readonly Registered[]> {
   // They come with a socket and with files.
   const metrics = new Metrics()
   void new SignerMetrics(metrics, systemClock)
+  void new DialerMetrics(metrics, systemClock)
   void new TransformationMetrics(metrics, systemClock)
   void new KmsMetrics(metrics, '', systemClock)
   for (const what of ['authentication', 'authorization', 'encryption'] as const)

@@ -34,6 +34,9 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
+  /** Absent in the server's own requests. */
+  readonly remotePort?: number
+  readonly protocol?: 'HTTP/1.1' | 'HTTP/2.0'
   /** To be called when it is known who sends it: what it makes the server hold is counted for him. Absent in the server's own requests. */
   readonly heldBy?: (holder: Holder) => void
   /** Takes bytes of what the server may hold for its clients, until the request is answered. False: there is no room. Absent in the server's own requests. */
@@ -123,6 +126,10 @@ export type ApiResponse = {
       readonly headers: Headers
       /** As `stream`: the headers are sent at once, then the frames, no faster than the client reads. */
       readonly frames: FrameSource
+      /** It has an end of its own: when the server stops, it is waited for. Absent: it is a watch. */
+      readonly isFinite?: boolean
+      /** Headers that follow the frames: asked for when these have ended. Undefined: there are none. */
+      readonly trailers?: () => Headers | undefined
     }
   | {
       /** 101, with the headers of the protocol that is switched to. */

@@ -1,4 +1,6 @@
 /** A span of a trace: something that took time, with what it was about. Only traced requests have any (src/tracing). */
+import { messageOf } from '../lib/message-of.ts'
+
 export type SpanAttributes = { readonly [name: string]: string | number | boolean }
 
 export type SpanOptions = {
@@ -14,8 +16,30 @@ export interface Span {
   readonly headers: Readonly<Record<string, string>>
   child(name: string, options?: SpanOptions): Span
   set(attributes: SpanAttributes): void
-  /** Something that happened during it. */
-  event(name: string, attributes?: SpanAttributes): void
+  /** What is asked of etcd in this work is part of it. */
+  run<T>(work: () => T): T
   /** `error`: it failed, and why. */
   end(options?: { readonly error?: string | undefined; readonly endMs?: number }): void
+}
+
+/** Work that is a span of its own below `parent`, if the request is traced. */
+export function inSpan<T>(
+  parent: Span | undefined,
+  name: string,
+  attributes: () => SpanAttributes,
+  work: () => Promise<T>,
+): Promise<T> {
+  return parent === undefined ? work() : within(parent.child(name, { attributes: attributes() }), work)
+}
+
+/** Ends the span with the work. */
+export async function within<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await span.run(work)
+    span.end()
+    return result
+  } catch (error) {
+    span.end({ error: messageOf(error) })
+    throw error
+  }
 }

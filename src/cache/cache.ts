@@ -45,6 +45,8 @@ const usualBytes = {
 const UNUSED_MS = 5 * 60_000
 /** How often unused resources, indexes and old entries of the eviction queues are looked for. */
 const SWEEP_EVERY_MS = 10_000
+/** How often it is looked whether the objects exceed their ceiling: resources grow by events, too, by tens of megabytes in a second. */
+const CEILING_EVERY_MS = 250
 /** How long a watch waits for its resource to be listed before the client has to retry: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
 /** How often a database that was away when the server started is asked again. */
@@ -102,6 +104,7 @@ export class Cache implements AsyncDisposable {
   readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
+  #ceilingTimer: Timer | undefined
   #isChecking = false
   /** Sweeps so far. */
   #sweeps = 0
@@ -145,6 +148,8 @@ export class Cache implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
     this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
+    if (this.ceiling.bytesMax === Infinity) return
+    this.#ceilingTimer = this.#parts.time.every(CEILING_EVERY_MS, () => this.ceiling.hasRoom())
   }
 
   /**
@@ -304,6 +309,7 @@ export class Cache implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#sweepTimer?.close()
+    this.#ceilingTimer?.close()
     for (const resource of this.#all()) resource.close({ keepsBytes: true })
     await this.#feed[Symbol.asyncDispose]()
   }
@@ -315,8 +321,6 @@ export class Cache implements AsyncDisposable {
     for (const resource of this.#all()) resource.onSweep()
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
-    // Resources grow by events, too.
-    this.ceiling.hasRoom()
     this.#sweepQueues()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return

@@ -99,6 +99,12 @@ export class Definitions implements AsyncDisposable {
     await promise
   }
 
+  /** The APIService of a version is gone: it is created again if the version is served. */
+  announceAgain(group: string, version: string): void {
+    const place = `${group}/${version}`
+    if (this.#isListed && this.#isServed(place)) this.#announcements.add(place)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
     const queues = [this.#statuses, this.#cleanups, this.#announcements]

@@ -23,6 +23,7 @@ import { checkPolicies } from './policy-status.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { QuotaController } from './resource-quota/quota-controller.ts'
 import type { ReadAccessOf } from './read-access.ts'
+import type { RemoteContent } from './remote-content.ts'
 import { RetriedStart } from './retried-start.ts'
 import { cleanTokens } from './token-cleaner.ts'
 import { deleteFinishedJobs } from './ttl-after-finished.ts'
@@ -48,6 +49,8 @@ export type ControllersParts = {
   /** Of what is due at a time of that clock. Absent: those of the system. */
   readonly timers?: Timers | undefined
   readonly log: Log
+  /** What remote servers have in namespaces. Absent: nothing. */
+  readonly remote?: (() => RemoteContent) | undefined
 }
 
 /** Empty if there are none to run. To be called when the system namespaces exist. */

@@ -3,6 +3,7 @@
  * fails; then the next healthy one is used. A failed endpoint is avoided for a while, unless it is the only one: then calls wait
  * until it may be tried again.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Dial } from '../lib/dial.ts'
@@ -41,6 +42,8 @@ export class Endpoints {
   readonly #firstStreamId: number | undefined
   // All connections that are not closed, including those that only finish their last calls.
   readonly #connections = new Set<EtcdConnection>()
+  /** Runs something as if no call had needed it. */
+  readonly #outside = AsyncLocalStorage.snapshot()
   #current: Endpoint
   #isClosed = false
 
@@ -122,6 +125,13 @@ export class Endpoints {
   #connectionOf(endpoint: Endpoint): EtcdConnection {
     const known = endpoint.connection
     if (known !== undefined && known.isUsable) return known
+    const connection = this.#outside(() => this.#open(endpoint))
+    this.#connections.add(connection)
+    endpoint.connection = connection
+    return connection
+  }
+
+  #open(endpoint: Endpoint): EtcdConnection {
     const connection: EtcdConnection = new EtcdConnection({
       endpoint: endpoint.url,
       tls: this.#tls,
@@ -131,8 +141,6 @@ export class Endpoints {
       onTrouble: () => this.reportFailure(endpoint.url),
       onClosed: () => this.#connections.delete(connection),
     })
-    this.#connections.add(connection)
-    endpoint.connection = connection
     return connection
   }
 

@@ -84,6 +84,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract flushHead(): void
   abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
   abstract end(parts?: readonly Buffer[]): void
+  abstract endWith(trailers: Headers): void
   /** Ends the exchange without a (whole) answer: resets the stream, or closes the connection. */
   abstract abort(): void
 
@@ -93,6 +94,14 @@ export abstract class Exchange implements ApiRequest, Outgoing {
 
   get remoteAddress(): string {
     return this.connection.remoteAddress
+  }
+
+  get remotePort(): number {
+    return this.connection.socket.remotePort ?? 0
+  }
+
+  get protocol(): 'HTTP/1.1' | 'HTTP/2.0' {
+    return this.connection.http2 === undefined ? 'HTTP/1.1' : 'HTTP/2.0'
   }
 
   get rawQuery(): string {

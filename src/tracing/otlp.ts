@@ -2,7 +2,7 @@
 import type { SpanAttributes } from '../api/span.ts'
 import { BYTES, FIXED32, FIXED64, ProtobufWriter, VARINT } from '../codec/protobuf/writer.ts'
 import type { TraceContext } from './trace-context.ts'
-import type { EndedSpan, SpanEvent, SpanKind } from './tracer.ts'
+import type { EndedSpan, SpanKind } from './tracer.ts'
 
 const kinds: { readonly [kind in SpanKind]: number } = { internal: 1, server: 2, client: 3 }
 const ERROR = 2
@@ -11,7 +11,7 @@ const SAMPLED_FLAGS = 0x101
 
 /** One span, ready to be put into a request. The writer goes from the end to the front: the last field comes first. */
 export function encodeSpan(span: EndedSpan): Buffer {
-  const { context, parentId, name, kind, startNs, endNs, attributes, events, link, error } = span
+  const { context, parentId, name, kind, startNs, endNs, attributes, link, error } = span
   const writer = new ProtobufWriter(SPAN_BYTES)
   writer.fixed32(SAMPLED_FLAGS)
   writer.tag(16, FIXED32)
@@ -22,7 +22,6 @@ export function encodeSpan(span: EndedSpan): Buffer {
     })
   }
   if (link !== undefined) writer.message(13, () => writeLink(writer, link))
-  for (const event of events.toReversed()) writer.message(11, () => writeEvent(writer, event))
   writeAttributes(writer, 9, attributes)
   writeTime(writer, 8, endNs)
   writeTime(writer, 7, startNs)
@@ -57,12 +56,6 @@ export function encodeRequest(
 
 /** What a field of a span takes besides it, at the most. */
 const LENGTH_BYTES = 8
-
-function writeEvent(writer: ProtobufWriter, { name, atNs, attributes }: SpanEvent): void {
-  writeAttributes(writer, 3, attributes)
-  writeText(writer, 2, name)
-  writeTime(writer, 1, atNs)
-}
 
 function writeLink(writer: ProtobufWriter, { traceId, spanId, state }: TraceContext): void {
   if (state !== '') writeText(writer, 3, state)

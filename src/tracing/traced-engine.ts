@@ -1,6 +1,6 @@
 /** Wraps an engine: what a traced request asks of etcd becomes spans, with upstream's names. */
 import type { AsyncLocalStorage } from 'node:async_hooks'
-import type { Span, SpanAttributes } from '../api/span.ts'
+import { type Span, within } from '../api/span.ts'
 import type {
   CallOptions,
   ConditionalWrite,
@@ -15,6 +15,7 @@ import type {
   RangeQuery,
   Revision,
 } from '../storage/engine.ts'
+import { resourceOfFolder } from '../storage/keys.ts'
 
 /** The span of the request that is being handled, in everything that is called for it. */
 export type CurrentSpan = AsyncLocalStorage<Span>
@@ -22,10 +23,13 @@ export type CurrentSpan = AsyncLocalStorage<Span>
 export class TracedEngine implements Engine {
   readonly #engine: Engine
   readonly #current: CurrentSpan
+  readonly #root: Key
 
-  constructor(engine: Engine, current: CurrentSpan) {
+  /** `root`: the prefix of all keys, which spans leave out, as upstream's. */
+  constructor(engine: Engine, { current, root }: { readonly current: CurrentSpan; readonly root: Key }) {
     this.#engine = engine
     this.#current = current
+    this.#root = root
   }
 
   get databaseId(): string | undefined {
@@ -38,18 +42,26 @@ export class TracedEngine implements Engine {
     const call = (inner: Span): Promise<Found> =>
       rpc(inner, 'Range', (more) => this.#engine.range(query, { ...options, ...more }))
     if (query.to === `${query.from}\0`) return call(span)
-    const attributes = { key: query.from, limit: query.limit ?? 0 }
-    return within(span, 'List(recursive=true) etcd3', attributes, call)
+    const attributes = { key: this.#shown(query.from), limit: query.limit ?? 0 }
+    const list = span.child('List(recursive=true) etcd3', { attributes })
+    return within(list, () => call(list))
   }
 
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
     const span = this.#current.getStore()
     if (span === undefined) return this.#engine.change(change, options)
-    const name =
-      change.write === 'delete' ? 'Delete etcd3' : change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
-    return within(span, name, { key: change.key, resource: resourceOf(change.key) }, (inner) =>
-      rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more })),
-    )
+    const call = (inner: Span): Promise<Outcome> =>
+      rpc(inner, 'Txn', (more) => this.#engine.change(change, { ...options, ...more }))
+    // As upstream, a deletion is the call alone.
+    if (change.write === 'delete') return call(span)
+    const key = this.#shown(change.key)
+    const name = change.expected === 0 ? 'Create etcd3' : 'GuaranteedUpdate etcd3'
+    const stored = span.child(name, { attributes: { key, resource: resourceOf(key) } })
+    return within(stored, () => call(stored))
+  }
+
+  #shown(key: Key): string {
+    return key.startsWith(this.#root) ? key.slice(this.#root.length - 1) : key
   }
 
   latest(options?: CallOptions): Promise<Revision> {
@@ -72,42 +84,17 @@ export class TracedEngine implements Engine {
   }
 }
 
-async function within<T>(
-  parent: Span,
-  name: string,
-  attributes: SpanAttributes,
-  work: (span: Span) => Promise<T>,
-): Promise<T> {
-  const span = parent.child(name, { attributes })
-  try {
-    const result = await work(span)
-    span.end()
-    return result
-  } catch (error) {
-    span.end({ error: String(error) })
-    throw error
-  }
-}
-
 /** A call of etcd itself, which may have spans of its own below it. */
-async function rpc<T>(
-  parent: Span,
-  method: string,
-  call: (options: Pick<CallOptions, 'headers'>) => Promise<T>,
-): Promise<T> {
+function rpc<T>(parent: Span, method: string, call: (options: Pick<CallOptions, 'headers'>) => Promise<T>): Promise<T> {
   const service = 'etcdserverpb.KV'
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method }
   const span = parent.child(`${service}/${method}`, { kind: 'client', attributes })
-  try {
+  return within(span, async () => {
     const result = await call({ headers: span.headers })
     span.set({ 'rpc.grpc.status_code': 0 })
-    span.end()
     return result
-  } catch (error) {
-    span.end({ error: String(error) })
-    throw error
-  }
+  })
 }
 
-/** The part of a key that names its resource: /registry/pods/default/a. */
-const resourceOf = (key: Key): string => key.split('/')[2] ?? ''
+/** Of a key without the root: /pods/default/a. */
+const resourceOf = (key: string): string => resourceOfFolder(key.split('/')[1] ?? '')

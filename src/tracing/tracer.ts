@@ -15,20 +15,20 @@ export type EndedSpan = {
   readonly startNs: bigint
   readonly endNs: bigint
   readonly attributes: SpanAttributes
-  readonly events: readonly SpanEvent[]
   /** Another trace that caused this one. */
   readonly link: TraceContext | undefined
   readonly error: string | undefined
 }
 
 export type SpanKind = 'internal' | 'server' | 'client'
-export type SpanEvent = { readonly name: string; readonly atNs: bigint; readonly attributes: SpanAttributes }
 
 export type TracerParts = {
   readonly samplingRatePerMillion: number
   readonly clock: Clock
   readonly randomBytes: (count: number) => Buffer
   readonly onEnd: (span: EndedSpan) => void
+  /** Runs work in which this span is the current one. */
+  readonly run: <T>(span: Span, work: () => T) => T
 }
 
 export type RequestSpan = {
@@ -43,8 +43,6 @@ export type RequestSpan = {
 
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
-/** Of one span, as OpenTelemetry's own limit. */
-const EVENTS_MAX = 128
 const RATE_MAX = 1_000_000n
 
 export class Tracer {
@@ -92,6 +90,10 @@ export class Tracer {
     return BigInt(Math.round((this.#originMs + monotonicMs) * 1000)) * 1000n
   }
 
+  run<T>(span: Span, work: () => T): T {
+    return this.#parts.run(span, work)
+  }
+
   ended(span: EndedSpan): void {
     this.#parts.onEnd(span)
   }
@@ -113,7 +115,6 @@ class TracedSpan implements Span {
   readonly #tracer: Tracer
   readonly #begun: Begun
   #attributes: SpanAttributes
-  readonly #events: SpanEvent[] = []
   #hasEnded = false
 
   constructor(tracer: Tracer, begun: Begun) {
@@ -135,15 +136,14 @@ class TracedSpan implements Span {
     this.#attributes = { ...this.#attributes, ...attributes }
   }
 
-  event(name: string, attributes: SpanAttributes = {}): void {
-    if (this.#events.length === EVENTS_MAX) return
-    this.#events.push({ name, attributes, atNs: this.#tracer.toNs(this.#tracer.nowMs()) })
+  run<T>(work: () => T): T {
+    return this.#tracer.run(this, work)
   }
 
   end({ error, endMs }: { readonly error?: string | undefined; readonly endMs?: number } = {}): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const endNs = this.#tracer.toNs(endMs ?? this.#tracer.nowMs())
-    this.#tracer.ended({ ...this.#begun, attributes: this.#attributes, events: this.#events, endNs, error })
+    this.#tracer.ended({ ...this.#begun, attributes: this.#attributes, endNs, error })
   }
 }

@@ -3,11 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import type { RequestContext, RequestInfo } from '../api/context.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
-import type { Span, SpanAttributes } from '../api/span.ts'
+import { type Span, type SpanAttributes, within } from '../api/span.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import type { TracingConfig } from '../config/files/tracing.ts'
-import { messageOf } from '../lib/message-of.ts'
-import type { Engine } from '../storage/engine.ts'
+import type { Engine, Key } from '../storage/engine.ts'
 import { Exporter, type ExporterParts } from './exporter.ts'
 import { readTraceContext } from './trace-context.ts'
 import { TracedEngine } from './traced-engine.ts'
@@ -18,6 +17,8 @@ const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring']
 /** Of what a client chooses: spans wait in a queue of bounded length, so each must be bounded, too. */
 const CHOSEN_CHARACTERS_MAX = 1024
 const CLIENT_ERROR = 400
+/** What took less says nothing, and costs as much as any span. */
+const SHOWN_MS_MIN = 1
 const SERVER_ERROR = 500
 
 export type TracedArrival = {
@@ -51,11 +52,18 @@ export class Tracing implements Traces, AsyncDisposable {
 
   constructor({ endpoint, samplingRatePerMillion }: TracingConfig, parts: ExporterParts) {
     this.exporter = new Exporter(endpoint, parts)
-    this.#tracer = new Tracer({ samplingRatePerMillion, clock: parts.clock, randomBytes, onEnd: this.exporter.add })
+    this.#tracer = new Tracer({
+      samplingRatePerMillion,
+      clock: parts.clock,
+      randomBytes,
+      onEnd: this.exporter.add,
+      run: (span, work) => this.#current.run(span, work),
+    })
   }
 
-  engine(engine: Engine): Engine {
-    return new TracedEngine(engine, this.#current)
+  /** `root`: the prefix of all keys. */
+  engine(engine: Engine, root: Key): Engine {
+    return new TracedEngine(engine, { current: this.#current, root })
   }
 
   begin({ request, info, caller, startMs }: TracedArrival): Span | undefined {
@@ -69,22 +77,17 @@ export class Tracing implements Traces, AsyncDisposable {
     })
   }
 
-  async run<T>(span: Span, { request, info, context }: Handled, work: () => Promise<T>): Promise<T> {
-    const name = info.kind === 'resource' ? handlerNames[info.verb] : undefined
-    if (name === undefined || info.kind !== 'resource') return this.#current.run(span, work)
-    const handler = span.child(name, { attributes: handlerAttributes(request, info, context) })
-    context.span = handler
-    try {
-      const answered = await this.#current.run(handler, work)
-      handler.end()
-      return answered
-    } catch (error) {
-      handler.end({ error: messageOf(error) })
-      throw error
-    }
+  run<T>(span: Span, { request, info, context }: Handled, work: () => Promise<T>): Promise<T> {
+    const handler = info.kind === 'resource' ? handlers[info.verb] : undefined
+    if (handler === undefined || info.kind !== 'resource') return span.run(work)
+    const [name, verb] = handler
+    const attributes = handlerAttributes(request, info, { auditId: context.auditId, verb: shownVerb(request, verb) })
+    const child = span.child(name, { attributes })
+    context.span = child
+    return within(child, work)
   }
 
-  /** What it passed before its handler was measured anyway: the spans are made of that. */
+  /** What it passed before its handler was measured anyway: the spans are made of that. Unlike upstream, all that took long are shown, not authentication alone. */
   end(span: Span, { context: { spent }, startMs, response }: Answered): void {
     let atMs = startMs
     const passed = {
@@ -95,7 +98,9 @@ export class Tracing implements Traces, AsyncDisposable {
       authorization: spent.authorizationMs,
     }
     for (const [name, tookMs] of Object.entries(passed)) {
-      span.child(name, { startMs: atMs }).end({ endMs: atMs + tookMs })
+      if (name === 'authentication' || tookMs >= SHOWN_MS_MIN) {
+        span.child(name, { startMs: atMs }).end({ endMs: atMs + tookMs })
+      }
       atMs += tookMs
     }
     const { status } = response
@@ -120,34 +125,47 @@ function spanName({ method }: ApiRequest, info: RequestInfo): string {
   return bounded(`${method} /${parts.join('/')}`)
 }
 
-const handlerNames: { readonly [verb: string]: string } = {
-  get: 'Get',
-  list: 'List',
-  watch: 'List',
-  create: 'Create',
-  update: 'Update',
-  patch: 'Patch',
-  delete: 'Delete',
-  deletecollection: 'Delete',
+/** Upstream's names of handlers, and of their verbs. A watch has none: it would last as long as the request. */
+const handlers: { readonly [verb: string]: readonly [name: string, verb: string] } = {
+  get: ['Get', 'GET'],
+  list: ['List', 'LIST'],
+  create: ['Create', 'POST'],
+  update: ['Update', 'PUT'],
+  patch: ['Patch', 'PATCH'],
+  delete: ['Delete', 'DELETE'],
+  deletecollection: ['Delete', 'DELETE'],
 }
 
+const shownVerb = ({ headers }: ApiRequest, verb: string): string =>
+  verb === 'PATCH' && firstHeader(headers, 'content-type')?.startsWith('application/apply-patch') === true
+    ? 'APPLY'
+    : verb
+
 /** Unlike upstream without the query: it may have secrets, as a command that is executed. */
-function httpAttributes({ method, path, rawPath, headers, remoteAddress }: ApiRequest): SpanAttributes {
+function httpAttributes(request: ApiRequest): SpanAttributes {
+  const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request
+  const [, host = '', port = ''] = /^(.*?)(?::(\d{1,5}))?$/s.exec(firstHeader(headers, 'host') ?? '') ?? []
   return {
     'http.method': bounded(method),
     'http.scheme': 'https',
     'http.target': bounded(rawPath ?? path),
+    'net.host.name': bounded(host),
+    ...(port === '' ? {} : { 'net.host.port': Number(port) }),
+    'net.protocol.version': versionOf(protocol),
     'net.sock.peer.addr': remoteAddress,
+    'net.sock.peer.port': remotePort,
     'user_agent.original': userAgentOf(headers),
   }
 }
 
+const versionOf = (protocol: ApiRequest['protocol'] = 'HTTP/1.1'): string => protocol.slice('HTTP/'.length)
+
 function handlerAttributes(
-  { headers, path, remoteAddress }: ApiRequest,
+  { headers, path, remoteAddress, protocol = 'HTTP/1.1' }: ApiRequest,
   info: Extract<RequestInfo, { kind: 'resource' }>,
-  { auditId }: RequestContext,
+  { auditId, verb }: { readonly auditId: string; readonly verb: string },
 ): SpanAttributes {
-  const { group, version, name, subresource, namespace, plural, verb } = info
+  const { group, version, name, subresource, namespace, plural } = info
   return {
     accept: bounded(firstHeader(headers, 'accept') ?? ''),
     'audit-id': bounded(auditId),
@@ -157,8 +175,9 @@ function handlerAttributes(
     name: bounded(name),
     subresource: bounded(subresource),
     namespace: bounded(namespace),
+    protocol,
     resource: bounded(plural),
-    scope: name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+    scope: name !== '' || info.verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
     url: bounded(path),
     'user-agent': userAgentOf(headers),
     verb,

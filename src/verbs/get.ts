@@ -1,6 +1,7 @@
 import { badRequest, internalError, notFound, unclassified } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { ApiResponse } from '../api/request.ts'
+import { inSpan } from '../api/span.ts'
 import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -8,6 +9,7 @@ import type { ReadAccess } from './access.ts'
 import { ok } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
+import { keyAttributes } from './span-attributes.ts'
 import { toApiError } from './storage-errors.ts'
 import { checkSubresource } from './unsupported.ts'
 
@@ -18,7 +20,13 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
   const show = represent(negotiate(http, resource), forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
   try {
-    const { item } = await reader.get(keys.key(namespace, name), at)
+    const key = keys.key(namespace, name)
+    const { item } = await inSpan(
+      request.context.span,
+      'cacher.Get',
+      () => ({ ...keyAttributes(request), 'resource-version': http.query.get('resourceVersion') ?? '' }),
+      () => reader.get(key, at),
+    )
     if (item === undefined) throw notFound(resource, name)
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)

@@ -3,6 +3,7 @@ import { badRequest, expired, unclassified } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { Fields } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
+import { inSpan } from '../api/span.ts'
 import type { Matches } from '../cache/item.ts'
 import type { At, Listed } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -69,13 +70,13 @@ export async function readPage(
   }
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
-      const found = await reader.list({ from, to: range.to }, start.at, {
-        limit: start.limit,
-        matches,
-        by,
-        name,
-        hold: (bytes) => http.hold?.(bytes) ?? true,
-      })
+      const selection = { limit: start.limit, matches, by, name, hold: (bytes: number) => http.hold?.(bytes) ?? true }
+      const found = await inSpan(
+        context.span,
+        'cacher.GetList',
+        () => ({ 'audit-id': context.auditId, type: resource.plural }),
+        () => reader.list({ from, to: range.to }, start.at, selection),
+      )
       const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
       const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }

@@ -1,6 +1,7 @@
 /** A call to a webhook: one POST of a review, over TLS, with the CA bundle of its configuration. */
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { type Span, within } from '../api/span.ts'
 import type { Dial } from '../lib/dial.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
@@ -82,9 +83,11 @@ export type WebhookParts = {
 export type PostOptions = {
   /** Absent: the webhook's own. */
   readonly timeoutMs?: number
-  /** Which trace the call belongs to. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Undefined: the request is not traced. */
+  readonly span?: Span | undefined
 }
+
+const userAgent = 'kube-apiserver-admission'
 
 type Posted = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
 
@@ -130,10 +133,10 @@ export class Webhook {
   async post(
     body: string,
     signal: AbortSignal,
-    { timeoutMs = this.#timeoutMs, headers = {} }: PostOptions = {},
+    { timeoutMs = this.#timeoutMs, span }: PostOptions = {},
   ): Promise<string> {
     const path = `${this.#path}${Math.ceil(timeoutMs / 1000)}s`
-    const answer = await this.#inTurn(() => this.#send(body, signal, { path, headers }), signal, path)
+    const answer = await this.#inTurn(() => this.#traced(body, signal, { path, span }), signal, path)
     const { status, type, text } = answer
     const why = refusalOf(answer)
     if (why !== undefined) throw new WebhookError(why, { status })
@@ -154,6 +157,31 @@ export class Webhook {
     }
   }
 
+  #traced(
+    body: string,
+    signal: AbortSignal,
+    { path, span }: { readonly path: string; readonly span: Span | undefined },
+  ): Promise<Answer> {
+    if (span === undefined) return this.#send(body, signal, { path, headers: {} })
+    const { hostname, port } = new URL(this.#origin)
+    const call = span.child('HTTP POST', {
+      kind: 'client',
+      attributes: {
+        'http.method': 'POST',
+        'http.request_content_length': Buffer.byteLength(body),
+        'http.url': `${this.#origin}${path}`,
+        'net.peer.name': withoutBrackets(hostname),
+        ...(port === '' ? {} : { 'net.peer.port': Number(port) }),
+        'user_agent.original': userAgent,
+      },
+    })
+    return within(call, async () => {
+      const answer = await this.#send(body, signal, { path, headers: call.headers })
+      call.set({ 'http.status_code': answer.status, 'http.response_content_length': Buffer.byteLength(answer.text) })
+      return answer
+    })
+  }
+
   async #send(body: string, signal: AbortSignal, { path, headers: own }: Posted): Promise<Answer> {
     const { headers, ...place } = await this.#target(path)
     try {
@@ -161,7 +189,7 @@ export class Webhook {
       const call = {
         target: { ...place, path },
         authority: this.#origin.slice('https://'.length),
-        headers: { 'user-agent': 'kube-apiserver-admission', ...shown, ...headers, ...own },
+        headers: { 'user-agent': userAgent, ...shown, ...headers, ...own },
         body,
         signal,
         received: this.#received,

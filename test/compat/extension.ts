@@ -20,6 +20,8 @@ import { parseBody } from './client.ts'
 import { isRecord, type Json } from './json.ts'
 
 export type ExtensionRequest = {
+  /** Of the scenario. */
+  readonly namespace: string
   readonly method: string
   /** With the query. */
   readonly path: string
@@ -53,7 +55,7 @@ export class ExtensionServer implements AsyncDisposable {
   static async start(): Promise<ExtensionServer> {
     const served = new Map<string, Served>()
     const authority = new Authority('extension-ca')
-    const contexts = certificates(authority, new Authority('extension-ca'))
+    const contexts = certificates(authority, new Authority('other-ca'))
     const own = authority.issue({ cn: 'extension', usage: ['server'], hosts: ['localhost', '127.0.0.1'] })
     const options = {
       cert: own.certificatePem,
@@ -111,7 +113,8 @@ async function answer(
   const { socket } = request
   const isTls = socket instanceof TLSSocket
   const server = isTls && 'servername' in socket ? String(socket.servername) : ''
-  const own = served.get(namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? '')
+  const namespace = namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? ''
+  const own = served.get(namespace)
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part)
   if (own === undefined) {
@@ -121,6 +124,7 @@ async function answer(
   own.calls++
   const given = await own.answer(
     {
+      namespace,
       method: request.method ?? '',
       path,
       headers: Object.fromEntries(

@@ -42,10 +42,11 @@ export class GoKmsPlugin implements AsyncDisposable {
     writeFileSync(join(this.#folder, 'key-id'), id)
   }
 
-  /** Every call fails like this: the number of a gRPC code and a message. Undefined: none. */
-  failWith(fault: string | undefined): void {
-    if (fault === undefined) rmSync(join(this.#folder, 'fault'), { force: true })
-    else writeFileSync(join(this.#folder, 'fault'), fault)
+  /** Calls of a method fail like this: the number of a gRPC code and a message. Undefined: they succeed. */
+  fail(method: 'Status' | 'Encrypt' | 'Decrypt', fault: string | undefined): void {
+    const path = join(this.#folder, `fault-${method}`)
+    if (fault === undefined) rmSync(path, { force: true })
+    else writeFileSync(path, fault)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -20,6 +20,7 @@ const pages = [
   'docs/start.md',
   'docs/test-your-operator.md',
   'docs/apis-without-nodes.md',
+  'docs/aggregation.md',
   'docs/operate.md',
   'docs/upgrade.md',
   'docs/from-kube-apiserver.md',

@@ -21,6 +21,7 @@ export type ReceivedSpan = {
   readonly resource: { readonly [name: string]: string | number | boolean }
   readonly links: number
   readonly isError: boolean
+  readonly events: readonly { readonly name: string; readonly attributes: ReceivedSpan['attributes'] }[]
 }
 
 export type Receiver = AsyncDisposable & { readonly endpoint: string; readonly spans: readonly ReceivedSpan[] }
@@ -69,6 +70,7 @@ type ExportedSpan = {
   readonly attributes?: readonly Pair[]
   readonly links?: readonly unknown[]
   readonly status?: { readonly code?: number }
+  readonly events?: readonly { readonly name: string; readonly attributes?: readonly Pair[] }[]
 }
 
 const attributesOf = (pairs: readonly Pair[] = []): ReceivedSpan['attributes'] =>
@@ -94,6 +96,7 @@ const readExport = ({ resourceSpans }: Exported): ReceivedSpan[] =>
         resource: attributesOf(resource.attributes),
         links: span.links?.length ?? 0,
         isError: span.status?.code === 2,
+        events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: attributesOf(attributes) })),
       })),
     ),
   )
@@ -190,6 +193,10 @@ const decodeRequest = (request: Buffer): ReceivedSpan[] =>
         resource,
         links: every(bytes, 13).length,
         isError: first(first(bytes, 15)?.bytes ?? Buffer.alloc(0), 3)?.number === 2n,
+        events: every(bytes, 11).map((event) => ({
+          name: first(event.bytes, 2)?.bytes.toString() ?? '',
+          attributes: decodeAttributes(event.bytes, 3),
+        })),
       })),
     )
   })

@@ -127,7 +127,7 @@ class Load implements AsyncDisposable {
         ? []
         : Array.from({ length: watchers }, (_, at) => {
             const client = soaking[Math.floor(at / WATCHERS_PER_CLIENT)] ?? first
-            return new Watcher(client, objectsIn('watched'), () => this.endedAtMs.push(performance.now()))
+            return new Watcher(client, objectsIn('watched'), { onEnd: () => this.endedAtMs.push(performance.now()) })
           })
   }
 

@@ -1,9 +1,10 @@
 /**
- * The soak: `npm run soak`. 50 writers and 200 watchers on a server that is restarted under them, once in order and once by
+ * The soak: `npm run soak`. 50 writers and 200 watchers on a server that is restarted under them, in order and by
  * SIGKILL. Nothing that was acknowledged may be lost, and every watcher, going on from the last version it saw, must end with
  * what a fresh list has.
  *
- *   --seconds N   how long they write (600)
+ *   --seconds N   how long they write (600); every five minutes of it a restart, and two at least
+ *   --all-on      with an audit log of all requests, traces of one in a hundred, and clients that roles allow and flow control limits
  *   --seed S      the choices of an earlier run
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +13,7 @@ import type { ApiServerProcess } from '../harness/api-server.ts'
 import { freePorts, startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { Random } from '../simulation/random.ts'
+import { AllOn, LIMITED_TOKEN } from './all-on.ts'
 import { readList, SoakClient, type SoakObject } from './client.ts'
 import { Watcher } from './watcher.ts'
 import { Writer } from './writer.ts'
@@ -21,37 +23,51 @@ const WRITERS_PER_CLIENT = 10
 const WATCHERS = 200
 const WATCHERS_PER_CLIENT = 50
 const SECONDS = 600
+const RESTARTS_MIN = 2
+const RESTART_SECONDS = 300
+/** What a killed server had not written yet of its audit log: upstream's batches are lost, too. */
+const UNWRITTEN_PART_MAX = 0.02
 /** After the last write every watcher has this long to see it. */
 const CATCH_UP_MS_MAX = 30_000
 const NAMESPACE = 'soak'
 const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string' }, seed: { type: 'string' }, 'all-on': { type: 'boolean', default: false } },
+  })
   const seconds = Number(values.seconds ?? SECONDS)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32))
-  console.log(`${WRITERS} writers and ${WATCHERS} watchers for ${seconds} s, seed ${seed}`)
-  const faults = await run(seconds, new Random(seed))
+  const isAllOn = values['all-on']
+  console.log(`${WRITERS} writers and ${WATCHERS} watchers for ${seconds} s, seed ${seed}${isAllOn ? ', all on' : ''}`)
+  const faults = await run(seconds, new Random(seed), isAllOn)
   for (const fault of faults.slice(0, 20)) console.log(`FAULT ${fault}`)
   if (faults.length === 0) return
-  console.log(`${faults.length} faults; repeat: node test/soak/soak.ts --seconds ${seconds} --seed ${seed}`)
+  console.log(
+    `${faults.length} faults; repeat: node test/soak/soak.ts --seconds ${seconds} --seed ${seed}${isAllOn ? ' --all-on' : ''}`,
+  )
   process.exitCode = 1
 }
 
-async function run(seconds: number, random: Random): Promise<readonly string[]> {
+async function run(seconds: number, random: Random, isAllOn: boolean): Promise<readonly string[]> {
   await using etcd = await startEtcd()
+  await using allOn = isAllOn ? await AllOn.start() : undefined
   const [port = 0] = await freePorts(1)
-  const start = (): Promise<ApiServerProcess> => startKeelson({ etcdUrl: etcd.clientUrl, port })
+  const start = (): Promise<ApiServerProcess> =>
+    startKeelson({ etcdUrl: etcd.clientUrl, port, args: allOn?.flags ?? [] })
   const running = { server: await start() }
   await using stack = new AsyncDisposableStack()
   stack.defer(() => running.server.stop())
   const url = `https://127.0.0.1:${port}`
   using admin = new SoakClient(url)
   await admin.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } })
+  await allOn?.allow(admin)
 
   using clients = new DisposableStack()
   const clientFor = (count: number, perClient: number): SoakClient[] => {
-    const made = Array.from({ length: Math.ceil(count / perClient) }, () => clients.use(new SoakClient(url)))
+    const made = Array.from({ length: Math.ceil(count / perClient) }, () =>
+      clients.use(allOn === undefined ? new SoakClient(url) : new SoakClient(url, LIMITED_TOKEN)),
+    )
     return Array.from({ length: count }, (_, at) => made[Math.floor(at / perClient)] ?? admin)
   }
   const watchers = clientFor(WATCHERS, WATCHERS_PER_CLIENT).map((client) => new Watcher(client, path))
@@ -65,7 +81,7 @@ async function run(seconds: number, random: Random): Promise<readonly string[]> 
   for (const watcher of watchers) await watcher.list()
   const watched = watchers.map((watcher) => watcher.run(watching.signal))
   const written = writers.map((writer) => writer.run(writing.signal))
-  const outages = await restartTwice(running, { start, seconds })
+  const outages = await restart(running, { start, seconds })
   writing.abort()
   await Promise.all(written)
 
@@ -84,26 +100,31 @@ async function run(seconds: number, random: Random): Promise<readonly string[]> 
   ]
   clients.dispose()
   await Promise.all(watched)
-  return faults
+  if (allOn === undefined) return faults
+  // The rest of the batch is written when the server ends.
+  await running.server.stop()
+  return [...faults, ...judgeRecords(allOn.recorded(), total(writers.map((writer) => writer.acknowledged)))]
 }
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
-/** At a third of the time in order, at two thirds not. Comes back with how long each outage was. */
-async function restartTwice(
+/** Spread over the time, in turn in order and not. Comes back with how long each outage was. */
+async function restart(
   running: { server: ApiServerProcess },
   { start, seconds }: { readonly start: () => Promise<ApiServerProcess>; readonly seconds: number },
 ): Promise<readonly number[]> {
   const outages: number[] = []
-  for (const isOrderly of [true, false]) {
-    await sleep((seconds / 3) * 1000)
+  const count = Math.max(RESTARTS_MIN, Math.floor(seconds / RESTART_SECONDS))
+  for (let at = 0; at < count; at++) {
+    await sleep((seconds / (count + 1)) * 1000)
     const startMs = performance.now()
+    const isOrderly = at % 2 === 0
     if (!isOrderly) process.kill(running.server.pid, 'SIGKILL')
     await running.server.stop()
     running.server = await start()
     outages.push(performance.now() - startMs)
   }
-  await sleep((seconds / 3) * 1000)
+  await sleep((seconds / (count + 1)) * 1000)
   return outages
 }
 
@@ -143,6 +164,19 @@ function judgeWatchers(watchers: readonly Watcher[], items: readonly SoakObject[
       faults.push(`watcher ${at} has ${watcher.state.size} of ${items.length} objects`)
   }
   return faults
+}
+
+function judgeRecords(
+  { audited, spans }: { readonly audited: number; readonly spans: number },
+  acknowledged: number,
+): string[] {
+  console.log(`${audited} of the writes are in the audit log, ${spans} spans came`)
+  return [
+    ...(audited < acknowledged * (1 - UNWRITTEN_PART_MAX)
+      ? [`only ${audited} of ${acknowledged} writes are in the audit log`]
+      : []),
+    ...(spans === 0 ? ['no span came'] : []),
+  ]
 }
 
 await main()

@@ -1,8 +1,13 @@
-/** A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw. It never lists again. */
+/**
+ * A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw. It lists again only where it may
+ * (`listsAgain`) and is told that the version is gone.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readList, readObject, type SoakClient } from './client.ts'
 
 const RETRY_MS = 100
+
+export type WatcherOptions = { readonly onEnd?: () => void; readonly listsAgain?: boolean }
 
 export class Watcher {
   /** Versions of the objects, by name. */
@@ -13,13 +18,16 @@ export class Watcher {
   readonly #client: SoakClient
   readonly #path: string
   readonly #onEnd: () => void
+  readonly #listsAgain: boolean
   #seen = ''
+  #isGone = false
 
   /** `onEnd`: a watch has ended, in order or not. */
-  constructor(client: SoakClient, path: string, onEnd: () => void = () => undefined) {
+  constructor(client: SoakClient, path: string, { onEnd = () => undefined, listsAgain = false }: WatcherOptions = {}) {
     this.#client = client
     this.#path = path
     this.#onEnd = onEnd
+    this.#listsAgain = listsAgain
   }
 
   get seen(): number {
@@ -30,6 +38,7 @@ export class Watcher {
     const { status, body } = await this.#client.call('GET', this.#path)
     if (status !== 200) throw new Error(`list: ${status}`)
     const { resourceVersion, items } = readList(body)
+    this.state.clear()
     for (const { metadata } of items) this.state.set(metadata.name, metadata.resourceVersion)
     this.#seen = resourceVersion
   }
@@ -37,6 +46,8 @@ export class Watcher {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
+        if (this.#isGone) await this.list()
+        this.#isGone = false
         const query = `?watch=1&allowWatchBookmarks=true&resourceVersion=${this.#seen}`
         for await (const event of this.#client.lines(this.#path + query)) {
           if (!this.#see(event)) return
@@ -56,6 +67,7 @@ export class Watcher {
     if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
       return this.#fault(`not an event: ${JSON.stringify(event).slice(0, 200)}`)
     }
+    if (event.type === 'ERROR' && this.#listsAgain && isTooOld(event.object)) throw this.#gone()
     if (event.type === 'ERROR') return this.#fault(`from ${this.#seen}: ${JSON.stringify(event.object).slice(0, 300)}`)
     const { name, resourceVersion } = readObject(event.object).metadata
     const isLater = Number(resourceVersion) > this.seen
@@ -74,8 +86,16 @@ export class Watcher {
     return true
   }
 
+  #gone(): Error {
+    this.#isGone = true
+    return new Error('the version is gone')
+  }
+
   #fault(what: string): false {
     this.faults.push(what)
     return false
   }
 }
+
+const isTooOld = (status: unknown): boolean =>
+  typeof status === 'object' && status !== null && 'code' in status && status.code === 410

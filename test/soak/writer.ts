@@ -39,7 +39,8 @@ export class Writer {
 
   async #write(name: string): Promise<void> {
     const known = this.known.get(name)
-    const value = `${++this.#count}`
+    // Also what a Secret may hold, whose values are base64.
+    const value = String(++this.#count).padStart(8, '0')
     try {
       if (known === undefined) await this.#create(name, value)
       else if (this.#random.chance(0.15)) await this.#delete(name)

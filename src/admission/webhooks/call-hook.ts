@@ -137,8 +137,8 @@ function spanOf(
 ): Span | undefined {
   const { span } = attributes.context
   return span?.child(isMutating ? 'Call mutating webhook' : 'Call validating webhook', {
-    kind: 'client',
     attributes: {
+      configuration: hook.configuration,
       webhook: hook.name,
       resource: `${resource.group}/${resource.version}, Resource=${resource.plural}`,
       subresource: attributes.subresource,
@@ -166,7 +166,7 @@ async function post(
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
-    return await clientOf(hook).post(review, limit.signal, { timeoutMs, headers: span?.headers })
+    return await clientOf(hook).post(review, limit.signal, { timeoutMs, span })
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error
     const isEnded = signal.aborted || (limit.signal.aborted && timeoutMs < hook.timeoutMs)

@@ -54,11 +54,16 @@ const isThere = async ({ accessOf }: MemoryControlPlane, resource: Resource, nam
   return (await reader.get(keys.key('n', name), 'latest')).item !== undefined
 }
 
-async function remove({ handle }: MemoryControlPlane, resource: Resource, name: string): Promise<void> {
+async function remove(
+  { handle }: MemoryControlPlane,
+  resource: Resource,
+  name: string,
+  body: { readonly propagationPolicy?: string } = {},
+): Promise<void> {
   const { signal } = new AbortController()
   const base = resource.group === '' ? '/api/v1' : `/apis/${resource.group}/v1`
   const path = `${base}/namespaces/n/${resource.plural}/${name}`
-  assert.equal((await request(handle, { method: 'DELETE', path, body: {}, signal })).status, 200)
+  assert.equal((await request(handle, { method: 'DELETE', path, body, signal })).status, 200)
 }
 
 async function collecting(
@@ -230,4 +235,38 @@ test('what an owner owns that cannot be decoded stays, and the rest is collected
   await until(() => collector.pending === 0)
   assert.ok(await isThere(plane, configMaps, 'dependent'))
   assert.equal(lists, 2)
+})
+
+test('dependents that cannot be read do not keep the others from being orphaned', async () => {
+  await using plane = await MemoryControlPlane.start([configMaps])
+  const owner = objectOf(configMaps, 'owner', [])
+  await plane.create(configMaps, owner)
+  // More than are orphaned at the same time, and before the one that can be.
+  const lost = Array.from({ length: 40 }, (_, at) => `lost-${at}`)
+  for (const name of [...lost, 'readable']) await plane.create(configMaps, objectOf(configMaps, name, [ownerOf(owner)]))
+  let areLost = false
+  const access = plane.accessOf(configMaps)
+  const { reader } = access
+  const reads: ReadAccess['reader'] = {
+    known: () => reader.known(),
+    get: (key, at) => {
+      if (areLost && key.includes('/lost-')) throw new StorageError('corrupt', 'it cannot be decrypted')
+      return reader.get(key, at)
+    },
+    list: (range, at, options) => reader.list(range, at, options),
+    watch: (options) => reader.watch(options),
+  }
+  await using _collector = await collecting(plane, () => ({ ...access, reader: reads }))
+  areLost = true
+  await remove(plane, configMaps, 'owner', { propagationPolicy: 'Orphan' })
+  const owned = async (name: string): Promise<boolean> => {
+    const { item } = await reader.get(access.keys.key('n', name), 'latest')
+    return item?.peek().metadata.ownerReferences !== undefined
+  }
+  await until(async () => !(await owned('readable')))
+  assert.ok(await isThere(plane, configMaps, 'owner'), 'it stays until all of them are')
+  assert.ok(await owned('lost-0'))
+  areLost = false
+  await until(async () => !(await isThere(plane, configMaps, 'owner')))
+  for (const name of lost) assert.ok(!(await owned(name)), name)
 })

@@ -302,10 +302,13 @@ export class GarbageCollector implements AsyncDisposable {
     await this.#followed.latest(this.#stopping.signal)
     const dependents = this.graph.dependentsOf(key)
     const keys = [...dependents].values()
+    const failures: unknown[] = []
     const work = async (): Promise<void> => {
-      for (const dependent of keys) await this.#orphan(dependent, read.uid)
+      // One that cannot be read, or written, keeps no other one from it.
+      for (const dependent of keys) await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
     await Promise.all(Array.from({ length: ORPHANS_MAX }, work))
+    if (failures.length > 0) throw failures[0]
     return again(await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)))
   }
 

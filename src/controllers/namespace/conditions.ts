@@ -9,6 +9,8 @@ export type ContentReport = {
   readonly remaining: ReadonlyMap<string, number> | undefined
   /** How many objects each finalizer keeps. */
   readonly finalizers: ReadonlyMap<string, number>
+  /** Versions of groups whose remote server cannot be asked what it has. */
+  readonly undiscovered?: readonly string[]
 }
 
 type Told = { readonly status: 'True' | 'False'; readonly reason: string; readonly message: string }
@@ -39,10 +41,9 @@ export function withConditions(namespace: KubeObject, report: ContentReport, now
   return { ...namespace, status: { ...status, conditions: all } }
 }
 
-function conditionsOf({ faults, remaining, finalizers }: ContentReport): ReadonlyMap<string, Told> {
+function conditionsOf({ faults, remaining, finalizers, undiscovered = [] }: ContentReport): ReadonlyMap<string, Told> {
   return new Map([
-    // All resources are in this process.
-    ['NamespaceDeletionDiscoveryFailure', ok('ResourcesDiscovered', 'All resources successfully discovered')],
+    ['NamespaceDeletionDiscoveryFailure', discoveryOf(undiscovered)],
     [
       'NamespaceDeletionGroupVersionParsingFailure',
       ok('ParsedGroupVersions', 'All legacy kube types successfully parsed'),
@@ -51,6 +52,18 @@ function conditionsOf({ faults, remaining, finalizers }: ContentReport): Readonl
     ['NamespaceContentRemaining', remainingOf(remaining ?? new Map())],
     ['NamespaceFinalizersRemaining', finalizersOf(remaining === undefined ? new Map() : finalizers)],
   ])
+}
+
+/** The words of client-go's discovery. */
+function discoveryOf(undiscovered: readonly string[]): Told {
+  if (undiscovered.length === 0) return ok('ResourcesDiscovered', 'All resources successfully discovered')
+  const message = `Discovery failed for some groups, ${undiscovered.length} failing: ${undiscoveredText(undiscovered)}`
+  return { status: 'True', reason: 'DiscoveryFailed', message }
+}
+
+export function undiscoveredText(undiscovered: readonly string[]): string {
+  const each = undiscovered.toSorted().map((place) => `${place}: stale GroupVersion discovery: ${place}`)
+  return `unable to retrieve the complete list of server APIs: ${each.join(', ')}`
 }
 
 function deletionOf(faults: readonly string[]): Told {

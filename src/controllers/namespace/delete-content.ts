@@ -9,7 +9,9 @@ import type { Resource } from '../../registry/resource.ts'
 import { headOf } from '../object-head.ts'
 import type { ReadAccessOf } from '../read-access.ts'
 import { objectPath, servedResources } from '../served-resources.ts'
+import type { RemoteContent, RemoteResource } from '../remote-content.ts'
 import type { ContentReport } from './conditions.ts'
+import { deleteRemote } from './delete-remote.ts'
 import { failureOf, outcomeOf } from '../write-outcome.ts'
 
 /** Deletes under way for one namespace, and resources of it that are looked at: more would only wait for etcd. */
@@ -29,6 +31,8 @@ export type ContentParts = {
   readonly podsFirst: boolean
   readonly wallMs: () => number
   readonly signal: AbortSignal
+  /** Absent: there are no remote servers. */
+  readonly remote?: RemoteContent | undefined
 }
 
 export type Deleted = ContentReport & {
@@ -49,7 +53,16 @@ export async function deleteContent(namespace: KubeObject, parts: ContentParts):
     for (const resource of others) await totals.add(resource, deleteAll(resource, namespace, parts))
   }
   await Promise.all(Array.from({ length: RESOURCES_MAX }, work))
-  return totals.report()
+  for (const resource of parts.remote?.resources ?? []) {
+    if (!['delete', 'list'].every((verb) => resource.verbs.includes(verb))) continue
+    await totals.add(resource, remotely(resource, namespace, parts))
+  }
+  return { ...totals.report(), undiscovered: parts.remote?.stale ?? [] }
+}
+
+async function remotely(resource: RemoteResource, namespace: KubeObject, parts: ContentParts): Promise<Left> {
+  const left = await deleteRemote(resource, namespace.metadata.name ?? '', parts)
+  return { ...left, estimateSeconds: left.finalizers.size > 0 ? FINALIZERS_SECONDS : 0 }
 }
 
 const isPods = ({ group, plural }: Resource): boolean => group === '' && plural === 'pods'
@@ -67,7 +80,7 @@ class Totals {
   readonly #faults = new Set<string>()
   #estimateSeconds = 0
 
-  async add({ group, plural }: Resource, deleting: Promise<Left>): Promise<void> {
+  async add({ group, plural }: Pick<Resource, 'group' | 'plural'>, deleting: Promise<Left>): Promise<void> {
     const { estimateSeconds, count, finalizers, fault } = await deleting
     if (fault !== undefined) this.#faults.add(fault)
     this.#estimateSeconds = Math.max(this.#estimateSeconds, estimateSeconds)

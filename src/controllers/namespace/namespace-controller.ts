@@ -11,9 +11,10 @@ import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccessOf } from '../read-access.ts'
+import type { RemoteContent } from '../remote-content.ts'
 import { objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../work-queue.ts'
-import { withConditions } from './conditions.ts'
+import { undiscoveredText, withConditions } from './conditions.ts'
 import { deleteContent } from './delete-content.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
 
@@ -39,6 +40,8 @@ export type NamespaceControllerParts = {
   readonly gates: Gates
   readonly clock: Clock
   readonly log: Log
+  /** What remote servers have in namespaces. Absent: nothing. */
+  readonly remote?: (() => RemoteContent) | undefined
 }
 
 type Ending = {
@@ -107,7 +110,7 @@ export class NamespaceController implements AsyncDisposable {
     const namespace = await this.#read(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
     if (finalizersOf(namespace).length === 0) return undefined
-    const { handle, registry, accessOf, gates, clock, log } = this.#parts
+    const { handle, registry, accessOf, gates, clock, log, remote } = this.#parts
     const ending = this.#ending.get(name)
     // Its event comes, or it has just come, after one of the same name.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return HEARD_MS
@@ -116,10 +119,12 @@ export class NamespaceController implements AsyncDisposable {
     const { signal } = this.#stopping
     const isThere = async (): Promise<boolean> => (await this.#read(name))?.metadata.uid === namespace.metadata.uid
     const podsFirst = gates.isOn('OrderedNamespaceDeletion')
-    const parts = { handle, registry, accessOf, isThere, podsFirst, wallMs: clock.wallMs, signal }
+    const parts = { handle, registry, accessOf, isThere, podsFirst, wallMs: clock.wallMs, signal, remote: remote?.() }
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
-    const { faults, estimateSeconds } = deleted
+    const { estimateSeconds, undiscovered = [] } = deleted
+    // What a server has that cannot be asked may be in the namespace, so it stays.
+    const faults = undiscovered.length === 0 ? deleted.faults : [undiscoveredText(undiscovered), ...deleted.faults]
     const isDone = faults.length === 0 && estimateSeconds === 0
     // What goes with this needs no conditions any more.
     if (!isDone || !isLast(namespace)) {

@@ -62,6 +62,7 @@ export class OpenApi {
     if (this.#indexed?.mark === mark) return this.#indexed.body
     const urls = new Map(this.#remote?.openApi.urls())
     for (const key of this.#library.keys) {
+      if (this.#isRemote(key)) continue
       const edition = await this.#library.edition(key)
       if (edition !== undefined) urls.set(key, urlOf(key, edition.hash))
     }
@@ -73,9 +74,14 @@ export class OpenApi {
   }
 
   async #v3(request: ApiRequest, user: User, key: string): Promise<ApiResponse> {
-    const kept = await this.#library.v3(key)
+    const kept = this.#isRemote(key) ? undefined : await this.#library.v3(key)
     if (kept === undefined) return this.#remoteV3(request, user, key)
     return this.#kept(request, key, kept)
+  }
+
+  /** Whether requests for what the document describes go to a remote server, which has the document, too. */
+  #isRemote(key: string): boolean {
+    return this.#remote?.openApi.owns(key) ?? false
   }
 
   /** A document of a remote server: it answers itself, but for one that this server has made of an older one. */

@@ -40,7 +40,8 @@ function pathFields(path: Fields): Fields {
   )
 }
 
-function operationFields({ parameters, responses, consumes, produces, schemes: _, ...rest }: Fields): Fields {
+function operationFields(operation: Fields): Fields {
+  const { parameters, responses, consumes, produces, schemes: _, ...rest } = operation
   const all = listOf(parameters).map(fieldsOf)
   const body = all.find(isBody)
   const others = all.filter((one) => !isBody(one)).map(parameterFields)

@@ -109,6 +109,12 @@ export class RemoteOpenApi implements AsyncDisposable {
     return service === undefined ? undefined : { service, converted: index?.converted }
   }
 
+  /** Whether the document is about an APIService's own version, and its server has it. */
+  owns(key: string): boolean {
+    const [, group = '', version = ''] = key.split('/')
+    return this.#indexes.get(`${version}.${group}`)?.urls.has(key) ?? false
+  }
+
   #sortedIndexes(): [string, Index][] {
     return [...this.#indexes].toSorted(([a], [b]) => (a < b ? -1 : 1))
   }

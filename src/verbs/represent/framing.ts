@@ -59,10 +59,11 @@ export function framingOf(
   const event = (one: WatchEvent): Buffer =>
     one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
   if (type !== 'json' || form.as !== undefined || keepsFrames) return { headers, error, event, memory }
-  const parts = (one: WatchEvent): readonly Buffer[] | undefined =>
-    one.type === 'BOOKMARK' ? undefined : partsIfLong(one)
-  return { headers, error, event, parts, memory }
+  return { headers, error, event, parts: longParts, memory }
 }
+
+const longParts = (event: WatchEvent): readonly Buffer[] | undefined =>
+  event.type === 'BOOKMARK' ? undefined : partsIfLong(event)
 
 type FrameParts = { readonly query: URLSearchParams; readonly memory: FrameMemory | undefined }
 

@@ -10,6 +10,7 @@ import { partialObjects } from './partial.ts'
 import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 import { includedObject, table, type TableParts } from './table.ts'
+import { traced } from './traced.ts'
 
 /**
  * For reads and writes. Whether a conversion fits (a list or a single object) is checked when it is printed. `view`: a subresource with a
@@ -17,8 +18,9 @@ import { includedObject, table, type TableParts } from './table.ts'
  */
 export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
   const { query } = request.http
-  const shown = representIn(form, forms, query, view)
-  const { audited: audit } = request.context
+  const { audited: audit, span } = request.context
+  const made = representIn(form, forms, query, view)
+  const shown = span === undefined ? made : traced(made, span, request)
   if (audit === undefined || !audit.wantsResponse) return shown
   return audited(shown, isPlain(form) ? shown : representIn({ ...form, ...compactJson }, forms, query, view), audit)
 }

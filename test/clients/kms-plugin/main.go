@@ -3,7 +3,8 @@
 //	kms-plugin FOLDER
 //
 // FOLDER/kms.sock is the socket, FOLDER/keys/ID a key of 32 bytes, made when it is first used, and FOLDER/key-id the id of the key that
-// encrypts. FOLDER/fault, if it is there, is what every call fails with: the number of a gRPC code, a space, a message.
+// encrypts. FOLDER/fault, if it is there, is what every call fails with: the number of a gRPC code, a space, a message. FOLDER/fault-Decrypt
+// is the same for one method.
 package main
 
 import (
@@ -41,8 +42,8 @@ func (p *plugin) read(name, otherwise string) string {
 	return strings.TrimSpace(string(text))
 }
 
-func (p *plugin) fault() error {
-	text := p.read("fault", "")
+func (p *plugin) fault(method string) error {
+	text := p.read("fault-"+method, p.read("fault", ""))
 	if text == "" {
 		return nil
 	}
@@ -82,14 +83,14 @@ func (p *plugin) key(id string, create bool) (cipher.AEAD, error) {
 }
 
 func (p *plugin) Status(context.Context, *kms.StatusRequest) (*kms.StatusResponse, error) {
-	if err := p.fault(); err != nil {
+	if err := p.fault("Status"); err != nil {
 		return nil, err
 	}
 	return &kms.StatusResponse{Version: "v2", Healthz: p.read("healthz", "ok"), KeyId: p.read("key-id", "key-1")}, nil
 }
 
 func (p *plugin) Encrypt(_ context.Context, request *kms.EncryptRequest) (*kms.EncryptResponse, error) {
-	if err := p.fault(); err != nil {
+	if err := p.fault("Encrypt"); err != nil {
 		return nil, err
 	}
 	id := p.read("key-id", "key-1")
@@ -109,7 +110,7 @@ func (p *plugin) Encrypt(_ context.Context, request *kms.EncryptRequest) (*kms.E
 }
 
 func (p *plugin) Decrypt(_ context.Context, request *kms.DecryptRequest) (*kms.DecryptResponse, error) {
-	if err := p.fault(); err != nil {
+	if err := p.fault("Decrypt"); err != nil {
 		return nil, err
 	}
 	if string(request.Annotations["key-version.plugin.example.com"]) != request.KeyId {

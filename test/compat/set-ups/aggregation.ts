@@ -1,5 +1,5 @@
 /** Aggregated API servers: this server shows them a certificate, and is one that front proxies may stand before itself. */
-import type { SetUps } from '../set-ups.ts'
+import type { SetUp, SetUps } from '../set-ups.ts'
 
 const flags = [
   '--client-ca-file=${dir}/client-ca.pem',
@@ -12,6 +12,12 @@ const flags = [
 ]
 const controllers = 'namespace-controller,garbage-collector-controller,resourcequota-controller'
 
+const withControllers: SetUp = {
+  flags,
+  keelsonFlags: [`--controllers=${controllers}`],
+  manager: [`--controllers=${controllers}`, '--leader-elect=false'],
+}
+
 export const setUps: SetUps = {
   aggregation: { flags },
   /** Services are resolved to their endpoints. */
@@ -23,9 +29,7 @@ export const setUps: SetUps = {
       'policy.yaml': { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] },
     },
   },
-  'aggregation-controllers': {
-    flags,
-    keelsonFlags: [`--controllers=${controllers}`],
-    manager: [`--controllers=${controllers}`, '--leader-elect=false'],
-  },
+  'aggregation-controllers': withControllers,
+  /** The same, for a scenario whose remote server is away: that holds up every namespace. */
+  'aggregation-controllers-down': withControllers,
 }

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownControllers } from '../../../src/config/controllers.ts'
+import { prepareFrontProxy } from '../../aggregation/front-proxy.ts'
 import { PlayedNode } from '../../clients/played-node.ts'
 import type { ApiServerProcess } from '../../harness/api-server.ts'
 import { type Component, startComponent } from '../../harness/component.ts'
@@ -19,6 +20,7 @@ import { type Group, type Options, parseOptions, UsageError, usage } from './opt
 import { junitOf, markdownOf, type Row, summaryOf, tableOf } from './report.ts'
 import { Results } from './results.ts'
 import { runTests } from './run-tests.ts'
+import { SampleServerPod } from './sample-server.ts'
 
 const here = import.meta.dirname
 /** Some tests want two beside the one that they make unfit. */
@@ -41,6 +43,7 @@ async function main(options: Options): Promise<number> {
   const kubeconfig = join(kubectl.dir, 'config')
   if (options.manager !== 'none') parts.use(await startManager(options, server, kubeconfig))
   const nodes = await startNodes(options, server, kubeconfig, parts)
+  if (options.group === 'aggregated') parts.use(new SampleServerPod(server))
   const outcomes: Outcome[] = []
   await runTests(names, { kubeconfig, dir, nodes }, options, (outcome) => {
     outcomes.push(outcome)
@@ -68,14 +71,17 @@ function isAsked({ only, skip, kept }: Options, name: string, known: Outcome | u
   return kept !== 'failed' || known?.result === 'failed'
 }
 
-function startServer({ isReference, manager }: Options, etcdUrl: string): Promise<ApiServerProcess> {
+function startServer({ group, isReference, manager }: Options, etcdUrl: string): Promise<ApiServerProcess> {
   const controllers = manager === 'real' ? [] : ['--controllers=*,token-cleaner-controller']
   const options = {
     etcdUrl,
     // The Endpoints of default/kubernetes may not have a loopback address. It listens on one: its certificate is for both then.
     args: [`--advertise-address=${ownAddress()}`, '--enable-admission-plugins=NodeRestriction', ...controllers],
     omit: ['endpoint-reconciler-type', 'disable-admission-plugins'],
-    prepare: (dir: string) => writeAuthority(dir, !isReference && manager !== 'real'),
+    prepare: async (dir: string) => [
+      ...(await writeAuthority(dir, !isReference && manager !== 'real')),
+      ...(group === 'aggregated' ? await prepareFrontProxy(dir) : []),
+    ],
   }
   return isReference ? startReference(options) : startKeelson(options)
 }
@@ -120,8 +126,9 @@ async function startNodes(
   kubeconfig: string,
   parts: AsyncDisposableStack,
 ): Promise<number> {
-  const count = group === 'wide' ? WIDE_NODES : 1
-  if (group === 'wide' && manager !== 'none') parts.use(await startComponent('kube-scheduler', kubeconfig))
+  const isWide = group === 'wide' || group === 'aggregated'
+  const count = isWide ? WIDE_NODES : 1
+  if (isWide && manager !== 'none') parts.use(await startComponent('kube-scheduler', kubeconfig))
   if (nodes === 'kwok') parts.use(await startKwokNodes(server, kubeconfig, count))
   else for (let index = 0; index < count; index++) parts.use(new PlayedNode(server.url, `played-${index}`))
   return count

@@ -1,17 +1,17 @@
 /** The flags of `npm run conformance`. */
 import { parseArgs } from 'node:util'
 
-export const groups = ['api-only', 'with-controllers', 'wide'] as const
+export const groups = ['api-only', 'with-controllers', 'wide', 'aggregated'] as const
 export type Group = (typeof groups)[number]
 
 export const usage = `npm run conformance -- --group NAME [flags]: upstream's e2e tests that need no containers, against Keelson
 
-  --group NAME       api-only, with-controllers or wide (the lists are beside this file)
+  --group NAME       api-only, with-controllers, wide or aggregated (the lists are beside this file)
   --reference        against the reference kube-apiserver; its times are kept for the table
   --manager WHICH    real: kube-controller-manager runs all controllers (on the reference always)
                      inside: it runs only the controllers that Keelson does not have (default)
                      none: Keelson's own alone, no other program, no scheduler
-  --nodes WHICH      kwok: three, whose kubelets kwok plays (default of wide)
+  --nodes WHICH      kwok: three, whose kubelets kwok plays (default of wide and aggregated)
                      played: three of wide, else one, that this program plays (default of the others)
   --names FILE       the names in FILE, one to a line, instead of the group's list
   --only TEXT        only tests whose names contain TEXT; may be repeated
@@ -67,7 +67,7 @@ export function parseOptions(argv: readonly string[]): Options {
     throw new UsageError('--manager must be real, inside or none')
   if (reference && manager !== 'real')
     throw new UsageError('the reference has no controllers inside; leave --manager out')
-  const { nodes = group === 'wide' ? 'kwok' : 'played' } = values
+  const { nodes = group === 'wide' || group === 'aggregated' ? 'kwok' : 'played' } = values
   if (nodes !== 'kwok' && nodes !== 'played') throw new UsageError('--nodes must be kwok or played')
   if (values.rest && values.failed) throw new UsageError('--rest and --failed exclude each other')
   return {

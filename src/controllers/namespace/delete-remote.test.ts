@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HandleAs } from '../../api/own-request.ts'
+import { deleteRemote } from './delete-remote.ts'
+
+const resource = {
+  group: 'example.com',
+  version: 'v1',
+  plural: 'things',
+  verbs: ['list', 'delete', 'deletecollection'],
+}
+const path = '/apis/example.com/v1/namespaces/n/things'
+const { signal } = new AbortController()
+
+/** A server that has these things until they are deleted; `asked`: what it was asked. */
+function remote(names: string[], finalizers?: readonly string[]): { handle: HandleAs; asked: string[] } {
+  const asked: string[] = []
+  const handle: HandleAs = async ({ method, path: at }) => {
+    asked.push(`${method} ${at}`)
+    if (method === 'DELETE' && finalizers === undefined) {
+      const name = at.slice(path.length + 1)
+      if (name === '') names.length = 0
+      else names.splice(names.indexOf(name), 1)
+    }
+    const items = names.map((name) => ({ metadata: { name, finalizers } }))
+    return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ items })) }
+  }
+  return { handle, asked }
+}
+
+test('what is there is deleted together, or one by one', async () => {
+  const both = remote(['a', 'b'])
+  assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), { count: 0, finalizers: new Map() })
+  assert.deepEqual(both.asked, [`GET ${path}`, `DELETE ${path}`, `GET ${path}`])
+  const each = remote(['a', 'b'])
+  await deleteRemote({ ...resource, verbs: ['list', 'delete'] }, 'n', { ...each, signal })
+  assert.deepEqual(each.asked, [`GET ${path}`, `DELETE ${path}/a`, `DELETE ${path}/b`, `GET ${path}`])
+  const none = remote([])
+  await deleteRemote(resource, 'n', { ...none, signal })
+  assert.deepEqual(none.asked, [`GET ${path}`])
+})
+
+test('what stays is counted, with its finalizers or a fault', async () => {
+  const held = await deleteRemote(resource, 'n', { ...remote(['a', 'b'], ['hold']), signal })
+  assert.deepEqual(held, { count: 2, finalizers: new Map([['hold', 2]]) })
+  const kept = await deleteRemote(resource, 'n', { ...remote(['a'], []), signal })
+  assert.match(
+    kept.fault ?? '',
+    /unexpected items still remain in namespace: n for gvr: example\.com\/v1, Resource=things/,
+  )
+})
+
+test('a server that is away is a fault, in its words or with its status', async () => {
+  const away: HandleAs = async () => ({ status: 503, headers: {}, body: Buffer.from('service unavailable\n') })
+  assert.match((await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '', /things answers 503$/)
+  const body = Buffer.from(JSON.stringify({ message: 'not you' }))
+  const refused: HandleAs = async () => ({ status: 403, headers: {}, body })
+  assert.equal((await deleteRemote(resource, 'n', { handle: refused, signal })).fault, 'not you')
+})

@@ -1,0 +1,71 @@
+/** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
+import { type HandleAs, request } from '../../api/own-request.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { remoteObject, type RemoteResource } from '../remote-content.ts'
+
+/** Objects that are looked at in one pass. */
+const PAGE_ITEMS = 500
+
+export type RemoteLeft = {
+  readonly count: number
+  readonly finalizers: ReadonlyMap<string, number>
+  readonly fault?: string
+}
+
+type Parts = { readonly handle: HandleAs; readonly signal: AbortSignal }
+
+const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
+const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
+
+/** Never fails: what went wrong is in the result. */
+export async function deleteRemote(resource: RemoteResource, namespace: string, parts: Parts): Promise<RemoteLeft> {
+  const { group, version, plural, verbs } = resource
+  const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
+  const send = (method: string, to: string, more: { readonly body?: Fields; readonly query?: Query } = {}) =>
+    request(parts.handle, { method, path: to, signal: parts.signal, ...more })
+  const list = async (): Promise<Listed> => {
+    const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
+    const answer = await remoteObject(response)
+    if (response.status >= FAILURE) throw new Error(failureOf(answer, response, path))
+    const items = itemsOf(answer['items'])
+    return { items, count: items.length + numberOf(fieldsOf(answer['metadata'])['remainingItemCount']) }
+  }
+  try {
+    const before = await list()
+    if (before.count === 0) return nothing
+    const deletes = verbs.includes('deletecollection')
+      ? [path]
+      : before.items.map(({ metadata }) => `${path}/${textOf(fieldsOf(metadata)['name'])}`)
+    for (const one of deletes) {
+      const response = await send('DELETE', one, { body: inBackground })
+      if (response.status < FAILURE || response.status === NOT_FOUND) continue
+      return { ...nothing, fault: failureOf(await remoteObject(response), response, one) }
+    }
+    const { items, count } = await list()
+    if (count === 0) return nothing
+    const finalizers = finalizersOf(items)
+    const fault = `unexpected items still remain in namespace: ${namespace} for gvr: ${group}/${version}, Resource=${plural}`
+    return finalizers.size > 0 ? { count, finalizers } : { count, finalizers, fault }
+  } catch (error) {
+    return { ...nothing, fault: messageOf(error) }
+  }
+}
+
+type Query = { readonly [name: string]: string }
+type Listed = { readonly items: readonly Fields[]; readonly count: number }
+
+const FAILURE = 400
+const NOT_FOUND = 404
+
+const failureOf = (answer: Fields, { status }: ApiResponse, path: string): string =>
+  textOf(answer['message']) || `${path} answers ${status}`
+
+function finalizersOf(items: readonly Fields[]): Map<string, number> {
+  const finalizers = new Map<string, number>()
+  for (const { metadata } of items)
+    for (const finalizer of textsOf(fieldsOf(metadata)['finalizers']))
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+  return finalizers
+}

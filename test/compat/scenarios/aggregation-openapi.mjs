@@ -1,0 +1,64 @@
+// OpenAPI with aggregated API servers: the index and the documents of 3.0, and the one document of 2.0.
+import { DELETE, GET, PATCH, POLL, POST, scenario } from '../steps.ts';
+import { apiService, apiServicePath, cleanup, group, registered, things, untilReason } from './kit/aggregation.mjs';
+
+const section = 'aggregation';
+const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
+const ms = 200_000;
+const key = (version = 'v1') => `apis/${group}/${version}`;
+const keyIn = (variables, version = 'v1') => key(version).replace('$ns', variables.$ns);
+/** The tool renames values, not the names of fields: these hold the namespace of any scenario, and are those of this one if the normaliser says so. */
+const named = (value, normaliser) => (Array.isArray(value) ? value.map((one) => named(one, normaliser)) : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [normaliser.text(name), named(inner, normaliser)])) : value);
+const own = (fields, normaliser) => Object.fromEntries(Object.entries(fields ?? {}).map(([name, value]) => [normaliser.text(name), value]).filter(([name]) => name.includes('$ns')).map(([name, value]) => [name, named(value, normaliser)]));
+const ownPaths = (body, _, normaliser) => own(body?.paths, normaliser);
+const whole = (body, _, normaliser) => named(body, normaliser);
+const indexed = (options = {}) => POLL('/openapi/v3', (body, _, variables) => body?.paths?.[keyIn(variables, options.version)] !== undefined, { ms, json: true, pick: ownPaths, ...options });
+const merged = (options = {}) => POLL('/openapi/v2', (body, _, variables) => body?.paths?.[`/${keyIn(variables, options.version)}/things`] !== undefined, { ms, pick: ownPaths, ...options });
+
+const ref = (name) => ({ $ref: `#/definitions/${name}` });
+const operation = (name, more = {}) => ({ get: { description: 'lists', operationId: 'list', consumes: ['*/*'], produces: ['application/json'], schemes: ['https'], tags: ['a'], parameters: [{ name: 'limit', in: 'query', type: 'integer', description: 'how many', uniqueItems: true }], responses: { 200: { description: 'OK', schema: ref(name) } }, ...more }, parameters: [{ name: 'pretty', in: 'query', type: 'string', uniqueItems: true }] });
+const thing = { description: 'A thing.', type: 'object', properties: { name: { type: 'string', description: 'its name' }, part: ref('com.example.$ns.Part') }, 'x-kubernetes-group-version-kind': [{ group, version: 'v1', kind: 'Thing' }] };
+const swagger = (fields = {}) => ({ swagger: '2.0', info: { title: 'Theirs', version: 'v7' }, paths: { [`/${key()}/things`]: operation('com.example.$ns.Thing') }, definitions: { 'com.example.$ns.Thing': thing, 'com.example.$ns.Part': { type: 'string' } }, ...fields });
+const v3Document = { openapi: '3.0.0', info: { title: 'Theirs', version: 'v7' }, paths: { [`/${key()}/things`]: { get: { responses: { 200: { description: 'OK' } } } } } };
+
+/** `v2`, `v3`, `documents`: answers to /openapi/v2, /openapi/v3 and what is below; undefined is 404. */
+const remote = ({ v2 = () => undefined, v3 = () => undefined, documents = () => undefined }) => (request, count) => {
+  const [path] = request.path.split('?');
+  const filled = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value).replaceAll('$ns', request.namespace)));
+  if (path === '/openapi/v2') return filled(v2(request, count));
+  if (path === '/openapi/v3') return filled(v3(request, count));
+  if (path.startsWith('/openapi/v3/')) return filled(documents(request, count));
+  const [, root, of, version, ...rest] = path.split('/');
+  return root === 'apis' && version !== undefined && rest.length === 0 ? { body: things(of, version) } : undefined;
+};
+const on = (id, about, extension, steps, more = {}) => scenario(`aggregation-openapi-${id}`, { section, about, needs: 'aggregation', cleanup, extension: remote(extension), ...more }, [...registered(), ...steps]);
+const index = (...versions) => () => ({ body: { paths: Object.fromEntries(versions.map((version) => [key(version), { serverRelativeURL: `/openapi/v3/${key(version)}?hash=ABC` }])) } });
+const noWords = (value) => (Array.isArray(value) ? value.map(noWords) : value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).filter(([name, inner]) => name !== 'description' || typeof inner !== 'string').map(([name, inner]) => [name, noWords(inner)])) : value);
+const namesOf = (...parts) => (body, _, normaliser) => ({ paths: Object.keys(own(body.paths, normaliser)).sort(), definitions: Object.fromEntries(Object.entries(body.definitions).map(([name, value]) => [normaliser.text(name), value]).filter(([name]) => parts.some((part) => name.includes(part))).map(([name, value]) => [name, noWords(named(value, normaliser))])) });
+
+export default [
+  on('index', 'the index of 3.0 has the documents of a remote server', { v3: index('v1') }, [indexed()]),
+  on('index-two', 'the documents of two versions', { v3: index('v1', 'v2') }, [POST(apiServices, apiService({ version: 'v2' }), { compare: 'status' }), indexed({ version: 'v2' })], { cleanup: [apiServicePath(), apiServicePath('v2')] }),
+  on('document', 'a document of 3.0 comes from the remote server', { v3: index('v1'), documents: ({ path, headers }) => ({ headers: { etag: '"ABC"', 'cache-control': 'public, immutable' }, body: { ...v3Document, asked: { path, accept: headers.accept ?? null, user: headers['x-remote-user'] ?? null } } }) }, [
+    indexed({ compare: 'status' }), GET(`/openapi/v3/${key()}`, { pick: whole, compareHeaders: ['etag', 'content-type'] }), GET(`/openapi/v3/${key()}`, { pick: whole, query: { hash: 'ABC' } }), GET(`/openapi/v3/${key()}`, { pick: whole, as: 'alice', headers: { accept: 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf' } }),
+  ]),
+  on('document-status', 'what the remote server says instead of a document', { v3: index('v1'), documents: ({ path }) => (path.includes('ABC') ? { status: 304, headers: { etag: '"ABC"' } } : { status: 500, body: 'no' }) }, [indexed({ compare: 'status' }), GET(`/openapi/v3/${key()}`, { text: true }), GET(`/openapi/v3/${key()}`, { query: { hash: 'ABC' }, text: true, compareHeaders: ['etag'] })]),
+  on('document-down', 'the document of a server that is away', { v3: index('v1'), documents: () => ({ body: v3Document }) }, [
+    indexed({ compare: 'status' }), PATCH(apiServicePath(), 'merge', { spec: { service: { port: 1 } } }, { compare: 'status' }), untilReason('FailedDiscoveryCheck', { compare: 'status' }), POLL(`/openapi/v3/${key()}`, (body) => body === 'service unavailable\n', { ms, text: true, compareHeaders: ['content-type'] }), GET('/openapi/v3', { json: true, pick: ownPaths }),
+  ]),
+  on('document-unknown', 'a document that no server has', { v3: index('v1') }, [indexed({ compare: 'status' }), GET(`/openapi/v3/${key('v9')}`, { text: true }), GET(`/openapi/v3/apis/${group}`, { text: true })]),
+  on('index-removed', 'the index forgets a deleted APIService', { v3: index('v1') }, [indexed({ compare: 'status' }), DELETE(apiServicePath(), undefined, { compare: 'status' }), POLL('/openapi/v3', (body, _, variables) => body?.paths?.[keyIn(variables)] === undefined, { ms, json: true, pick: ownPaths }), GET(`/openapi/v3/${key()}`, { text: true })]),
+  on('index-garbage', 'an index that is none keeps nothing else from being shown', { v3: () => ({ body: 'garbage' }), v2: () => ({ body: swagger() }) }, [merged({ compare: 'status' }), GET('/openapi/v3', { json: true, pick: ownPaths })]),
+  on('index-asks', 'how this server asks for the index', (() => { const asked = {}; const note = (name) => (request) => { asked[name] ??= request.headers; return undefined; }; return { v2: note('v2'), v3: (request) => { asked.v3 ??= request.headers; return { body: { paths: { [key()]: { serverRelativeURL: `/openapi/v3/${key()}?hash=ABC` } } } }; }, documents: () => ({ body: Object.fromEntries(Object.entries(asked).map(([name, headers]) => [name, { accept: headers.accept ?? null, user: headers['x-remote-user'] ?? null, groups: headers['x-remote-group'] ?? null }])) }) }; })(), [indexed({ compare: 'status' }), POLL(`/openapi/v3/${key()}`, (body) => body?.v2 !== undefined, { ms, pick: ({ v2, v3 }) => ({ v2, v3: { user: v3.user, groups: v3.groups } }) })]),
+  on('converted', 'a server without 3.0: its document of 2.0 is converted', { v2: () => ({ body: swagger() }) }, [indexed({ pick: (body, _, normaliser) => Object.keys(own(body.paths, normaliser)) }), GET(`/openapi/v3/${key()}`, { pick: whole, compareHeaders: ['content-type', 'vary', 'etag?'] }), GET(`/openapi/v3/${key()}`, { headers: { accept: 'text/html' }, text: true }), GET(`/openapi/v3/${key()}`, { query: { hash: 'other' }, pickHeaders: ({ location }) => ({ location: String(location).replace(/hash=.*/, 'hash=').replace(/oracle-[0-9a-f]{10}/, '$ns') }), text: true })]),
+  on('converted-whole', 'all paths are converted, not only those of the version', { v2: () => ({ body: swagger({ paths: { '/version': operation('com.example.$ns.Part'), [`/${key()}/things`]: operation('com.example.$ns.Thing', { parameters: [{ name: 'body', in: 'body', schema: ref('com.example.$ns.Thing') }], consumes: ['application/json', 'application/yaml'] }) } }) }) }, [indexed({ compare: 'status' }), GET(`/openapi/v3/${key()}`, { pick: whole })]),
+  on('v2', 'the paths of a remote server in the document of 2.0', { v2: () => ({ body: swagger() }) }, [merged(), GET('/openapi/v2', { pick: namesOf('com.example.$ns.') }), GET('/openapi/v2', { pick: ({ info, swagger: version }) => ({ info: info.title, version }) })]),
+  on('v2-other-paths', 'paths of other groups are left out, with what only they need', { v2: () => ({ body: swagger({ paths: { [`/${key()}/things`]: operation('com.example.$ns.Thing'), [`/${key()}`]: operation('com.example.$ns.Only'), '/apis/other.example.com/v1/x': operation('com.example.$ns.Only'), '/version': operation('com.example.$ns.Only') }, definitions: { 'com.example.$ns.Thing': thing, 'com.example.$ns.Part': { type: 'string' }, 'com.example.$ns.Only': { type: 'object' }, 'com.example.$ns.Free': { type: 'integer' } } }) }) }, [merged(), GET('/openapi/v2', { pick: namesOf('com.example.$ns.') })]),
+  on('v2-renamed', 'a definition that says something else than ours gets another name', { v2: () => ({ body: swagger({ paths: { [`/${key()}/things`]: operation('io.k8s.api.core.v1.EnvFromSource') }, definitions: { 'io.k8s.api.core.v1.EnvFromSource': { type: 'object', properties: { theirs: { type: 'string' }, again: ref('io.k8s.api.core.v1.EnvFromSource') } } } }) }) }, [merged(), GET('/openapi/v2', { pick: namesOf('core.v1.EnvFromSource_') })]),
+  on('v2-gone', 'the document of 2.0 forgets a deleted APIService', { v2: () => ({ body: swagger() }) }, [merged({ compare: 'status' }), DELETE(apiServicePath(), undefined, { compare: 'status' }), POLL('/openapi/v2', (body, _, variables) => body?.paths?.[`/${keyIn(variables)}/things`] === undefined, { ms, pick: ownPaths })]),
+  on('v2-down', 'the document of 2.0 keeps the paths of a server that is away', { v2: () => ({ body: swagger() }) }, [merged({ compare: 'status' }), PATCH(apiServicePath(), 'merge', { spec: { service: { port: 1 } } }, { compare: 'status' }), POLL(apiServicePath(), (body) => body?.status?.conditions?.[0]?.reason === 'FailedDiscoveryCheck', { ms, compare: 'status' }), GET('/openapi/v2', { pick: (body, _, normaliser) => Object.keys(own(body.paths, normaliser)) })]),
+  on('v2-garbage', 'a document of 2.0 that is none keeps nothing else from being shown', { v2: () => ({ body: 'garbage' }), v3: index('v1') }, [indexed({ compare: 'status' }), GET('/openapi/v2', { pick: (body, _, normaliser) => ({ own: own(body.paths, normaliser), hasApps: body.paths['/apis/apps/v1/'] !== undefined }) })]),
+  on('v2-empty', 'a document of 2.0 without paths', { v2: () => ({ body: {} }), v3: index('v1') }, [indexed({ compare: 'status' }), GET('/openapi/v2', { pick: (body, _, normaliser) => ({ own: own(body.paths, normaliser), hasApps: body.paths['/apis/apps/v1/'] !== undefined }) })]),
+  on('v2-two', 'two versions of one server', { v2: () => ({ body: swagger({ paths: { [`/${key()}/things`]: operation('com.example.$ns.Thing'), [`/${key('v2')}/things`]: operation('com.example.$ns.Thing') } }) }) }, [POST(apiServices, apiService({ version: 'v2' }), { compare: 'status' }), merged({ compare: 'status' }), merged({ version: 'v2' }), GET('/openapi/v2', { pick: namesOf('com.example.$ns.') })], { cleanup: [apiServicePath(), apiServicePath('v2')] }),
+  on('v2-parameters', 'shared parameters of a remote server', { v2: () => ({ body: swagger({ parameters: { 'mine-1': { name: 'mine', in: 'query', type: 'string' } }, paths: { [`/${key()}/things`]: { get: { parameters: [{ $ref: '#/parameters/mine-1' }], responses: { 200: { description: 'OK' } } } } } }) }) }, [merged(), GET('/openapi/v2', { pick: ({ parameters }) => parameters['mine-1'] ?? null })]),
+];
