@@ -10,10 +10,15 @@ import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 
 /**
- * By then a server has started, and V8 has not yet dropped what only the start needs. Saving takes some 30 ms, once for each version of the
- * program.
+ * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds the event loop for 30 to 90 ms, once for each version of the
+ * program: that is done when nothing else is, or when the process ends.
  */
 const SAVE_AFTER_MS = 2_000
+const LOOK_MS = 500
+/** One that is busy for longer saves its code when it ends. */
+const LOOKS_MAX = 120
+/** Of the time between two looks. */
+const IDLE_SHARE_MAX = 0.05
 const CHECKSUM_BYTES = 4
 const programPrefix = 'code-'
 
@@ -35,7 +40,7 @@ export type Program = {
 /** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
   const { script, save } = compileWithCache(program, folder)
-  if (save !== undefined) setTimeout(save, SAVE_AFTER_MS).unref()
+  if (save !== undefined) setTimeout(() => saveWhenIdle(save), SAVE_AFTER_MS).unref()
   call(script, program)
 }
 
@@ -46,22 +51,35 @@ export type Loaded = {
   readonly save: () => void
 }
 
-/** As `runWithCodeCache`, for a library. Its code is saved a while after it was used, or when the process ends. */
+/** As `runWithCodeCache`, for a library. Its code is saved after it was used. */
 export function loadWithCodeCache(program: Program, folder: string | undefined): Loaded {
   const { script, save } = compileWithCache(program, folder)
   return {
     exports: call(script, program),
     save: () => {
-      if (save === undefined) return
-      let isSaved = false
-      const saveOnce = (): void => {
-        if (!isSaved) save()
-        isSaved = true
-      }
-      setTimeout(saveOnce, SAVE_AFTER_MS).unref()
-      process.once('exit', saveOnce)
+      if (save !== undefined) saveWhenIdle(save)
     },
   }
+}
+
+/** Once: when nothing else is done, or at the end of the process. */
+function saveWhenIdle(save: () => void): void {
+  const saveNow = (): void => {
+    clearInterval(timer)
+    process.off('exit', saveNow)
+    save()
+  }
+  process.once('exit', saveNow)
+  let before = performance.eventLoopUtilization()
+  let looks = 0
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization()
+    const isIdle = performance.eventLoopUtilization(now, before).utilization < IDLE_SHARE_MAX
+    before = now
+    if (isIdle) saveNow()
+    else if (++looks === LOOKS_MAX) clearInterval(timer)
+  }, LOOK_MS)
+  timer.unref()
 }
 
 const call = (script: Script, { file }: Program): unknown =>
