@@ -1,5 +1,5 @@
 /** TLS on a connection that a Dial has opened. */
-import type { Duplex } from 'node:stream'
+import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 
 /** How long the handshake on an open connection may take. */
@@ -36,7 +36,7 @@ export type Created = (error: Error | null, stream: Duplex) => void
 export function hand(opening: Promise<Duplex>, created: Created | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
-    // Node's type has no form for a failure, which has no stream.
-    (error: Error) => created?.(error, undefined as unknown as Duplex),
+    // Node's type wants a stream with a failure, too, and does not look at it.
+    (error: Error) => created?.(error, new PassThrough().destroy()),
   )
 }

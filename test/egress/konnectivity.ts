@@ -9,7 +9,6 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -17,6 +16,7 @@ import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { portOf } from '../harness/port-of.ts'
 import { startReference } from '../harness/reference.ts'
 import { until } from '../harness/until.ts'
 import { type Client, clients } from '../integration/support.ts'
@@ -66,7 +66,7 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
     far.close()
   })
   await once(far, 'listening')
-  const { port } = far.address() as AddressInfo
+  const port = portOf(far)
   const konnectivity = stack.use(await Konnectivity.start(dir, way))
   const config = {
     apiVersion: 'apiserver.k8s.io/v1beta1',
@@ -84,7 +84,11 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
-  const hide = (message: string): string => message.replaceAll(String(port), '$PORT').replaceAll(dir, '$DIR').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
+  const hide = (message: string): string =>
+    message
+      .replaceAll(String(port), '$PORT')
+      .replaceAll(dir, '$DIR')
+      .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
   const outcome: Record<string, string> = {}
   const look = async (when: string): Promise<void> => {
     outcome[`${when}: webhook`] = hide(await reviewed(client))

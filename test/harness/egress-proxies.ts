@@ -7,8 +7,9 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import { connect, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { portOf } from './port-of.ts'
 
 export type EgressProxyServer = AsyncDisposable & {
   /** Where it was asked to connect to, in order: `127.0.0.1:443`. */
@@ -60,7 +61,7 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
     }
   })
   await listen(server, path)
-  const { port } = path === undefined ? (server.address() as AddressInfo) : { port: 0 }
+  const port = path === undefined ? portOf(server) : 0
   const cut = (): void => {
     for (const tunnel of tunnels) tunnel.destroy()
   }
