@@ -305,6 +305,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
+          emulatedMinor: config.emulation.minor,
           flagValues: config.flagValues,
           ...answers,
           debugPages,

@@ -288,6 +288,30 @@ test('a proxy that refuses says so', async () => {
   assert.deepEqual(server.dialed, ['[::1]:443'])
 })
 
+test('a proxy that opens the tunnel and then says that it cannot', async () => {
+  const path = newPath()
+  const proxy = createServer((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nHTTP/1.1 500 No\r\n\r\n'))
+  }).listen(path)
+  await once(proxy, 'listening')
+  const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
+  await assert.rejects(dial({ host: '127.0.0.1', port: 443 }), {
+    message: `unexpected 19 bytes of buffered data from CONNECT proxy "${path}"`,
+  })
+  proxy.close()
+})
+
+test('what the far end says first is not lost', async () => {
+  const path = newPath()
+  const proxy = createServer((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nhello'))
+  }).listen(path)
+  await once(proxy, 'listening')
+  const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
+  assert.equal((await buffer(await dial({ host: '127.0.0.1', port: 443 }))).toString(), 'hello')
+  proxy.close()
+})
+
 test('the words of konnectivity are passed on', async () => {
   const path = newPath()
   await using server = await startGrpcProxy({ path, refusal: 'No agent available' })

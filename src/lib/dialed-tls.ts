@@ -13,7 +13,7 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
     const fail = (error: Error): void => {
       clearTimeout(timer)
       raw.destroy()
-      reject(error)
+      reject(inGoWords(error))
     }
     const onClose = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
     const timer = setTimeout(() => socket.destroy(new Error('net/http: TLS handshake timeout')), HANDSHAKE_MS_MAX)
@@ -28,6 +28,12 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
     })
   })
 }
+
+/** What came was no TLS: a proxy may say in plain text why it cannot connect. */
+const inGoWords = (error: Error): Error =>
+  'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+    ? new Error('http: server gave HTTP response to HTTPS client', { cause: error })
+    : error
 
 /** What Node's HTTP client calls with the connection, or with the reason why there is none. */
 export type Created = (error: Error | null, stream: Duplex) => void

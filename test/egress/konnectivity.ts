@@ -84,9 +84,12 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
+  // Whether it comes with the proxy's first answer or after it is a matter of time.
+  const secondAnswer = /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client)/
   const hide = (message: string): string =>
     message
       .replaceAll(String(port), '$PORT')
+      .replace(secondAnswer, 'the tunnel is refused')
       .replaceAll(dir, '$DIR')
       .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
   const outcome: Record<string, string> = {}
@@ -97,8 +100,6 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await until(async () => (await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is available')
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
-  const dialed = await konnectivity.dialed()
-  assert.ok(dialed > 0, 'the agent has opened connections')
   // A kept connection ends with the agent, which the next request may meet.
   await konnectivity.stopAgent()
   await settled(client)
