@@ -14,6 +14,9 @@ import { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { AdmissionMetrics } from './admission/metrics.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
 import { FollowedApiServices } from './aggregation/api-services.ts'
+import { Availability } from './aggregation/availability.ts'
+import type { AvailabilityMetrics } from './aggregation/metrics.ts'
+import { createProxy } from './aggregation/proxy.ts'
 import type { RemoteParts } from './aggregation/remote.ts'
 import type { ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
@@ -61,7 +64,7 @@ import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
-import { systemTimers } from './lib/timers.ts'
+import { systemTimers, type Timers } from './lib/timers.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
 import { isOfRoles, rbacGroup } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
@@ -164,6 +167,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly hooks: FollowedHooks
   /** The same: until then every request is answered here. */
   readonly apiServices: FollowedApiServices
+  /** Keeps the condition of APIServices current, from then on. */
+  readonly startAvailability: (metrics: AvailabilityMetrics, timers: Timers | undefined) => AsyncDisposable
   /** To be started when those are, and before the server is ready. */
   readonly remoteDocuments: ConnectedRemotes
   readonly registry: Registry
@@ -214,9 +219,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const nodes = createNodeGraph(config, { registry, accessOf, log, clock, seconds })
   const received = new ReceivedAnswers()
   const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
-  const routing: EndpointRouting | undefined = config.callsEndpoints
-    ? { getEndpoints: (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any'), random }
-    : undefined
+  const getEndpoints: GetService = (namespace, name) => objects.get(endpointsId, { namespace, name }, 'any')
+  const routing: EndpointRouting | undefined = config.callsEndpoints ? { getEndpoints, random } : undefined
   const calls = { getService, routing, received, dials: egress }
   const { mutatingWebhookUsers, validatingWebhookUsers } = config.admission
   const hooks = new FollowedHooks({
@@ -228,9 +232,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
     log: named(log, 'webhooks'),
   })
+  const remotes: RemoteParts = { getService, routing, ...(parts.aggregation ?? nothingRemote) }
   const apiServices = new FollowedApiServices({
     access: () => accessIn('apiregistration.k8s.io')('apiservices'),
-    remotes: { getService, routing, ...(parts.aggregation ?? nothingRemote) },
+    remotes,
     log: named(log, 'aggregation'),
   })
   const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
@@ -339,6 +344,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     authenticate,
     authorize,
     registry,
+    isRemote: (path) => apiServices.remoteAt(path) !== undefined,
     clock,
     requestTimeoutMs: config.requestTimeoutMs,
     onDecided: (decision, spent) => {
@@ -390,6 +396,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
           now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
         }),
     }),
+    proxy: createProxy({ apiServices, hasUid: config.featureGates.isOn('RemoteRequestHeaderUID'), clock }),
     metrics,
     isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,
@@ -444,6 +451,20 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     flowControl,
     hooks,
     apiServices,
+    startAvailability: (availabilityMetrics, timers) =>
+      new Availability(
+        {
+          ...remotes,
+          apiServices,
+          getEndpoints,
+          accessOf: accessIn(''),
+          handle: ownHandle,
+          metrics: availabilityMetrics,
+          clock,
+          log: named(log, 'aggregation'),
+        },
+        timers,
+      ).start(),
     remoteDocuments,
     storeRoles: createStoreRoles({ registry, accessOf, storeOf: mainOr, roles }),
     authorities,

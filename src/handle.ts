@@ -5,6 +5,7 @@ import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFl
 import type { Span } from './api/span.ts'
 import { anonymousUser, mastersGroup, type User } from './api/user.ts'
 import { followFrames, whenCaughtUp } from './api/follow-frames.ts'
+import type { Proxy } from './aggregation/proxy.ts'
 import type { Audit } from './audit/audit.ts'
 import type { Arrived, AuditedRequest, Outcome } from './audit/audited-request.ts'
 import type { Documents } from './discovery/documents.ts'
@@ -32,6 +33,8 @@ export type HandlerParts = {
   readonly inFlight: InFlight
   readonly dispatch: Dispatch
   readonly documents: Documents
+  /** Passes a request on to the aggregated API server that has what is at its path. */
+  readonly proxy: Proxy
   readonly metrics: RequestMetrics
   /** Whether there is such a resource, with such a subresource. */
   readonly isServed: (info: ResourceInfo) => boolean
@@ -237,7 +240,14 @@ class Life implements Follower {
   }
 
   #answer(passed: Passed): Promise<ApiResponse> {
-    return passed.kind === 'path' ? this.#document(passed) : this.#parts.dispatch(passed)
+    switch (passed.kind) {
+      case 'path':
+        return this.#document(passed)
+      case 'remote':
+        return this.#parts.proxy(passed)
+      case 'resource':
+        return this.#parts.dispatch(passed)
+    }
   }
 
   #traced(span: Span, passed: Passed): Promise<ApiResponse> {

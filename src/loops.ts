@@ -1,5 +1,6 @@
 /** What goes on in a server between requests: its own loops, and the controllers that it is elected for. */
 import { hostname } from 'node:os'
+import { AvailabilityMetrics } from './aggregation/metrics.ts'
 import type { ClusterObjects } from './cluster-objects.ts'
 import type { Config } from './config/config.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -21,12 +22,15 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
   readonly metrics: Metrics
 }
 
-type Plane = Pick<ControlPlane, 'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'remoteDocuments'>
+type Plane = Pick<
+  ControlPlane,
+  'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'remoteDocuments' | 'startAvailability'
+>
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, readAccessOf, remoteDocuments }: Plane,
+  { handle, registry, allocation, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable[] {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
@@ -66,7 +70,8 @@ export function startLoops(
   const elections = config.featureGates.isOn('CoordinatedLeaderElection')
     ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
     : undefined
-  return [...own, ...elected, ...(elections === undefined ? [] : [elections])]
+  const availability = startAvailability(new AvailabilityMetrics(metrics), timers)
+  return [...own, availability, ...elected, ...(elections === undefined ? [] : [elections])]
 }
 
 /** Disposing of it before that time starts nothing. */

@@ -2,8 +2,6 @@
  * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since the last pull, and pauses the remote server
  * when that is enough: a client that reads slowly does not make it grow.
  */
-import type { FrameSource } from '../api/request.ts'
-
 /** What is held before the remote server is paused: some frames of HTTP/2, or reads of a socket. */
 const HELD_BYTES_MAX = 64 * 1024
 
@@ -15,7 +13,7 @@ export type BodyOrigin = {
   readonly cancel: () => void
 }
 
-export class AnswerBody implements FrameSource {
+export class AnswerBody {
   readonly #origin: BodyOrigin
   #held: Buffer[] = []
   #heldBytes = 0
@@ -23,6 +21,7 @@ export class AnswerBody implements FrameSource {
   #hasEnded = false
   #failure: Error | undefined
   #onReady: (() => void) | undefined
+  #onEnd: (() => void) | undefined
 
   constructor(origin: BodyOrigin) {
     this.#origin = origin
@@ -40,16 +39,21 @@ export class AnswerBody implements FrameSource {
   }
 
   end(): void {
-    this.#hasEnded = true
-    this.#tell()
+    if (this.#hasEnded) return
+    this.#setEnded()
+  }
+
+  /** Called once nothing more can come; at once if that is so. */
+  onEnd(ended: () => void): void {
+    if (this.#hasEnded) ended()
+    else this.#onEnd = ended
   }
 
   /** The rest will not come: `take` fails when it has returned what did. */
   fail(error: Error): void {
     if (this.#hasEnded) return
-    this.#failure ??= error
-    this.#hasEnded = true
-    this.#tell()
+    this.#failure = error
+    this.#setEnded()
   }
 
   /** The whole body, if all of it is here: most answers are short. It is taken then. */
@@ -81,10 +85,17 @@ export class AnswerBody implements FrameSource {
   }
 
   close(): void {
-    if (this.#hasEnded) return
-    this.#hasEnded = true
     this.#held = []
+    if (this.#hasEnded) return
+    this.#setEnded()
     this.#origin.cancel()
+  }
+
+  #setEnded(): void {
+    this.#hasEnded = true
+    const ended = this.#onEnd
+    this.#onEnd = undefined
+    ended?.()
     this.#tell()
   }
 

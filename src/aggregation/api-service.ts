@@ -13,9 +13,13 @@ export type ApiService = {
   readonly remote: RemoteSpec | undefined
   /** Whether its condition Available is True. */
   readonly isAvailable: boolean
+  /** That condition; undefined: it has none. */
+  readonly condition: Condition | undefined
   /** Whether this server creates and deletes it, for what it serves itself. */
   readonly isManaged: boolean
 }
+
+export type Condition = { readonly status: string; readonly reason: string; readonly message: string }
 
 export type RemoteSpec = {
   readonly service: ServicePlace
@@ -30,6 +34,7 @@ const DEFAULT_PORT = 443
 export function readApiService(object: KubeObject): ApiService {
   const spec = fieldsOf(object['spec'])
   const { name = '' } = object.metadata
+  const { status, reason, message } = conditionOf(object) ?? {}
   return {
     name,
     group: textOf(spec['group']),
@@ -37,13 +42,15 @@ export function readApiService(object: KubeObject): ApiService {
     groupPriorityMinimum: numberOf(spec['groupPriorityMinimum']),
     versionPriority: numberOf(spec['versionPriority']),
     remote: isFields(spec['service']) ? remoteSpec(spec, spec['service']) : undefined,
-    isAvailable: conditionOf(object, 'Available')?.['status'] === 'True',
+    isAvailable: status === 'True',
+    condition:
+      status === undefined ? undefined : { status: textOf(status), reason: textOf(reason), message: textOf(message) },
     isManaged: object.metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined,
   }
 }
 
-export const conditionOf = (object: KubeObject, type: string): Fields | undefined =>
-  itemsOf(fieldsOf(object['status'])['conditions']).find((condition) => condition['type'] === type)
+const conditionOf = (object: KubeObject): Fields | undefined =>
+  itemsOf(fieldsOf(object['status'])['conditions']).find(({ type }) => type === 'Available')
 
 const remoteSpec = (spec: Fields, { namespace, name, port }: Fields): RemoteSpec => ({
   service: { namespace: textOf(namespace), name: textOf(name), port: numberOf(port) || DEFAULT_PORT },

@@ -2,8 +2,10 @@
  * The connections to one remote server, with one TLS configuration: HTTP/2 where the server agrees, else HTTP/1.1. They are kept open between
  * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
  */
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Dial } from '../lib/dial.ts'
+import { secured } from '../lib/dialed-tls.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Http2Session } from '../webhooks/http2-session.ts'
@@ -15,7 +17,7 @@ import { sendHttp2 } from './send-http2.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
 import { sendUpgrade } from './send-upgrade.ts'
 
-/** Time to connect, including TLS, as upstream. */
+/** Time to connect, without TLS, as upstream. */
 const CONNECT_MS_MAX = 30_000
 /** What a paused answer may hold besides its body's own limit: a watch that nobody reads must not hold more. */
 const STREAM_WINDOW_BYTES = 256 * 1024
@@ -25,8 +27,8 @@ const HTTP2_CONNECTIONS_MAX = 256
 const SENDS_MAX = 3
 
 export type RemoteTls = {
-  /** The name that the server's certificate is for. */
-  readonly servername: string
+  /** The name that the server's certificate is for. Undefined: the host that is connected to. */
+  readonly servername: string | undefined
   /** PEM; empty: the CAs of the system. */
   readonly caPem: string
   readonly isInsecure: boolean
@@ -83,16 +85,13 @@ export class RemoteConnections {
 
   async #connect({ host, port }: Address, protocols: readonly string[], signal: AbortSignal): Promise<TLSSocket> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
-    const { servername, isInsecure } = this.#tls
-    const plain = await this.#dial(host, port, limit)
-    const socket = connect({
-      socket: plain,
-      servername,
+    const { servername = isIP(host) === 0 ? host : undefined, isInsecure } = this.#tls
+    return secured(this.#dial(host, port, limit), {
+      ...(servername === undefined ? {} : { servername }),
       secureContext: this.#secureContext,
       rejectUnauthorized: !isInsecure,
       ALPNProtocols: [...protocols],
     })
-    return secured(socket, limit)
   }
 }
 
@@ -186,25 +185,7 @@ class Pool {
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+/** host:port */
+export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')
-
-function secured(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => void socket.destroy(requestAborted())
-    const onClose = (): void => {
-      signal.removeEventListener('abort', onAbort)
-      reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
-    }
-    socket.once('secureConnect', () => {
-      signal.removeEventListener('abort', onAbort)
-      socket.off('error', reject).off('close', onClose)
-      resolve(socket)
-    })
-    socket.once('error', reject)
-    socket.once('close', onClose)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort)
-  })
-}

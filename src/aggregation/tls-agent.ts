@@ -1,7 +1,7 @@
 /** Keeps connections of HTTP/1.1 between requests. */
 import { Agent } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { type Created, hand } from '../lib/dialed-tls.ts'
 
 /** An unused connection is closed, as by Go's client. */
 export const IDLE_MS = 90_000
@@ -40,12 +40,8 @@ export class TlsAgent extends Agent {
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 
-  override createConnection(_options: unknown, done?: (error: Error | null, socket: Duplex) => void): undefined {
-    void this.#open().then(
-      (socket) => done?.(null, socket),
-      // With an error there is no socket, whatever the type says.
-      (error: Error) => Reflect.apply(done ?? (() => undefined), undefined, [error]),
-    )
+  override createConnection(_options: unknown, done?: Created): undefined {
+    hand(this.#open(), done)
     return undefined
   }
 

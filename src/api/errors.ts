@@ -88,8 +88,12 @@ export class TextError extends Error {
   /** 0: no Retry-After header. */
   readonly retryAfterSeconds: number
 
-  constructor(code: number, text: string, { retryAfterSeconds = 0 } = {}) {
-    super(text)
+  constructor(
+    code: number,
+    text: string,
+    { retryAfterSeconds = 0, cause }: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+  ) {
+    super(text, { cause })
     this.name = 'TextError'
     this.code = code
     this.retryAfterSeconds = retryAfterSeconds
@@ -406,6 +410,15 @@ export function evictionRefused(why: string, retryAfterSeconds: number): ApiErro
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { cause })
 }
+
+/** The aggregated API server of the request is not available. */
+export const remoteUnavailable = (cause?: unknown): TextError => proxyFailed('service unavailable', cause)
+
+/** The request could not be passed on to an aggregated API server. */
+export const proxyFailed = (why: string, cause?: unknown): TextError => new TextError(503, `${why}\n`, { cause })
+
+/** In the place of a redirect of an aggregated API server, which could lead a client, and its credentials, anywhere (CVE-2022-3172). */
+export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
 
 /** A failure of the server whose cause the client may see. */
 export function internalError(message: string, cause?: unknown): ApiError {

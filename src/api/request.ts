@@ -126,6 +126,10 @@ export type ApiResponse = {
       readonly headers: Headers
       /** As `stream`: the headers are sent at once, then the frames, no faster than the client reads. */
       readonly frames: FrameSource
+      /** It has an end of its own: when the server stops, it is waited for. Absent: it is a watch. */
+      readonly isFinite?: boolean
+      /** Headers that follow the frames: asked for when these have ended. Undefined: there are none. */
+      readonly trailers?: () => Headers | undefined
     }
   | {
       /** 101, with the headers of the protocol that is switched to. */

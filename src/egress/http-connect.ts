@@ -50,6 +50,8 @@ export function openSocket(
     socket.once(event, () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', fail).off('close', onClose)
+      // Whoever gets it hears of its end; until then, and below TLS, an error must not end the process.
+      socket.on('error', () => undefined)
       resolve(socket)
     })
     if (signal.aborted) abort()
@@ -65,8 +67,6 @@ export type ConnectOptions = {
 /** Asks the proxy for a tunnel; `socket` is then its near end. It is closed if there is none. */
 export async function connectTunnel(socket: Socket, to: Address, { proxy, signal }: ConnectOptions): Promise<Socket> {
   const address = joinAddress(to)
-  // An address with a line break in it would be a second request.
-  if (/[\s\0]/.test(address)) throw new DialError(`address ${JSON.stringify(address)}: invalid host`)
   socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
   try {
     const head = await readHead(socket, signal)

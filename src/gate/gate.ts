@@ -21,12 +21,16 @@ import { resolve } from './resolve.ts'
 
 export type Passed =
   | { readonly kind: 'path'; readonly http: ApiRequest; readonly context: RequestContext }
+  /** For an aggregated API server. */
+  | { readonly kind: 'remote'; readonly http: ApiRequest; readonly context: RequestContext }
   | ({ readonly kind: 'resource' } & ResourceRequest)
 
 export type GateParts = {
   readonly authenticate: Authenticate
   readonly authorize: Authorize
   readonly registry: Registry
+  /** Whether an aggregated API server has what is at this path. */
+  readonly isRemote: (path: string) => boolean
   readonly clock: Clock
   /** The request timeout, which does not apply to watches. */
   readonly requestTimeoutMs: number
@@ -71,7 +75,7 @@ export function createGate(parts: GateParts): Gate {
       parts.onDecided(decision, context.spent)
       // An answer from memory would be faster than a timer that is due already.
       if (context.hasEndedAt(nowMs)) throw requestTimedOut()
-      return passed(arrival, context, decision, parts.registry)
+      return passed(arrival, context, decision, parts)
     })
   }
 
@@ -116,10 +120,11 @@ function passed(
   { request, info }: Arrival,
   context: RequestContext,
   { verdict, reason, error }: AccessDecision,
-  registry: Registry,
+  { registry, isRemote }: GateParts,
 ): Passed {
   const { user } = context
   if (verdict !== 'allow') throw error === undefined ? refusal(user, info, reason) : undecided(request, error)
+  if (isRemote(request.path)) return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
   // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
   if (request.path.startsWith('//')) throw pageNotFound()

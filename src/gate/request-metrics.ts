@@ -232,13 +232,14 @@ export class RequestMetrics {
     const monotonicMs = this.#monotonicMs
     const { context } = passed
     const isPath = passed.kind === 'path'
-    const series = isPath ? this.#pathSeries(passed.http) : this.#series(passed)
-    const peak = series?.longRunning !== undefined ? undefined : this.#peakOf(passed)
+    const series = this.#seriesOf(passed)
+    const isLong = series?.longRunning !== undefined || (passed.kind === 'remote' && context.info.verb === 'watch')
+    const peak = isLong ? undefined : this.#peakOf(passed)
     peak?.add(1, startMs)
     const isOwn = context.knownUser === systemUser
     const ended = (response: ApiResponse): void => {
       if (series === undefined) {
-        if (response.status >= 400) this.refused(response.status)
+        if (response.status >= 400 && isPath) this.refused(response.status)
         return
       }
       series.total(response.status).value++
@@ -269,8 +270,14 @@ export class RequestMetrics {
   }
 
   #peakOf(passed: Passed): Peak {
-    const isMutating = passed.kind === 'path' ? mutatingMethods.has(passed.http.method) : mutating.has(passed.verb)
+    const isMutating = passed.kind === 'resource' ? mutating.has(passed.verb) : mutatingMethods.has(passed.http.method)
     return isMutating ? this.#mutating : this.#readOnly
+  }
+
+  /** Undefined: it is not counted. What aggregated servers answer, they count themselves, as upstream. */
+  #seriesOf(passed: Passed): Series | undefined {
+    if (passed.kind === 'remote') return undefined
+    return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
   #series(passed: Extract<Passed, { kind: 'resource' }>): Series {

@@ -84,6 +84,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract flushHead(): void
   abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
   abstract end(parts?: readonly Buffer[]): void
+  abstract endWith(trailers: Headers): void
   /** Ends the exchange without a (whole) answer: resets the stream, or closes the connection. */
   abstract abort(): void
 

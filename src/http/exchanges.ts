@@ -166,7 +166,7 @@ export class Exchanges {
       else if (exchange.connection.http2 !== undefined && this.#sendsAway()) exchange.connection.http2.close()
       if (this.#open.has(exchange)) this.#keep(exchange, response)
       else response.place?.leave()
-      if (this.#isClosing && !('body' in response)) exchange.close()
+      if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
@@ -187,8 +187,9 @@ export class Exchanges {
   /** Only for an exchange that is still open: `end` removes it again, and leaves its place. */
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
+    if (hasOwnEnd(response)) return
     if ('frames' in response) this.#watching.add(exchange)
-    else if (!('body' in response)) this.#streaming.add(exchange)
+    else this.#streaming.add(exchange)
   }
 
   #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
@@ -198,6 +199,9 @@ export class Exchanges {
     response.tunnel(new Duplex().destroy())
   }
 }
+
+const hasOwnEnd = (response: ApiResponse): boolean =>
+  'body' in response || ('frames' in response && response.isFinite === true)
 
 /** A client that takes less of a long answer is slow: to make and encrypt so much costs next to nothing, and a busy server sends each client more. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024

@@ -106,6 +106,15 @@ export class Http1Exchange extends Exchange {
     response.end()
   }
 
+  /** Only an answer without a length can have them: others end as they are. */
+  endWith(trailers: Headers): void {
+    const lines = Object.entries(trailers).flatMap(([name, value]) =>
+      (typeof value === 'string' ? [value] : value).map((one): [string, string] => [name, one]),
+    )
+    if (!this.#response.destroyed) this.#response.addTrailers(lines)
+    this.end()
+  }
+
   abort(): void {
     this.#response.destroy()
   }

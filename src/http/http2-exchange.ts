@@ -58,6 +58,10 @@ export class Http2Exchange extends Exchange {
     this.#stream.end(parts)
   }
 
+  endWith(trailers: Headers): void {
+    this.#stream.endWith(trailers)
+  }
+
   abort(): void {
     this.#stream.reset(CODE.CANCEL)
   }

@@ -23,6 +23,8 @@ export interface Outgoing {
   readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
   /** Writes the last bytes and ends the answer. The parts must not change until they are sent. */
   readonly end: (parts?: readonly Buffer[]) => void
+  /** Ends the answer with headers after its body, all of which has been taken. */
+  readonly endWith: (trailers: Headers) => void
   /** Called once, when the client goes away or the server stops. At once when that has happened already. */
   readonly onClose: (close: () => void) => void
 }

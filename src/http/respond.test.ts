@@ -43,6 +43,8 @@ class SlowClient implements Outgoing {
     this.received.push(...parts)
   }
 
+  endWith = (): void => this.end()
+
   onClose = (close: () => void): void => {
     this.#onClose = close
   }

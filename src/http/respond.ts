@@ -1,5 +1,5 @@
 /** Writes an answer to a socket no faster than the client reads it. */
-import type { ApiResponse, FrameSource, Headers, LazyBody } from '../api/request.ts'
+import type { ApiResponse, Headers, LazyBody } from '../api/request.ts'
 import { GZIP_BYTES_MIN, GZIP_HELD_BYTES, Gzip } from './gzip.ts'
 import { type Outgoing, write } from './outgoing.ts'
 
@@ -91,7 +91,7 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
 /** Resolves when the source has ended. The socket has one batch at a time; what comes meanwhile is the next batch. */
 function pumpFrames(
   outgoing: Outgoing,
-  { status, headers, frames }: { readonly status: number; readonly headers: Headers; readonly frames: FrameSource },
+  { status, headers, frames, trailers }: Extract<ApiResponse, { frames: unknown }>,
 ): Promise<void> {
   begin(outgoing, status, headers)
   outgoing.onClose(() => frames.close())
@@ -101,7 +101,9 @@ function pumpFrames(
         for (;;) {
           const parts = frames.take()
           if (parts === undefined) {
-            outgoing.end()
+            const last = trailers?.()
+            if (last === undefined) outgoing.end()
+            else outgoing.endWith(last)
             return resolve()
           }
           // If the client has gone, frames are dropped until the source has ended.

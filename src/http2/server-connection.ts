@@ -79,6 +79,10 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     return head
   }
 
+  beginTrailers(): HpackEncoder {
+    return this.sender.beginHead()
+  }
+
   sendHead(stream: ServerStream, isEnd: boolean): void {
     this.sender.sendHead(stream, isEnd)
   }

@@ -19,6 +19,7 @@ export type BodyListener = {
 export interface StreamOwner {
   /** Begins the headers of an answer. */
   readonly beginHead: (status: number) => HpackEncoder
+  readonly beginTrailers: () => HpackEncoder
   readonly sendHead: (stream: ServerStream, isEnd: boolean) => void
   readonly send: (stream: SendingStream) => void
   readonly reset: (stream: ServerStream, code: Code) => void
@@ -82,6 +83,18 @@ export class ServerStream extends SendingStream {
     // A body that is not being read by now will not be read.
     if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
+  }
+
+  /** Ends the stream with fields after its body, all of which has been taken. */
+  endWith(trailers: { readonly [name: string]: string | readonly string[] }): void {
+    if (this.isClosed || this.isEnding) return
+    this.isEnding = true
+    const fields = this.#owner.beginTrailers()
+    for (const name in trailers) {
+      const value = trailers[name]
+      if (value !== undefined) fields.field(name, value)
+    }
+    this.#owner.sendHead(this, true)
   }
 
   reset(code: Code): void {

@@ -7,9 +7,15 @@ export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<
 
 export const dialDirect: Dial = (host, port, signal) =>
   new Promise<Socket>((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true, signal })
+    if (signal.aborted) return reject(signal.reason)
+    const socket = connect({ host, port, noDelay: true })
+    // Not by Node's own option, which would end the connection whenever the signal is aborted later.
+    const onAbort = (): void => void socket.destroy(signal.reason)
+    signal.addEventListener('abort', onAbort)
     socket.once('error', reject)
+    socket.once('close', () => signal.removeEventListener('abort', onAbort))
     socket.once('connect', () => {
+      signal.removeEventListener('abort', onAbort)
       socket.off('error', reject)
       resolve(socket)
     })

@@ -55,7 +55,7 @@ export class ExtensionServer implements AsyncDisposable {
   static async start(): Promise<ExtensionServer> {
     const served = new Map<string, Served>()
     const authority = new Authority('extension-ca')
-    const contexts = certificates(authority, new Authority('extension-ca'))
+    const contexts = certificates(authority, new Authority('other-ca'))
     const own = authority.issue({ cn: 'extension', usage: ['server'], hosts: ['localhost', '127.0.0.1'] })
     const options = {
       cert: own.certificatePem,

@@ -18,6 +18,8 @@ export type EgressProxyServer = AsyncDisposable & {
   readonly port: number
   /** Tunnels that are open now. */
   readonly openTunnels: () => number
+  /** Connections that were ever made to it. */
+  readonly connections: () => number
   /** Cuts all that goes through it. */
   readonly cut: () => void
 }
@@ -34,12 +36,14 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
   const dialed: string[] = []
   const tunnels = new Set<Duplex>()
   const connections = new Set<Socket>()
+  let connectionsMade = 0
   const server =
     tls === undefined
       ? createServer()
       : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
+    connectionsMade++
     socket.once('close', () => connections.delete(socket))
   })
   server.on('connect', ({ url = '' }: IncomingMessage, near: Duplex) => {
@@ -69,6 +73,7 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
     dialed,
     port,
     openTunnels: () => tunnels.size,
+    connections: () => connectionsMade,
     cut,
     [Symbol.asyncDispose]: async () => {
       cut()
@@ -109,9 +114,11 @@ export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promi
   const packets: number[] = []
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
+  let connectionsMade = 0
   const server = createHttp2Server()
   server.on('session', (session) => {
     sessions.add(session)
+    connectionsMade++
     session.on('error', () => session.destroy())
     session.once('close', () => sessions.delete(session))
   })
@@ -136,6 +143,7 @@ export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promi
     packets,
     port: 0,
     openTunnels: () => sockets.size,
+    connections: () => connectionsMade,
     cut,
     [Symbol.asyncDispose]: async () => {
       cut()

@@ -1,10 +1,9 @@
 /** Forwards a request to a kubelet, a pod or a service, and returns its response. Bodies are streamed, never complete in memory. */
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { identityHeaderTest } from '../../api/identity-headers.ts'
-import { type ApiRequest, elementsOf, type Headers, headerValues } from '../../api/request.ts'
+import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { hand, secured } from '../../lib/dialed-tls.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
@@ -130,71 +129,7 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered itself. */
-const hopHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** The CORS policy is that of this server, not of the backend. */
-const corsHeaders: ReadonlySet<string> = new Set([
-  'access-control-allow-credentials',
-  'access-control-allow-headers',
-  'access-control-allow-methods',
-  'access-control-allow-origin',
-])
-
-/** The headers of a client's request that are passed to the backend. */
-export function requestHeaders({
-  headers,
-  remoteAddress,
-  isIdentityHeader = identityHeaderTest(),
-}: ApiRequest): Headers {
-  // Credentials, and what a front proxy says about the user, are meant for this server alone.
-  const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
-  const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
-  const protocols = headers['sec-websocket-protocol']
-  const way = [...headerValues(headers, 'x-forwarded-for'), remoteAddress]
-  return {
-    ...passed,
-    ...(protocols === undefined ? {} : { 'sec-websocket-protocol': withoutToken(protocols) }),
-    'x-forwarded-for': way.join(', '),
-  }
-}
-
-/** The headers of the backend's response that are passed to the client. */
-export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>
-  endToEnd(headers, (name) => corsHeaders.has(name))
-
-function endToEnd(headers: IncomingHttpHeaders, isOwn: (name: string) => boolean): Headers {
-  const named = new Set(tokensOf(headers.connection))
-  const passed = Object.entries(headers).flatMap(([name, value]): [string, string | readonly string[]][] =>
-    value === undefined || hopHeaders.has(name) || named.has(name) || isOwn(name) ? [] : [[name, value]],
-  )
-  return Object.fromEntries(passed)
-}
-
-/** A browser sends its bearer token for a WebSocket as a subprotocol. */
-function withoutToken(protocols: string): string {
-  return elementsOf(protocols)
-    .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
-    .join(', ')
-}
-
 /** The path after that of the subresource, percent-encoded. */
 export function encodedPath(segments: readonly string[]): string {
   return segments.map((segment) => encodeURIComponent(segment)).join('/')
 }
-
-export const isUpgrade = ({ headers }: ApiRequest): boolean =>
-  tokensOf(headers.connection).includes('upgrade') && headers.upgrade !== undefined
-
-const tokensOf = (header = ''): string[] => elementsOf(header.toLowerCase())

@@ -1,7 +1,8 @@
 /** pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its response. */
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
-import { answerHeaders, chunksOf, encodedPath, type Forwarded, forward, isUpgrade, requestHeaders } from './forward.ts'
+import { answerHeaders, isUpgrade, requestHeaders } from '../../api/proxied-headers.ts'
+import { chunksOf, encodedPath, type Forwarded, forward } from './forward.ts'
 import { admitConnect, proxyOptions } from './connect-options.ts'
 import type { SubresourceHandler } from './handler.ts'
 import { proxyTarget } from './proxy-target.ts'

@@ -1,10 +1,11 @@
 /** A tunnel: an upgraded connection whose bytes are copied in both directions until one end closes it. */
 import type { IncomingMessage } from 'node:http'
-import { type Duplex, pipeline } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
+import { answerHeaders, requestHeaders } from '../../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
-import { throttle } from '../../lib/throttle.ts'
-import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from './forward.ts'
+import { join } from '../../lib/join-streams.ts'
+import { chunksOf, type Forwarded, open } from './forward.ts'
 
 export type TunnelTo = Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'> & {
   /** For each direction; 0: unlimited. */
@@ -44,17 +45,4 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
     outgoing.on('error', reject)
     outgoing.end()
   })
-}
-
-/** An error at one end closes both: it cannot be reported to anyone. */
-function join(client: Duplex, server: Duplex, bytesPerSecondMax: number): void {
-  for (const [one, other] of [
-    [client, server],
-    [server, client],
-  ] as const) {
-    one.on('error', () => other.destroy())
-    one.on('close', () => other.destroy())
-    if (bytesPerSecondMax === 0) one.pipe(other)
-    else pipeline(one, throttle(bytesPerSecondMax), other, () => undefined)
-  }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
-import { identityHeaderTest, type IsIdentityHeader } from '../../api/identity-headers.ts'
-import type { ApiRequest } from '../../api/request.ts'
-import { requestHeaders } from './forward.ts'
+import { identityHeaderTest, type IsIdentityHeader } from './identity-headers.ts'
+import type { ApiRequest } from './request.ts'
+import { requestHeaders } from './proxied-headers.ts'
 
 function passed(headers: IncomingHttpHeaders, isIdentityHeader?: IsIdentityHeader): string[] {
   const request: ApiRequest = {

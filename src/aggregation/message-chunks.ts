@@ -1,0 +1,6 @@
+/** The body of an answer over HTTP/1.1, as it comes. */
+import type { IncomingMessage } from 'node:http'
+
+export async function* messageChunks(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {
+  for await (const chunk of message) if (Buffer.isBuffer(chunk)) yield [chunk]
+}

@@ -1,0 +1,35 @@
+/** Which APIServices are not available, under upstream's names. */
+import type { Counter, Gauge, Metrics } from '../lib/metrics.ts'
+import type { Condition } from './api-service.ts'
+
+export class AvailabilityMetrics {
+  readonly #unavailable: Gauge
+  readonly #total: Counter
+
+  constructor(metrics: Metrics) {
+    this.#unavailable = metrics.gauge({
+      name: 'aggregator_unavailable_apiservice',
+      help: 'Whether an APIService is unavailable: 1, or 0.',
+      labels: ['name'],
+    })
+    this.#total = metrics.counter({
+      name: 'aggregator_unavailable_apiservice_total',
+      help: 'How often an APIService became unavailable, by reason.',
+      labels: ['name', 'reason'],
+    })
+  }
+
+  /** It was looked at. */
+  seen(name: string, { status }: Condition): void {
+    this.#unavailable.with(name).value = status === 'True' ? 0 : 1
+  }
+
+  /** It was available, and is no longer. */
+  lost(name: string, { reason }: Condition): void {
+    this.#total.with(name, reason).add()
+  }
+
+  forget(name: string): void {
+    this.#unavailable.remove(name)
+  }
+}

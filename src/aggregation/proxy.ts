@@ -1,0 +1,213 @@
+/**
+ * Passes a request on to the remote server that has its group and version, and its answer back. Bodies are streamed in both directions, no faster
+ * than the other side takes them. The user is told by headers; redirects go no further.
+ */
+import type { RequestContext } from '../api/context.ts'
+import { badGateway, proxyFailed, remoteUnavailable, requestTimedOut } from '../api/errors.ts'
+import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
+import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
+import type { Clock } from '../lib/clock.ts'
+import { join } from '../lib/join-streams.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { type FailedCall, reasonOf } from '../webhooks/send.ts'
+import type { Address } from '../webhooks/service-address.ts'
+import type { AnswerBody } from './answer-body.ts'
+import type { FollowedApiServices } from './api-services.ts'
+import { authorityOf } from './connections.ts'
+import { identityHeaders } from './identity.ts'
+import { messageChunks } from './message-chunks.ts'
+import { type Remote, UnresolvedService } from './remote.ts'
+import type { RemoteAnswer } from './remote-request.ts'
+import { RequestLife } from './request-life.ts'
+import { encodePath, remoteTarget } from './target.ts'
+
+/** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
+const DISCOVERY_MS_MAX = 5_000
+
+export type ProxyParts = {
+  readonly apiServices: FollowedApiServices
+  /** The gate RemoteRequestHeaderUID. */
+  readonly hasUid: boolean
+  readonly clock: Clock
+}
+
+export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
+
+/** The group and version of the request are those of a remote server. */
+export type Proxy = (request: ProxiedRequest) => Promise<ApiResponse>
+
+export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
+  return async ({ http, context }) => {
+    const known = apiServices.remoteAt(http.path)
+    if (known === undefined || !known.service.isAvailable) throw remoteUnavailable()
+    const { remote } = known
+    const address = await resolved(remote)
+    const headers: Headers = {
+      ...requestHeaders(http),
+      ...(takesTrailers(http) ? { te: 'trailers' } : {}),
+      ...identity(context, hasUid),
+      'audit-id': context.auditId,
+    }
+    if (isUpgrade(http)) return upgrade(http, { remote, address, headers })
+    const life = new RequestLife(http.signal, msLeft(context, clock))
+    const forwarded = {
+      'x-forwarded-uri': encodePath(http.path),
+      'x-forwarded-host': authorityOf(address),
+      'x-forwarded-proto': 'https',
+    }
+    const answer = await reached(() =>
+      remote.send(
+        {
+          method: http.method,
+          path: remoteTarget(http),
+          headers: { ...headers, ...forwarded },
+          pipeBody: hasBody(http) ? (take) => http.pipeBody(take) : undefined,
+          signal: life.signal,
+        },
+        address,
+      ),
+    ).catch((error: unknown) => {
+      life.end()
+      throw life.isLate && context.hasEndedAt(clock.monotonicMs()) ? requestTimedOut() : error
+    })
+    answer.body.onEnd(() => life.end())
+    return responseOf(http, context, answer)
+  }
+}
+
+async function resolved(remote: Remote): Promise<Address> {
+  try {
+    return await remote.resolve()
+  } catch (error) {
+    // Upstream says no more than this, too: the Services of a cluster are not for everyone to see.
+    throw error instanceof UnresolvedService ? remoteUnavailable(error) : error
+  }
+}
+
+function identity(context: RequestContext, hasUid: boolean): Headers {
+  try {
+    return identityHeaders(context.user, { hasUid })
+  } catch (error) {
+    throw proxyFailed(`error trying to reach service: ${messageOf(error)}`, error)
+  }
+}
+
+async function reached<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send()
+  } catch (error) {
+    throw proxyFailed(`error trying to reach service: ${error instanceof Error ? whyOf(error) : String(error)}`, error)
+  }
+}
+
+const whyOf = (error: FailedCall): string => reasonOf(error)
+
+/** What is left of the time of the request; less for discovery. Infinity for watches. */
+function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
+  const left = deadlineMs - clock.monotonicMs()
+  if (info.kind !== 'path') return left
+  const isDiscovery = info.path.split('/').filter((segment) => segment !== '').length === 3
+  return isDiscovery ? Math.min(left, DISCOVERY_MS_MAX) : left
+}
+
+/** A read has a body only if it says so. */
+const hasBody = ({ method, headers }: ApiRequest): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined ? headers['content-length'] !== '0' : !bodiless.has(method))
+
+const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+const takesTrailers = ({ headers }: ApiRequest): boolean =>
+  headers['te'] !== undefined && /(^|,)\s*trailers\s*(,|$)/i.test(String(headers['te']))
+
+function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAnswer): ApiResponse {
+  const { status, headers, body, trailers } = answer
+  if (isRedirect(answer)) {
+    body.close()
+    return { status: 502, headers: { 'content-type': textType }, body: Buffer.from(badGateway), isEncoded: true }
+  }
+  const { 'content-length': length, ...passed } = answerHeaders(headers)
+  const { trailer } = headers
+  const shown = withOwn(trailer === undefined ? passed : { ...passed, trailer }, context)
+  if (trailer !== undefined || typeof length !== 'string' || !/^\d{1,15}$/.test(length)) {
+    if (http.method === 'HEAD' || bodilessStatuses.has(status)) {
+      body.close()
+      return { status, headers: shown, body: Buffer.alloc(0) }
+    }
+    return { status, headers: shown, frames: framesOf(body), isFinite: context.info.verb !== 'watch', trailers }
+  }
+  if (http.method === 'HEAD') {
+    body.close()
+    return { status, headers: shown, body: { length: Number(length), chunks: [] }, isEncoded: true }
+  }
+  // Most answers are short and come in one piece with their head.
+  const whole = body.takeWhole()
+  if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
+  return { status, headers: shown, body: { length: Number(length), chunks: chunksOf(body) }, isEncoded: true }
+}
+
+/** Its functions are taken from it by whoever counts or closes it. */
+const framesOf = (body: AnswerBody): FrameSource => ({
+  take: () => body.take(),
+  onReady: (ready) => body.onReady(ready),
+  close: () => body.close(),
+})
+
+const textType = 'text/plain; charset=utf-8'
+const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
+
+const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'>): boolean =>
+  status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
+
+/** Where this server says something, too, the remote one adds to it, as upstream. What it says of flows is of its own. */
+function withOwn(headers: Headers, { auditId }: RequestContext): Headers {
+  const {
+    'audit-id': auditIds,
+    'cache-control': caching,
+    'x-kubernetes-pf-flowschema-uid': _schema,
+    'x-kubernetes-pf-prioritylevel-uid': _level,
+    ...others
+  } = headers
+  return {
+    ...others,
+    ...(auditIds === undefined ? {} : { 'audit-id': [auditId, ...listOf(auditIds)] }),
+    ...(caching === undefined ? {} : { 'cache-control': ['no-cache, private', ...listOf(caching)] }),
+  }
+}
+
+const listOf = (value: Headers[string]): readonly string[] => (typeof value === 'string' ? [value] : value)
+
+async function* chunksOf(body: AnswerBody): AsyncGenerator<readonly Buffer[]> {
+  try {
+    for (let parts = body.take(); parts !== undefined; parts = body.take()) {
+      if (parts.length > 0) yield parts
+      else await new Promise<void>((resolve) => body.onReady(resolve))
+    }
+  } finally {
+    body.close()
+  }
+}
+
+type Upgrade = { readonly remote: Remote; readonly address: Address; readonly headers: Headers }
+
+/** The body of such a request is not passed on, so it has no length: a server that refuses would take the next request for the body. */
+async function upgrade(http: ApiRequest, { remote, address, headers }: Upgrade): Promise<ApiResponse> {
+  const { 'content-length': _length, ...passed } = headers
+  const asked = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
+  const request = { method: http.method, path: remoteTarget(http), headers: asked, signal: http.signal }
+  const { message, socket } = await remote
+    .connections()
+    .upgrade(address, request)
+    .catch((error: FailedCall) => {
+      throw proxyFailed(`error dialing backend: ${reasonOf(error)}`, error)
+    })
+  const { statusCode: status = 0 } = message
+  const received = answerHeaders(message.headersDistinct)
+  if (socket !== undefined) {
+    const agreed = { ...received, connection: 'Upgrade', upgrade: message.headers.upgrade ?? '' }
+    return { status: 101, headers: agreed, tunnel: (client) => join(client, socket, 0) }
+  }
+  if (status >= 400) return { status, headers: received, stream: messageChunks(message) }
+  message.destroy()
+  throw proxyFailed(`invalid upgrade response: status code ${status}`)
+}

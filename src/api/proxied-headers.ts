@@ -1,0 +1,72 @@
+/** Headers on their way through this server, to a backend and back. */
+import { identityHeaderTest } from './identity-headers.ts'
+import { type ApiRequest, elementsOf, type Headers, headerValues } from './request.ts'
+
+type ReceivedHeaders = { readonly [name: string]: string | readonly string[] | undefined }
+
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which this server has answered itself. */
+const hopHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** The CORS policy is that of this server, not of the backend. */
+const corsHeaders: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+])
+
+/** The headers of a client's request that are passed to the backend. */
+export function requestHeaders({
+  headers,
+  remoteAddress,
+  isIdentityHeader = identityHeaderTest(),
+}: ApiRequest): Headers {
+  // Credentials, and what a front proxy says about the user, are meant for this server alone.
+  const isOwn = (name: string): boolean => name === 'authorization' || isIdentityHeader(name)
+  const passed = endToEnd(headers, (name) => isOwn(name) || name === 'host' || name.startsWith(':'))
+  const protocols = headers['sec-websocket-protocol']
+  const way = [...headerValues(headers, 'x-forwarded-for'), remoteAddress]
+  return {
+    ...passed,
+    ...(protocols === undefined ? {} : { 'sec-websocket-protocol': withoutToken(protocols) }),
+    'x-forwarded-for': way.join(', '),
+  }
+}
+
+/** The headers of the backend's response that are passed to the client. */
+export const answerHeaders = (headers: ReceivedHeaders): Headers => endToEnd(headers, (name) => corsHeaders.has(name))
+
+function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): Headers {
+  const named = new Set(tokensOf(headers['connection']))
+  const passed: { [name: string]: string | readonly string[] } = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !hopHeaders.has(name) && !named.has(name) && !isOwn(name)) passed[name] = value
+  }
+  return passed
+}
+
+/** A browser sends its bearer token for a WebSocket as a subprotocol. */
+function withoutToken(protocols: string): string {
+  return elementsOf(protocols)
+    .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
+    .join(', ')
+}
+
+export const isUpgrade = ({ headers }: ApiRequest): boolean =>
+  tokensOf(headers.connection).includes('upgrade') && headers.upgrade !== undefined
+
+/** Of a header that may have come in several lines. */
+const tokensOf = (header: string | readonly string[] = ''): string[] =>
+  elementsOf((typeof header === 'string' ? header : header.join(',')).toLowerCase())
