@@ -222,7 +222,10 @@ const refusals: readonly [string, RegExp][] = [
   ['--emulated-version=x', /^could not parse "x" as version$/],
   ['--emulated-version=1.33.1', /^patch version not allowed, got: kube=1.33.1$/],
   ['--emulated-version=1.34', /^emulation version 1.34 is not between \[1.31, 1.33.0\]$/],
-  ['--emulated-version=1.31 --feature-gates=DeclarativeValidation=true', /feature is PreAlpha at emulated version 1.31$/],
+  [
+    '--emulated-version=1.31 --feature-gates=DeclarativeValidation=true',
+    /feature is PreAlpha at emulated version 1.31$/,
+  ],
   [
     '--emulated-version=1.32 --runtime-config=networking.k8s.io/v1/ipaddresses=true',
     /^cannot enable resource networking.k8s.io\/v1, Resource=ipaddresses in runtime-config because it is introduced at 1.33/,

@@ -78,7 +78,9 @@ export async function connectTunnel(socket: Socket, to: Address, { proxy, signal
   } catch (error) {
     socket.destroy()
     if (error instanceof UnexpectedBytes) {
-      throw new DialError(`unexpected ${error.bytes} bytes of buffered data from CONNECT proxy ${JSON.stringify(proxy)}`)
+      throw new DialError(
+        `unexpected ${error.bytes} bytes of buffered data from CONNECT proxy ${JSON.stringify(proxy)}`,
+      )
     }
     if (error instanceof RefusedTunnel || signal.aborted || !(error instanceof Error)) throw error
     const what = `reading HTTP response from CONNECT to ${address} via proxy ${proxy} failed`
@@ -122,7 +124,8 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<string> {
       }
       const rest = received.subarray(end + 4)
       // Konnectivity opens the tunnel first, and tells in it, as a second response, that it cannot.
-      if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START) return done(new UnexpectedBytes(rest.length))
+      if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START)
+        return done(new UnexpectedBytes(rest.length))
       done(received.toString('latin1', 0, end + 2))
       if (rest.length > 0) socket.unshift(rest)
     }

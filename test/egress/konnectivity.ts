@@ -85,7 +85,8 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
   // Whether it comes with the proxy's first answer or after it is a matter of time.
-  const secondAnswer = /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client)/
+  const secondAnswer =
+    /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client)/
   const hide = (message: string): string =>
     message
       .replaceAll(String(port), '$PORT')

@@ -18,7 +18,8 @@ const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(p
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)
 /** Gates of features that Keelson does not have are off. */
-const absent = /name="(?:ContextualLogging|LoggingBetaOptions|PortForwardWebsockets|StrictCostEnforcement\w+|TranslateStream\w+)"/
+const absent =
+  /name="(?:ContextualLogging|LoggingBetaOptions|PortForwardWebsockets|StrictCostEnforcement\w+|TranslateStream\w+)"/
 
 for (const [run, args] of Object.entries(runs)) {
   test(run, async () => {
