@@ -42,7 +42,7 @@ import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
-import { dialDirect } from './lib/dial.ts'
+import { type Dial, dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
@@ -295,7 +295,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       aggregation: {
         clientCertificate: () => proxyClient.current,
         ownAddress: () => phase.address,
-        dial: egress.cluster ?? dialDirect,
+        dial: dialRemote(egress, () => phase.address),
       },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
@@ -311,6 +311,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
+          emulatedMinor: config.emulation.minor,
           flagValues: config.flagValues,
           ...answers,
           debugPages,
@@ -440,6 +441,15 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   const bootstrapped = Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined)
   return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** No proxy is needed to reach this server itself. */
+function dialRemote({ cluster = dialDirect }: Egress, ownAddress: () => Phase['address']): Dial {
+  return (host, port, signal) => {
+    const own = ownAddress()
+    const isOwn = own?.host === host && own.port === port
+    return isOwn ? dialDirect(host, port, signal) : cluster(host, port, signal)
+  }
 }
 
 /** Without a configuration nothing of it is loaded. */
