@@ -3,8 +3,11 @@
  * tried again. To make room, resources that nobody watches are dropped, the least recently read first.
  */
 import type { Clock } from '../lib/clock.ts'
+import { Places } from '../lib/places.ts'
 import { StorageError } from '../storage/errors.ts'
 
+/** Lists that read such a resource from the database at the same time; the others wait. Each reads all of it: more would keep the database from everything else. */
+const STORE_LISTS_MAX = 4
 /** How long a resource that did not fit is read from the database before it is tried again. */
 const LEFT_OUT_MS = 60_000
 
@@ -23,6 +26,7 @@ export class CacheCeiling {
   readonly #leftOut = new Map<string, number>()
   /** Reads that memory would have answered. */
   storeReads = 0
+  readonly storeLists = new Places(STORE_LISTS_MAX)
 
   constructor(parts: CeilingParts) {
     this.#parts = parts

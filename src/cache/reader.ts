@@ -138,7 +138,10 @@ export class Reader {
     const state = this.#shown(
       await this.#awaitedState(at).catch((error: unknown) => throwUnlisted(error, this.#resource.spec)),
     )
-    if (state === undefined) return this.#fromStore(range, at, selection)
+    if (state === undefined) {
+      const read = (): Promise<Listed> => this.#fromStore(range, at, selection)
+      return this.#resource.isLeftOut ? this.#parts.ceiling.storeLists.run(read) : read()
+    }
     this.#refuseUnreadable(range, at)
     const { revision } = state
     const name = `${state.listing}@${revision}`

@@ -211,7 +211,7 @@ export class FlowControl implements Disposable {
           { countObjects, watches: this.#watches },
           { info, query: query(), seatsMax: level.requestSeatsMax, series },
         )
-    series.estimatedSeats.observe(Math.max(work.initialSeats, work.finalSeats))
+    series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))
     return work
   }
 

@@ -24,8 +24,8 @@ export type FlowSeries = {
   readonly waitingRequests: Count
   readonly waitingSeats: Count
   readonly notAccommodated: Count
-  readonly queueLength: Distribution
-  readonly estimatedSeats: Distribution
+  readonly queueLength: () => Distribution
+  readonly estimatedSeats: () => Distribution
   readonly watchCounts: () => Distribution
   readonly waitSeconds: (isExecuted: boolean) => Distribution
   readonly executionSeconds: (isWatch: boolean) => Distribution
@@ -241,8 +241,8 @@ export class FlowMetrics {
       waitingRequests: gauges.waitingRequests.with(...labels),
       waitingSeats: gauges.waitingSeats.with(...labels),
       notAccommodated: this.#notAccommodated.with(...labels),
-      queueLength: this.#queueLength.with(...labels),
-      estimatedSeats: this.#estimatedSeats.with(...labels),
+      queueLength: once(() => this.#queueLength.with(...labels)),
+      estimatedSeats: once(() => this.#estimatedSeats.with(...labels)),
       watchCounts: once(() => this.#watchCounts.with(...labels)),
       waitSeconds: bothOf((isExecuted) => this.#waitSeconds.with(`${isExecuted}`, ...labels)),
       executionSeconds: bothOf((isWatch) => this.#executionSeconds.with(...labels, isWatch ? 'watch' : 'regular')),

@@ -204,7 +204,7 @@ export class QueueSet {
     const { series } = request
     series.waitingRequests.value++
     series.waitingSeats.value += request.seats
-    series.queueLength.observe(queue.length)
+    series.queueLength().observe(queue.length)
     this.#parts.series.waiting.set(this.#waiting, request.arrivedMs)
     this.#noteDemand()
     this.#bound(queue)

@@ -122,7 +122,7 @@ const page = (title: string, lines: readonly string[]): string =>
 const indexPage = page('/debug/pprof/', [
   '/debug/pprof/',
   'Profiles of this process, one at a time. <code>?seconds=</code> says for how long it is watched.',
-  'The server stands still when one begins or ends: half a second and more with a heap of 100 MB, longer with a larger one.',
+  'The server stands still when one begins or ends: half a second and more with a heap of 100 MB, longer with a larger one. The next one waits for four times that.',
   '<a href="profile?seconds=30">profile</a>: what the processor does; for go tool pprof',
   '<a href="profile?seconds=30&amp;format=chrome">profile?format=chrome</a>: the same, for the DevTools of Chrome',
   '<a href="heap?seconds=10">heap</a>: what is allocated meanwhile and still there at the end',

@@ -2,7 +2,8 @@
  * Profiles of this process by V8's own profilers, one at a time. While one runs it costs a sample now and then, but its beginning or its end
  * stops the program, for longer the larger the heap is: V8 looks through the heap for compiled functions before it profiles the processor,
  * and collects all garbage before it tells what is allocated. With a heap of 84 MB on a busy machine that took 0.6 s and 1.2 s. A snapshot of
- * the heap would stop it for many times that, and is not offered. Who looks at the lag of the event loop finds each profile in the log.
+ * the heap would stop it for many times that, and is not offered. Another thread can ask for a profile (`connectToMainThread`), but V8 does the same on this
+ * one. So it is bounded: after a profile the next one waits until the time that it held the server is a small part of the time since. Who looks at the lag of the event loop finds each profile in the log.
  */
 import type { HeapProfiler, Profiler as CpuProfiler } from 'node:inspector'
 import type { Session } from 'node:inspector/promises'
@@ -11,6 +12,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Log } from '../lib/log.ts'
 import { encodePprof } from './pprof.ts'
+import { Rest } from './rest.ts'
 import { cpuStacks, heapStacks } from './stacks.ts'
 
 /** As Go's: 100 samples a second. A profile of minutes is then small enough to be handed over in a few milliseconds. */
@@ -41,6 +43,7 @@ export type Taking = { readonly seconds: number; readonly signal: AbortSignal }
 export class Profiles {
   readonly #log: Log
   #isBusy = false
+  readonly #rest = new Rest()
 
   constructor(log: Log) {
     this.#log = log
@@ -48,13 +51,13 @@ export class Profiles {
 
   /** What the processor did: profile.proto, compressed, or V8's own form, which Chrome reads. */
   cpu({ seconds, signal }: Taking, form: 'pprof' | 'chrome'): Promise<Buffer> {
-    return this.#alone('cpu', async (session) => {
+    return this.#alone('cpu', signal, async (session) => {
       const startMs = Date.now()
       await session.post('Profiler.enable')
       await session.post('Profiler.setSamplingInterval', { interval: CPU_PERIOD_US })
-      await session.post('Profiler.start')
+      await this.#held(() => session.post('Profiler.start'))
       await lasting(seconds, signal)
-      const { profile }: CpuProfiler.StopReturnType = await session.post('Profiler.stop')
+      const { profile }: CpuProfiler.StopReturnType = await this.#held(() => session.post('Profiler.stop'))
       if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
       const periodNs = CPU_PERIOD_US * 1000
       const encoded = await encodePprof(cpuStacks(profile, periodNs), {
@@ -72,15 +75,18 @@ export class Profiles {
 
   /** What was allocated meanwhile: all of it, or only what is still there at the end. */
   heap({ seconds, signal }: Taking, { form, isAll }: HeapOptions): Promise<Buffer> {
-    return this.#alone('heap', async (session) => {
+    return this.#alone('heap', signal, async (session) => {
       const startMs = Date.now()
-      await session.post('HeapProfiler.startSampling', {
+      const sampling = {
         samplingInterval: HEAP_PERIOD_BYTES,
         includeObjectsCollectedByMajorGC: isAll,
         includeObjectsCollectedByMinorGC: isAll,
-      })
+      }
+      await this.#held(() => session.post('HeapProfiler.startSampling', sampling))
       await lasting(seconds, signal)
-      const { profile }: HeapProfiler.StopSamplingReturnType = await session.post('HeapProfiler.stopSampling')
+      const { profile }: HeapProfiler.StopSamplingReturnType = await this.#held(() =>
+        session.post('HeapProfiler.stopSampling'),
+      )
       if (form === 'chrome') return Buffer.from(JSON.stringify(profile))
       const what = isAll ? 'alloc' : 'inuse'
       const encoded = await encodePprof(heapStacks(profile, HEAP_PERIOD_BYTES), {
@@ -98,7 +104,7 @@ export class Profiles {
 
   /** What the runtime did, as events that Chrome shows on a line of time. */
   trace({ seconds, signal }: Taking): Promise<Buffer> {
-    return this.#alone('trace', async (session) => {
+    return this.#alone('trace', signal, async (session) => {
       const events: object[] = []
       const over = new Promise<void>((resolve) => session.once('NodeTracing.tracingComplete', () => resolve()))
       session.on('NodeTracing.dataCollected', ({ params }) => {
@@ -112,11 +118,21 @@ export class Profiles {
     })
   }
 
-  async #alone(what: string, take: (session: Session) => Promise<Buffer>): Promise<Buffer> {
+  /** V8 does what it is asked before this returns; the promise brings its answer. */
+  #held<T>(ask: () => Promise<T>): Promise<T> {
+    const startMs = performance.now()
+    const answer = ask()
+    const nowMs = performance.now()
+    this.#rest.note(nowMs - startMs, nowMs)
+    return answer
+  }
+
+  async #alone(what: string, signal: AbortSignal, take: (session: Session) => Promise<Buffer>): Promise<Buffer> {
     if (this.#isBusy) throw new ProfilerBusy('cpu profiling already in use')
     this.#isBusy = true
-    this.#log('info', 'a profile begins: the server may stand still at its start and its end', { what })
     try {
+      await sleep(this.#rest.waitMs(performance.now()), undefined, { signal })
+      this.#log('info', 'a profile begins: the server may stand still at its start and its end', { what })
       const { Session: Inspecting } = await import('node:inspector/promises')
       const session = new Inspecting()
       session.connect()

@@ -2,6 +2,7 @@ import { ApiError, invalid } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
+import { Slices } from '../lib/slices.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { deleteObject, warnOfDeletion } from './delete.ts'
@@ -28,10 +29,13 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
   // All workers share one iterator.
   const items = page.items.values()
   let hasFailed = false
+  // A request has one seat, as upstream's, however many workers it has: what they begin must not be a long turn for others.
+  const slices = new Slices()
   const deleteRest = async (): Promise<void> => {
     for (const { key } of items) {
       const place = access.keys.parse(key)
       if (place === undefined) continue
+      if (slices.isOver) await slices.turn()
       if (hasFailed) return
       warnOfDeletion(request, options)
       try {

@@ -88,7 +88,7 @@ export function createTraces(seed: number): readonly Trace[] {
     trace('lists flood', stream(['flood'], 60, list), stream(['other'], 5, get)),
     trace('lists and gets of accounts', stream(accounts.slice(0, 1), 60, list), stream(accounts.slice(1), 100, get)),
     trace('watches flood', stream(['flood'], 120, watch), stream(['other'], 5, get)),
-    trace('writes flood', stream(['flood'], 150, review), stream(people.slice(0, 5), 20, review)),
+    trace('writes flood', stream(['flood'], 400, review), stream(people.slice(0, 5), 20, review)),
     trace('leases beside a flood', stream(['flood'], 200, get), leases),
     trace('elections beside floods', stream(accounts, 250, get), stream(people, 100, get), elections),
     trace(

@@ -184,6 +184,8 @@ console.log(`prepared: ${residentMiB(server.pid).toFixed(0)} MiB`)
 for (const { name, run } of loads) {
   mostMiB = 0
   const good = session()
+  // It is connected before the others come.
+  await call(good, { ':path': '/readyz' })
   let answered = 0
   const untilMs = performance.now() + LOAD_MS
   const asking = (async () => {

@@ -26,7 +26,7 @@ let server: TestServer
 let client: Client
 
 before(async () => {
-  server = await startTestServer()
+  server = await startTestServer(['--feature-gates=WatchList=true'])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail()
   await until(
     async () => (await metric('nominal_limit_seats', 'priority_level="global-default"')) !== undefined,
@@ -194,7 +194,10 @@ test('a watch gives its seat back when it has begun, and makes writes wider', as
     },
   })
   const maps = '/api/v1/namespaces/default/configmaps'
-  const watches = Array.from({ length: 20 }, () => client.lines({ path: `${maps}?watch=1`, token: bob }))
+  const streaming = '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  const watches = Array.from({ length: 20 }, (_, at) =>
+    client.lines({ path: `${maps}?watch=1${at % 2 === 0 ? '' : streaming}`, token: bob }),
+  )
   const started = watches.map((watch) => watch.next())
   await until(
     async () => ((await metric('request_execution_seconds_count', `${labels},type="watch"`)) ?? 0) >= counted + 20,

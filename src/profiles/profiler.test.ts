@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Profiles } from './profiler.ts'
+import { Rest } from './rest.ts'
+
+test('what holds the program rests for four times as long, also after several times', () => {
+  const rest = new Rest()
+  assert.equal(rest.waitMs(0), 0)
+  rest.note(100, 1_000)
+  assert.equal(rest.waitMs(1_000), 400)
+  rest.note(50, 1_100)
+  assert.equal(rest.waitMs(1_100), 500)
+  assert.equal(rest.waitMs(5_000), 0)
+  rest.note(10, 5_000)
+  assert.equal(rest.waitMs(5_000), 40)
+})
+
+test('who waits for a profile and goes away leaves the profiler to others', async () => {
+  const profiles = new Profiles(() => undefined)
+  const { signal } = new AbortController()
+  await profiles.cpu({ seconds: 0.001, signal }, 'chrome')
+  await assert.rejects(profiles.cpu({ seconds: 60, signal: AbortSignal.timeout(1) }, 'chrome'))
+  assert.ok((await profiles.cpu({ seconds: 0.001, signal }, 'chrome')).length > 0)
+})
