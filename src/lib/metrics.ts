@@ -341,8 +341,8 @@ export class Metrics {
   /** Some are empty: there was something to be brought up to date. */
   *#pieces(): Generator<string> {
     for (const update of this.#updates) {
-      // oxlint-disable-next-line no-unused-vars -- what counts is that others may run now
-      for (const _ of update()) yield ''
+      const turns = update()[Symbol.iterator]()
+      while (turns.next().done !== true) yield ''
     }
     const sorted = this.#metrics.toSorted((a, b) => (a.options.name < b.options.name ? -1 : 1))
     for (const metric of sorted) yield* metric.pieces()
