@@ -19,6 +19,7 @@ import type { AvailabilityMetrics } from './aggregation/metrics.ts'
 import { createProxy } from './aggregation/proxy.ts'
 import type { RemoteParts } from './aggregation/remote.ts'
 import type { ServiceAllocators } from './allocators/create-allocators.ts'
+import type { AllocatorMetrics } from './allocators/metrics.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
@@ -123,6 +124,7 @@ export type ControlPlaneParts = {
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
   readonly issuanceMetrics: IssuanceMetrics
+  readonly allocatorMetrics: AllocatorMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
   readonly signer: ExternalSigner | undefined
@@ -238,7 +240,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     remotes,
     log: named(log, 'aggregation'),
   })
-  const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
+  const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
+  const proxy = createProxy({ apiServices, hasUid, clock })
+  const remoteDocuments = new ConnectedRemotes(apiServices, proxy, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = createAuthorizers(config, {
@@ -265,7 +269,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     }),
     answerPattern: (question) => patterns.answer(question),
   }
-  const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
+  const allocation = createAllocation(config, {
+    cache,
+    store,
+    registry,
+    accessOf,
+    handle: ownHandle,
+    metrics: parts.allocatorMetrics,
+    surroundings,
+  })
   const imageReviewer = createImageReviewer(config)
   const access = new ResourceAccess({
     config,
@@ -396,7 +408,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
           now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
         }),
     }),
-    proxy: createProxy({ apiServices, hasUid: config.featureGates.isOn('RemoteRequestHeaderUID'), clock }),
+    proxy,
     metrics,
     isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,

@@ -143,6 +143,10 @@ test('where objects are kept', () => {
   const servers = ['http://127.0.0.1:2379']
   assert.deepEqual(storeOf(etcd), { kind: 'etcd', servers, tls: null })
   assert.deepEqual(storeOf(etcd, '--store=etcd'), { kind: 'etcd', servers, tls: null })
+  const login = { user: 'root', passwordPath: import.meta.filename }
+  const flagsOfLogin = [`--etcd-user=${login.user}`, `--etcd-password-file=${login.passwordPath}`]
+  assert.deepEqual(storeOf(etcd, ...flagsOfLogin), { kind: 'etcd', servers, tls: null, login })
+  assert.match(faultsOf(etcd, '--etcd-user=root').join(), /give --etcd-user and --etcd-password-file, or neither/)
   assert.deepEqual(storeOf('--data-dir=/x'), { kind: 'sqlite', folder: '/x' })
   assert.deepEqual(storeOf('--store=memory'), { kind: 'memory' })
   assert.deepEqual(storeOf('--store=memory', etcd), ['--etcd-servers is not for --store=memory: leave one of them out'])

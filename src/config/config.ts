@@ -47,6 +47,7 @@ export type StoreConfig =
       readonly servers: readonly string[]
       /** Paths; null: no CA or client certificate is configured for etcd. */
       readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
+      readonly login?: { readonly user: string; readonly passwordPath: string }
     }
   /** A SQLite file in this folder. */
   | { readonly kind: 'sqlite'; readonly folder: string }
@@ -342,9 +343,12 @@ function readStore(values: Values): StoreConfig {
     values.path(flag, before),
   )
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
+  const [user, passwordPath] = [values.string('etcd-user'), values.path('etcd-password-file')]
+  if ((user === '') !== (passwordPath === '')) values.fault('give --etcd-user and --etcd-password-file, or neither')
   if (kind === 'memory') return { kind }
   if (kind === 'sqlite') return { kind, folder }
-  return { kind, servers, tls: Object.keys(paths).length === 0 ? null : paths }
+  const login = user === '' ? {} : { login: { user, passwordPath } }
+  return { kind, servers, tls: Object.keys(paths).length === 0 ? null : paths, ...login }
 }
 
 function readPort(values: Values): number {

@@ -1,9 +1,9 @@
 /** Answers the paths that are not of resources: documents about the server. */
+import type { RequestContext } from '../api/context.ts'
 import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
-import type { User } from '../api/user.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -49,15 +49,15 @@ export type DocumentParts = {
   readonly remote?: RemoteDocuments | undefined
 }
 
-/** `user`: for whom remote servers are asked. */
-export type Documents = (request: ApiRequest, user: User) => ApiResponse | Promise<ApiResponse>
+/** `context`: for whom remote servers are asked. */
+export type Documents = (request: ApiRequest, context: RequestContext) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, remote } = parts
   const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
   const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
   const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
-  return (request, user) => {
+  return (request, context) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
     switch (root) {
@@ -72,7 +72,7 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'apis':
         return apis(request, rest, { ...parts, aggregated, listed })
       case 'openapi':
-        return openApi.answer(request, user)
+        return openApi.answer(request, context)
       case 'metrics':
         return metrics(path, parts)
       case 'debug':

@@ -50,6 +50,11 @@ test('what stays is counted, with its finalizers or a fault', async () => {
   )
 })
 
+test('a resource that is gone has nothing', async () => {
+  const gone: HandleAs = async () => ({ status: 404, headers: {}, body: Buffer.from('404 page not found\n') })
+  assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), { count: 0, finalizers: new Map() })
+})
+
 test('a server that is away is a fault, in its words or with its status', async () => {
   const away: HandleAs = async () => ({ status: 503, headers: {}, body: Buffer.from('service unavailable\n') })
   assert.match((await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '', /things answers 503$/)
