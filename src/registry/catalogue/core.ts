@@ -1046,7 +1046,7 @@ ServiceSpec
   allocateLoadBalancerNodePorts *bool 20
   loadBalancerClass *string 21
   internalTrafficPolicy *ServiceInternalTrafficPolicy 22
-  trafficDistribution *string 23
+  trafficDistribution *string 23 gate=ServiceTrafficDistribution
 
 ServicePort
   name string 1
