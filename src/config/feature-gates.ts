@@ -64,6 +64,7 @@ export const gatesActedOn: readonly string[] = [
   'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
   'ListFromCacheSnapshot',
+  'LoadBalancerIPMode',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',

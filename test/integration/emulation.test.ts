@@ -46,7 +46,13 @@ for (const [run, args] of Object.entries(runs)) {
 }
 
 test('fields of gates that are locked by now can be turned off in an older version', async () => {
-  const off = ['JobBackoffLimitPerIndex', 'JobSuccessPolicy', 'ServiceTrafficDistribution', 'CustomResourceFieldSelectors']
+  const off = [
+    'JobBackoffLimitPerIndex',
+    'JobSuccessPolicy',
+    'ServiceTrafficDistribution',
+    'CustomResourceFieldSelectors',
+    'LoadBalancerIPMode',
+  ]
   await using stack = new AsyncDisposableStack()
   const gates = `--feature-gates=${off.map((name) => `${name}=false`).join(',')}`
   const url = await startEmulated(['--emulated-version=1.31', gates], stack)
@@ -69,12 +75,24 @@ test('fields of gates that are locked by now can be turned off in an older versi
       template,
     },
   })
-  assert.deepEqual([job['backoffLimitPerIndex'], job['maxFailedIndexes'], job['successPolicy']], Array(3).fill(undefined))
+  assert.deepEqual(
+    [job['backoffLimitPerIndex'], job['maxFailedIndexes'], job['successPolicy']],
+    Array(3).fill(undefined),
+  )
   const service = await specOf('/api/v1/namespaces/default/services', {
     metadata: { name: 's' },
-    spec: { ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
   })
   assert.equal(service['trafficDistribution'], undefined)
+  const balanced = await client.call({
+    method: 'PATCH',
+    path: '/api/v1/namespaces/default/services/s/status',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] } } },
+  })
+  assert.deepEqual(JSON.parse(balanced.text).status.loadBalancer, {
+    ingress: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+  })
   const schema = { openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } } }
   const version = { name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.colour' }] }
   const definition = await specOf('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {

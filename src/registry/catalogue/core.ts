@@ -1023,7 +1023,7 @@ LoadBalancerStatus
 LoadBalancerIngress
   ip string 1
   hostname string 2
-  ipMode *LoadBalancerIPMode 3
+  ipMode *LoadBalancerIPMode 3 gate=LoadBalancerIPMode
   ports []PortStatus 4 atomic
 
 ServiceSpec
