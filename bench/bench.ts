@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, features (what audit, roles, flow control and traces cost; needs h2load); all but the last nine when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), features (what audit, roles, flow control and traces cost; needs h2load); all but the last ten when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -35,6 +35,7 @@ import { benchAccess } from './server/access.ts'
 import { benchBully } from './server/bully.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
+import { benchEtcds } from './server/etcds.ts'
 import { benchFeatures } from './server/features.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
@@ -63,6 +64,7 @@ const benches: Readonly<Record<string, Bench>> = {
   stores: () => benchStores({ runs: Number(values.runs) }),
   testing: async () => benchTesting(),
   encryption: benchEncryption,
+  etcds: benchEtcds,
   features: () => benchFeatures({ runs: Number(values.runs) }),
 }
 
@@ -76,6 +78,7 @@ const onRequest: ReadonlySet<string> = new Set([
   'stores',
   'testing',
   'encryption',
+  'etcds',
   'features',
 ])
 

@@ -1,6 +1,7 @@
 /** What Services take from finite pools: the allocators, given the objects that they read. */
 import type { HandleAs } from './api/own-request.ts'
 import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
+import type { AllocatorMetrics } from './allocators/metrics.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Config } from './config/config.ts'
 import type { Clock } from './lib/clock.ts'
@@ -16,12 +17,13 @@ export type AllocationParts = {
   readonly registry: Registry
   readonly accessOf: AccessOf
   readonly handle: HandleAs
+  readonly metrics: AllocatorMetrics
   readonly surroundings: { readonly clock: Clock; readonly log: Log; readonly random: () => number }
 }
 
 export function createAllocation(
   { etcd, services }: Config,
-  { cache, store, registry, accessOf, handle, surroundings: { clock, log, random } }: AllocationParts,
+  { cache, store, registry, accessOf, handle, metrics, surroundings: { clock, log, random } }: AllocationParts,
 ): ServiceAllocators {
   const objectsOf = (group: string, plural: string): ResourceObjects => {
     const resource = registry.find({ group, version: 'v1', plural })
@@ -51,6 +53,7 @@ export function createAllocation(
     cidrs: services.ranges,
     addressesIn: services.addressesIn,
     nodePorts: services.nodePorts,
+    metrics,
     random,
     life: () => cache.databaseLife,
     wallMs: clock.wallMs,

@@ -19,6 +19,7 @@ import type { AvailabilityMetrics } from './aggregation/metrics.ts'
 import { createProxy } from './aggregation/proxy.ts'
 import type { RemoteParts } from './aggregation/remote.ts'
 import type { ServiceAllocators } from './allocators/create-allocators.ts'
+import type { AllocatorMetrics } from './allocators/metrics.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Audit } from './audit/audit.ts'
@@ -123,6 +124,7 @@ export type ControlPlaneParts = {
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
   readonly issuanceMetrics: IssuanceMetrics
+  readonly allocatorMetrics: AllocatorMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
   readonly signer: ExternalSigner | undefined
@@ -267,7 +269,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     }),
     answerPattern: (question) => patterns.answer(question),
   }
-  const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
+  const allocation = createAllocation(config, {
+    cache,
+    store,
+    registry,
+    accessOf,
+    handle: ownHandle,
+    metrics: parts.allocatorMetrics,
+    surroundings,
+  })
   const imageReviewer = createImageReviewer(config)
   const access = new ResourceAccess({
     config,

@@ -6,6 +6,7 @@ import { hostname, totalmem } from 'node:os'
 import { AdmissionMetrics } from './admission/metrics.ts'
 import { ClientCertificate } from './aggregation/client-certificate.ts'
 import { HookMetrics } from './admission/webhooks/metrics.ts'
+import { AllocatorMetrics } from './allocators/metrics.ts'
 import { createAudit } from './audit/create-audit.ts'
 import { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
 import { ConditionMetrics } from './admission/match/condition-metrics.ts'
@@ -41,7 +42,7 @@ import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
-import { dialDirect } from './lib/dial.ts'
+import { type Dial, dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
@@ -52,7 +53,7 @@ import { ByteBudget } from './lib/byte-budget.ts'
 import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
-import { systemTimers, type Timers } from './lib/timers.ts'
+import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
 import { otherEtcds, Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
@@ -72,6 +73,7 @@ import { createFindHost } from './verbs/subresources/find-host.ts'
 import { issuerOf, startSigner } from './account-issuer.ts'
 import { reloadAuthorization } from './authorizers.ts'
 import { createClusterObjects } from './cluster-objects.ts'
+import { UntilKnown } from './until-known.ts'
 import { startLater, startLoops } from './loops.ts'
 
 /**
@@ -79,6 +81,9 @@ import { startLater, startLoops } from './loops.ts'
  * service is usually killed after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
+
+/** All roles and policies of a large cluster are read in less. Beyond it they cannot be, and the server listens without them. */
+const KNOWN_MS_MAX = 5_000
 
 /** Some turns of the event loop: for the first request of a test. */
 const LOOPS_DELAY_MS = 20
@@ -98,7 +103,7 @@ type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'reloadCertificate' | '
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Resolves when the objects that every cluster begins with are there, or the server stops. */
+  /** Resolves when the objects that every cluster begins with are there and what readiness waits for is in memory, or the server stops. */
   readonly bootstrapped: Promise<void>
   /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
@@ -276,6 +281,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       conditionMetrics: new ConditionMetrics(metrics),
       hookMetrics: new HookMetrics(metrics),
       issuanceMetrics: new IssuanceMetrics(metrics),
+      allocatorMetrics: new AllocatorMetrics(metrics, monotonicMs),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),
       accountMetrics: createAccountMetrics(metrics),
@@ -289,7 +295,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       aggregation: {
         clientCertificate: () => proxyClient.current,
         ownAddress: () => phase.address,
-        dial: egress.cluster ?? dialDirect,
+        dial: dialRemote(egress, () => phase.address),
       },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
@@ -305,6 +311,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
+          emulatedMinor: config.emulation.minor,
           flagValues: config.flagValues,
           ...answers,
           debugPages,
@@ -319,37 +326,22 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     requestMetrics.inQueue.readOnly.value = readOnly.waiting
     requestMetrics.inQueue.mutating.value = mutating.waiting
   })
-  await Promise.all(
-    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
-  )
-  // Never fails. Until then the server is not ready.
-  void parts
-    .use(plane.remoteDocuments)
-    .start()
-    .then(() => (phase.remotes.areListed = true))
-  phase.nodes = plane.nodes
-  // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
-  if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
-  if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
+  const known = startKnown(plane, parts, phase)
   const { authorities } = plane
   const { requestHeader } = config.authentication
-  const objects = createClusterObjects(config, plane, {
-    // By requests if those are audited: upstream records these writes like any other.
-    createAll: audit === undefined ? plane.storeRoles : undefined,
-    isPrepared: seams.isPrepared === true,
-    clock,
-    log,
-  })
-  const bootstrap = parts.use(objects.bootstrap)
-  phase.bootstrap = bootstrap
-
   const limits = {
     connectionsMax: memory.connections,
     connectionsPerClientMax: Math.ceil(memory.connections / 2),
     ...(config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }),
   }
+  const untilKnown = new UntilKnown({
+    handle: seams.aroundHandler?.(plane.handle) ?? plane.handle,
+    isServed: (info) => plane.registry.find(info) !== undefined,
+    newAuditId: surroundings.ids.uid,
+    log,
+  })
   const listener = new Listener({
-    handler: seams.aroundHandler?.(plane.handle) ?? plane.handle,
+    handler: untilKnown.handle,
     ...certificate,
     clientCaPem: joinPems(plane.authorities.pems),
     isIdentityHeader: identityHeaderTest(requestHeader === null ? undefined : identityHeadersOf(requestHeader)),
@@ -369,7 +361,24 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   const { watchGraceMs } = config
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
-  parts.defer(() => listener.close({ graceMs, watchGraceMs }))
+  const isEarly = seams.listen === undefined && (await isLate(known, time))
+  if (isEarly) {
+    log('warn', 'roles, policies, webhooks or definitions cannot be read yet: most requests are refused')
+    parts.defer(() => listener.close({ graceMs, watchGraceMs }))
+    await listen(listener, config)
+  }
+  const { graphFilled } = await known
+  untilKnown.open()
+  const objects = createClusterObjects(config, plane, {
+    // By requests if those are audited: upstream records these writes like any other.
+    createAll: audit === undefined ? plane.storeRoles : undefined,
+    isPrepared: seams.isPrepared === true,
+    clock,
+    log,
+  })
+  const bootstrap = parts.use(objects.bootstrap)
+  phase.bootstrap = bootstrap
+  if (!isEarly) parts.defer(() => listener.close({ graceMs, watchGraceMs }))
   const signers = new Signers(config.signing)
   const fileReloaders = createReloaders(config, {
     listener,
@@ -390,8 +399,9 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   // A test that is to be answered at once waits for what it reads, and for nothing else.
-  void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
-  await Promise.all([seams.listen?.(listener) ?? listen(listener, config), bootstrap.start()])
+  const filled = firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
+  const listening = isEarly ? undefined : (seams.listen?.(listener) ?? listen(listener, config))
+  await Promise.all([listening, bootstrap.start()])
   phase.address = { host: loopbackOf(config.bindAddress), port: listener.port }
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
@@ -429,7 +439,17 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
-  return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+  const bootstrapped = Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined)
+  return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** No proxy is needed to reach this server itself. */
+function dialRemote({ cluster = dialDirect }: Egress, ownAddress: () => Phase['address']): Dial {
+  return (host, port, signal) => {
+    const own = ownAddress()
+    const isOwn = own?.host === host && own.port === port
+    return isOwn ? dialDirect(host, port, signal) : cluster(host, port, signal)
+  }
 }
 
 /** Without a configuration nothing of it is loaded. */
@@ -472,6 +492,33 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
     throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
   }
 }
+
+/** `graphFilled`: settled when the node authorizer's graph shows all pods; undefined: there is none. */
+type Known = { readonly graphFilled: Promise<void> | undefined }
+
+/** Resolves when the server knows what it decides requests by: roles, policies, webhooks, and which resources there are. */
+async function startKnown(plane: ControlPlane, parts: AsyncDisposableStack, phase: Phase): Promise<Known> {
+  await Promise.all(
+    [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
+  )
+  // Never fails. Until then the server is not ready.
+  void parts
+    .use(plane.remoteDocuments)
+    .start()
+    .then(() => (phase.remotes.areListed = true))
+  phase.nodes = plane.nodes
+  // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
+  const graphFilled = plane.nodes === undefined ? undefined : parts.use(plane.nodes).start()
+  if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
+  return { graphFilled }
+}
+
+const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
+  inTime<boolean>(
+    work.then(() => false),
+    KNOWN_MS_MAX,
+    { late: () => true, timers: time },
+  )
 
 async function listen(listener: Listener, { port, bindAddress, serving }: Config): Promise<void> {
   try {

@@ -8,6 +8,7 @@ import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import type { ApiServerProcess } from '../../test/harness/api-server.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { startKeelson } from '../../test/harness/keelson.ts'
@@ -42,7 +43,7 @@ const full: Size = {
   settleSeconds: 12,
   restSeconds: 40,
 }
-/** To see in a minute what a change does; `node bench/server/bully.ts`. */
+/** To see in a minute what a change does: `node bench/server/bully.ts [--scale X]`, of Keelson alone, from its sources. */
 const quick: Size = { ...full, largeObjects: 30, seconds: 10, settleSeconds: 5, restSeconds: 1 }
 
 const LARGE_BYTES = 1_000_000
@@ -199,6 +200,7 @@ async function readAll(target: Target, path: string): Promise<void> {
 async function goodFaith(target: Target, seconds: number): Promise<{ readonly times: Times; readonly failed: number }> {
   using user = new Http2Client({ ...target, token: goodToken })
   using node = new Http2Client(target)
+  await Promise.all([user.ask({ path: `${good}/one` }), node.ask({ path: `${leases}/good` })])
   const endMs = performance.now() + seconds * 1000
   let failed = 0
   let next = 0
@@ -308,6 +310,16 @@ function quantile(times: readonly number[], part: number): number {
 const percent = (part: number): string => `${(part * 100).toFixed(0)} %`
 
 if (import.meta.main) {
-  const report = await measure('keelson', startKeelson, quick)
-  for (const figure of figuresOf(report, undefined, quick)) console.log(describeFigure(figure))
+  const { values } = parseArgs({ options: { scale: { type: 'string', default: '1' } } })
+  const scaled = (count: number): number => Math.ceil(count * Number(values.scale))
+  const { objects, listers, creators, largeObjects } = quick
+  const size: Size = {
+    ...quick,
+    objects: scaled(objects),
+    listers: scaled(listers),
+    creators: scaled(creators),
+    largeObjects: scaled(largeObjects),
+  }
+  const report = await measure('keelson', startKeelson, size)
+  for (const figure of figuresOf(report, undefined, size)) console.log(describeFigure(figure))
 }

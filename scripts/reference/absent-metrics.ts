@@ -12,10 +12,7 @@ const reasons: Readonly<Record<string, string>> = {
     'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
   apiserver_cel_evaluation_duration_seconds:
     'not measured yet; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
-  'apiserver_flowcontrol_*': 'comes with priority and fairness',
-  'apiserver_envelope_encryption_*': 'comes with encryption',
-  'apiserver_storage_data_key_*': 'comes with encryption',
-  'apiserver_storage_envelope_*': 'comes with encryption',
+  apiserver_storage_data_key_generation_failures_total: 'keys are random bytes of the system, which do not fail',
   apiserver_nodeport_repair_reconcile_errors_total: 'the repair logs what it mends; not counted yet',
   apiserver_request_timestamp_comparison_time: 'whether a write changes anything is decided together with the write',
   'apiserver_webhooks_x509_*':
@@ -23,8 +20,9 @@ const reasons: Readonly<Record<string, string>> = {
   etcd_bookmark_counts: 'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
   etcd_lease_object_counts: 'leases are shared by time, without a limit of objects',
   'grpc_client_*': '`etcd_requests_total` and `etcd_request_duration_seconds` have the same calls',
-  'kube_apiserver_clusterip_allocator_*': 'not counted yet',
-  'kube_apiserver_nodeport_allocator_*': 'not counted yet',
+  kube_apiserver_clusterip_allocator_allocated_ips:
+    'each is an IPAddress: `apiserver_storage_objects{resource="ipaddresses.networking.k8s.io"}`',
+  kube_apiserver_clusterip_allocator_available_ips: 'the size of the range, less those',
   'kube_apiserver_pod_logs_*': 'logs of pods come over verified connections alone, unless the client asks for others',
   'rest_client_*':
     'the server has no client of itself; calls of webhooks are in `apiserver_admission_webhook_*` and the like',

@@ -2,8 +2,11 @@
  * The body of a remote server's answer, on its way to whoever pulls it. It holds what came since the last pull, and pauses the remote server
  * when that is enough: a client that reads slowly does not make it grow.
  */
+import { CutOffAnswer } from '../api/errors.ts'
 /** What is held before the remote server is paused: some frames of HTTP/2, or reads of a socket. */
 const HELD_BYTES_MAX = 64 * 1024
+/** What a chunk costs besides its bytes: of chunks of one byte, too, only some are held. */
+const CHUNK_BYTES = 512
 
 /** What the body comes from. */
 export type BodyOrigin = {
@@ -30,7 +33,7 @@ export class AnswerBody {
   push(chunk: Buffer): void {
     if (this.#hasEnded) return
     this.#held.push(chunk)
-    this.#heldBytes += chunk.length
+    this.#heldBytes += chunk.length + CHUNK_BYTES
     if (this.#heldBytes >= HELD_BYTES_MAX && !this.#isPaused) {
       this.#isPaused = true
       this.#origin.pause()
@@ -75,7 +78,7 @@ export class AnswerBody {
       if (wasPaused) this.#origin.resume()
       return held
     }
-    if (this.#failure !== undefined) throw this.#failure
+    if (this.#failure !== undefined) throw new CutOffAnswer(this.#failure.message, { cause: this.#failure })
     return this.#hasEnded ? undefined : held
   }
 

@@ -5,6 +5,7 @@ import type { ServicePlace } from '../webhooks/service-address.ts'
 export type ApiService = {
   /** `<version>.<group>`; `v1.` is the legacy group. */
   readonly name: string
+  readonly resourceVersion: string
   readonly group: string
   readonly version: string
   readonly groupPriorityMinimum: number
@@ -33,10 +34,11 @@ const DEFAULT_PORT = 443
 
 export function readApiService(object: KubeObject): ApiService {
   const spec = fieldsOf(object['spec'])
-  const { name = '' } = object.metadata
+  const { name = '', resourceVersion = '' } = object.metadata
   const { status, reason, message } = conditionOf(object) ?? {}
   return {
     name,
+    resourceVersion,
     group: textOf(spec['group']),
     version: textOf(spec['version']),
     groupPriorityMinimum: numberOf(spec['groupPriorityMinimum']),

@@ -44,8 +44,8 @@ export class Availability implements AsyncDisposable {
   /** Names of APIServices, by the Service that they lead to. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
-  /** What was decided last. */
-  readonly #decided = new Map<string, { readonly remote: Remote | undefined; readonly condition: Condition }>()
+  /** By name: the version of the object that was written last. */
+  readonly #written = new Map<string, string>()
   /** Of Services and endpoints, once there is something remote. */
   #followed: readonly FollowedResource<true>[] = []
   #forget: (() => void) | undefined
@@ -79,14 +79,8 @@ export class Availability implements AsyncDisposable {
   #changed(name: string, known: KnownApiService | undefined): void {
     this.#index(name, known?.service.remote?.service)
     if (known?.remote !== undefined && this.#followed.length === 0) this.#follow()
-    const decided = this.#decided.get(name)
     // What comes back is what was just written.
-    const isOwn =
-      known !== undefined &&
-      decided !== undefined &&
-      decided.remote === known.remote &&
-      isSame(decided.condition, known.service.condition)
-    if (!isOwn) this.#queue.add(name)
+    if (known === undefined || this.#written.get(name) !== known.service.resourceVersion) this.#queue.add(name)
   }
 
   #index(name: string, place: ServicePlace | undefined): void {
@@ -134,14 +128,13 @@ export class Availability implements AsyncDisposable {
     const { apiServices, metrics } = this.#parts
     const known = apiServices.get(name)
     if (known === undefined) {
-      this.#decided.delete(name)
+      this.#written.delete(name)
       metrics.forget(name)
       return undefined
     }
     const { service, remote } = known
     const condition = remote === undefined ? isLocal : await this.#conditionOf(service, remote)
     if (this.#stopping.signal.aborted) return undefined
-    this.#decided.set(name, { remote, condition })
     metrics.seen(name, condition)
     if (!isSame(condition, service.condition)) await this.#write(service, condition)
     return remote === undefined ? undefined : CHECK_MS
@@ -172,7 +165,7 @@ export class Availability implements AsyncDisposable {
     const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : createNow(clock.wallMs)()
     const after: Fields = { type: 'Available', ...condition, lastTransitionTime: since }
     const { resourceVersion } = fieldsOf(metadata)
-    const { status: code } = await request(handle, {
+    const written = await request(handle, {
       method: 'PATCH',
       path: `${path}/status`,
       isMergePatch: true,
@@ -182,7 +175,9 @@ export class Availability implements AsyncDisposable {
       },
       signal,
     })
-    if (code !== OK && code !== NOT_FOUND) throw new Error(`${path}/status cannot be written: status ${code}`)
+    if (written.status === NOT_FOUND) return
+    if (written.status !== OK) throw new Error(`${path}/status cannot be written: status ${written.status}`)
+    this.#written.set(name, textOf(fieldsOf(fieldsOf(objectOf(written))['metadata'])['resourceVersion']))
     if (isSame(condition, readCondition(before))) return
     const { status: now, reason, message: why } = condition
     log('info', 'the availability of an APIService has changed', { name, status: now, reason, why })

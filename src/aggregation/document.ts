@@ -1,6 +1,8 @@
 /** Documents about a remote server, which are small enough to be held: discovery, OpenAPI. */
 import type { Headers } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { orAborted } from '../lib/or-aborted.ts'
 import { identityHeaders } from './identity.ts'
 import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 
@@ -42,19 +44,19 @@ export async function fetchDocument(
   { accept, etag = '', user = aggregatorUser, timeoutMs, bytesMax, signal }: DocumentOptions,
 ): Promise<RemoteDocument> {
   const limit = AbortSignal.timeout(timeoutMs)
-  const { status, headers, body } = await send({
+  const ended = signal === undefined ? limit : AbortSignal.any([signal, limit])
+  const sending = send({
     method: 'GET',
     path,
     headers: { accept, ...(etag === '' ? {} : { 'if-none-match': etag }), ...identityHeaders(user, { hasUid: false }) },
     pipeBody: undefined,
-    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    signal: ended,
   })
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const { status, headers, body } = await orAborted(sending, ended)
+  const collected = new GrowingBuffer()
   for (let parts = body.take(); parts !== undefined; parts = body.take()) {
-    for (const part of parts) bytes += part.length
-    chunks.push(...parts)
-    if (bytes > bytesMax) {
+    for (const part of parts) collected.append(part)
+    if (collected.length > bytesMax) {
       body.close()
       throw new TooLargeDocument(`${path} has more than ${bytesMax} bytes`)
     }
@@ -65,7 +67,7 @@ export async function fetchDocument(
     headers,
     type: first(headers['content-type']),
     etag: first(headers['etag']),
-    body: Buffer.concat(chunks),
+    body: collected.take(),
   }
 }
 

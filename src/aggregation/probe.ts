@@ -1,7 +1,7 @@
 /** Asks a remote server for the document about its group and version: whether it answers is whether it is available. */
 import type { Dial } from '../lib/dial.ts'
 import { quote } from '../api/quote.ts'
-import { type FailedCall, reasonOf } from '../webhooks/send.ts'
+import { reasonOf } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
 import type { ApiService } from './api-service.ts'
 import { authorityOf, RemoteConnections, type RemoteTls } from './connections.ts'
@@ -77,7 +77,7 @@ export class Prober implements Disposable {
       if (status >= 200 && status < 300) return undefined
       return `failing or missing response from ${url}: bad status from ${url}: ${status}`
     } catch (error) {
-      const why = late.aborted ? clientTimeout : error instanceof Error ? reasonOf(error as FailedCall) : String(error)
+      const why = late.aborted ? clientTimeout : error instanceof Error ? reasonOf(error) : String(error)
       return `failing or missing response from ${url}: Get ${quote(url)}: ${why}`
     }
   }

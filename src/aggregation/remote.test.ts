@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
 import type { KubeObject } from '../api/object.ts'
 import { dialDirect } from '../lib/dial.ts'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
@@ -21,6 +22,25 @@ const service = (port: number): KubeObject => ({
 
 type Seen = { readonly method: string; readonly path: string; readonly headers: NodeJS.Dict<string | string[]> }
 
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+const remoteAt = (port: number, caPem: string): Remote =>
+  new Remote(
+    { service: { namespace: 'ns', name: 'api', port }, caPem, isInsecure: false },
+    {
+      getService: (namespace, name) => (`${namespace}/${name}` === 'ns/api' ? service(port) : undefined),
+      ownAddress: () => undefined,
+      clientCertificate: () => undefined,
+      dial: dialDirect,
+    },
+  )
+
 type Started = { readonly remote: Remote; readonly seen: Seen[] } & Disposable
 
 async function start(kind: 'http1' | 'http2', { answer = 'answer', caPem = cert } = {}): Promise<Started> {
@@ -33,18 +53,7 @@ async function start(kind: 'http1' | 'http2', { answer = 'answer', caPem = cert 
   })
   const sockets: Socket[] = []
   server.on('connection', (socket: Socket) => sockets.push(socket))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const remote = new Remote(
-    { service: { namespace: 'ns', name: 'api', port }, caPem, isInsecure: false },
-    {
-      getService: (namespace, name) => (`${namespace}/${name}` === 'ns/api' ? service(port) : undefined),
-      ownAddress: () => undefined,
-      clientCertificate: () => undefined,
-      dial: dialDirect,
-    },
-  )
+  const remote = remoteAt(await listen(server), caPem)
   return {
     remote,
     seen,
@@ -94,4 +103,49 @@ test('without the Service there is nothing to connect to', async () => {
     { getService: () => undefined, ownAddress: () => undefined, clientCertificate: () => undefined, dial: dialDirect },
   )
   await assert.rejects(remote.fetchDocument('/', options), UnresolvedService)
+})
+
+test('headers with the names of properties of objects are headers', async () => {
+  const server = createSecureServer({ cert, key })
+  const sockets: Socket[] = []
+  server.on('connection', (socket: Socket) => sockets.push(socket))
+  server.on('stream', (stream) => {
+    const odd = { constructor: 'a', ['__proto__']: 'b', valueof: 'c' }
+    stream.respond({ ':status': 200, ...odd }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers(odd))
+    stream.end('body')
+  })
+  const port = await listen(server)
+  const remote = remoteAt(port, cert)
+  const { status, body, headers } = await remote.fetchDocument('/', options)
+  assert.deepEqual([status, body.toString(), headers['constructor'], headers['valueof']], [200, 'body', 'a', 'c'])
+  remote.close()
+  server.close()
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a server that switches protocols unasked has not answered', async () => {
+  const server = createTlsServer({ cert, key }, (socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    )
+  })
+  const port = await listen(server)
+  const remote = remoteAt(port, cert)
+  await assert.rejects(remote.fetchDocument('/', options), /101 Switching Protocols/)
+  remote.close()
+  server.close()
+})
+
+test('one that closes without an answer has not answered either', async () => {
+  const server = createTlsServer({ cert, key }, (socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.destroy())
+  })
+  const port = await listen(server)
+  const remote = remoteAt(port, cert)
+  await assert.rejects(remote.fetchDocument('/', options), /EOF|hang up/)
+  remote.close()
+  server.close()
 })

@@ -23,13 +23,19 @@ export function sendHttp1(request: RemoteRequest, authority: string, agent: Agen
       sent.destroy(aborted())
     }
     signal.addEventListener('abort', onAbort)
-    sent.once('close', () => signal.removeEventListener('abort', onAbort))
+    sent.once('close', () => {
+      signal.removeEventListener('abort', onAbort)
+      reject(new Error('EOF'))
+    })
     sent.on('error', (error: NodeJS.ErrnoException) => {
       const isLost = sent.reusedSocket && !hasAnswer && lostCodes.has(error.code ?? '')
       reject(isLost ? new LostConnection() : error)
     })
-    // It is asked for only if the client did, and the upgrade has a connection of its own.
-    sent.on('upgrade', (_answer, socket) => socket.destroy())
+    // It was not asked for: upgrades have a connection of their own.
+    sent.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      reject(new Error('malformed HTTP response: 101 Switching Protocols'))
+    })
     sent.on('response', (message) => {
       hasAnswer = true
       resolve(answerOf(message, signal))
@@ -59,11 +65,16 @@ function answerOf(message: IncomingMessage, signal: AbortSignal): RemoteAnswer {
 
 /** Never fails: without the whole body the request is not valid, and its connection is closed. */
 async function pipe(pipeBody: NonNullable<RemoteRequest['pipeBody']>, sent: ClientRequest): Promise<void> {
+  let draining: Promise<void> | undefined
   try {
     await pipeBody((chunk) => {
       // Node would send the body of a GET or DELETE of unknown length without framing, and the server would parse it as a second request.
       if (!sent.headersSent && !sent.hasHeader('content-length')) sent.setHeader('transfer-encoding', 'chunked')
-      return sent.write(chunk) ? undefined : drained(sent)
+      if (sent.write(chunk)) return undefined
+      draining ??= drained(sent).then(() => {
+        draining = undefined
+      })
+      return draining
     })
     sent.end()
   } catch (error) {

@@ -18,18 +18,19 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
   return new Promise((resolve, reject) => {
     let hasHead = false
     let trailers: Headers | undefined
-    let stream: ClientStream | undefined
+    // The session may close while it opens the stream.
+    const opened: { stream?: ClientStream } = {}
     let isDone = false
     const body = new AnswerBody({
-      pause: () => stream?.pause(),
-      resume: () => stream?.resume(),
-      cancel: () => stream?.cancel(CODE.CANCEL),
+      pause: () => opened.stream?.pause(),
+      resume: () => opened.stream?.resume(),
+      cancel: () => opened.stream?.cancel(CODE.CANCEL),
     })
     const onAbort = (): void => {
       body.fail(aborted())
-      stream?.cancel(CODE.CANCEL)
+      opened.stream?.cancel(CODE.CANCEL)
     }
-    stream = session.request(fieldsOf(request, authority), {
+    const stream = session.request(fieldsOf(request, authority), {
       onHead: (fields) => {
         hasHead = true
         const status = Number(fields.find(({ name }) => name === ':status')?.value)
@@ -43,12 +44,13 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
         isDone = true
         signal.removeEventListener('abort', onAbort)
         // A reset may say NO_ERROR, too.
-        if (code === CODE.NO_ERROR && hasHead && stream?.isRemoteEnded !== false) return body.end()
+        if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true) return body.end()
         const error = signal.aborted ? aborted() : session.lostBy(code, hasHead)
         reject(error)
         body.fail(error)
       },
     })
+    opened.stream = stream
     if (isDone) return
     signal.addEventListener('abort', onAbort)
     if (request.pipeBody === undefined) stream.end()
@@ -58,17 +60,48 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
 
 /** Never fails: without the whole body the request is not valid, and its stream is reset. */
 async function pipe(pipeBody: NonNullable<RemoteRequest['pipeBody']>, stream: ClientStream): Promise<void> {
+  const writer = new BodyWriter(stream)
   try {
-    await pipeBody((chunk) => {
-      let onTaken: (() => void) | undefined
-      if (stream.write([chunk], () => onTaken?.())) return undefined
-      return new Promise((resolve) => {
-        onTaken = resolve
-      })
-    })
+    await pipeBody((chunk) => writer.take(chunk))
+    await writer.taken
     stream.end()
   } catch {
     stream.cancel(CODE.CANCEL)
+  }
+}
+
+/** A stream takes one write at a time; who sends a body may have more on the way, up to its own window. */
+class BodyWriter {
+  readonly #stream: ClientStream
+  #waiting: Buffer[] = []
+  #isWriting = false
+  #taken = Promise.withResolvers<void>()
+
+  constructor(stream: ClientStream) {
+    this.#stream = stream
+  }
+
+  /** Undefined: all of it has been taken. */
+  get taken(): Promise<void> | undefined {
+    return this.#isWriting ? this.#taken.promise : undefined
+  }
+
+  take(chunk: Buffer): Promise<void> | undefined {
+    this.#waiting.push(chunk)
+    if (!this.#isWriting) this.#write()
+    return this.taken
+  }
+
+  readonly #write = (): void => {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) {
+      const parts = this.#waiting
+      this.#waiting = []
+      if (!this.#stream.write(parts, this.#write)) return
+    }
+    this.#isWriting = false
+    this.#taken.resolve()
+    this.#taken = Promise.withResolvers()
   }
 }
 
@@ -82,7 +115,8 @@ function fieldsOf({ method, path, headers }: RemoteRequest, authority: string): 
 }
 
 function headersOf(fields: readonly HeaderField[]): Headers {
-  const headers: { [name: string]: string | string[] } = {}
+  // A header may be named `constructor`, or `__proto__`.
+  const headers: { [name: string]: string | string[] } = Object.create(null)
   for (const { name, value } of fields) {
     if (name.startsWith(':')) continue
     const before = headers[name]

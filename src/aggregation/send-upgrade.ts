@@ -24,6 +24,7 @@ export function sendUpgrade(
       resolve({ message, socket })
     })
     sent.on('error', reject)
+    sent.on('close', () => reject(new Error('EOF')))
     sent.end()
   })
 }

@@ -12,6 +12,7 @@ import { serverRecords } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import { ClusterIps, type Parent } from './cluster-ips.ts'
 import { IpRecords } from './ip-records.ts'
+import type { AllocatorMetrics } from './metrics.ts'
 import { RangeRecord } from './range-record.ts'
 import { adopted, type NumberRange } from './number-set.ts'
 import { RecordedIps } from './recorded-ips.ts'
@@ -44,6 +45,7 @@ export type AllocatorsParts = {
   /** Where allocated addresses are kept: in objects, in objects and the records of older servers, or in those records only. */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
+  readonly metrics: AllocatorMetrics
   readonly random: () => number
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
@@ -67,9 +69,16 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
     ? new RecordedIps(records.entries)
     : new ClusterIps({ ...reads, ...writes, records, random })
   const nodePorts = createNodePorts(parts)
-  const families = cidrs.map(({ family }) => family)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
-  const allocator = new ServiceAllocator({ clusterIps, nodePorts, families, deleteEndpoints, log })
+  const allocator = new ServiceAllocator({
+    clusterIps,
+    nodePorts,
+    cidrs,
+    metrics: parts.metrics,
+    chosenScope: isRecorded ? 'dynamic' : 'static',
+    deleteEndpoints,
+    log,
+  })
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
   const { readAddress, hasAddress } = reads
@@ -87,7 +96,7 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   return { allocator, repair }
 }
 
-function createNodePorts({ store, root, nodePorts: range, random, life }: AllocatorsParts): RangeRecord {
+function createNodePorts({ store, root, nodePorts: range, metrics, random, life }: AllocatorsParts): RangeRecord {
   const { first, last } = range
   // If the range was another one, the ports in both ranges stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {
@@ -95,7 +104,8 @@ function createNodePorts({ store, root, nodePorts: range, random, life }: Alloca
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)
   }
   const key = `${root}${serverRecords.serviceNodePorts}`
-  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life })
+  const onStored = (taken: number): void => metrics.portsLeft(taken, last - first + 1 - taken)
+  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life, onStored })
 }
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'

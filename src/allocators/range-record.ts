@@ -33,6 +33,8 @@ export type RangeRecordParts = {
   /** Increases when the database is replaced by another one. */
   readonly life: () => number
   readonly time?: Timers & SlicesTime
+  /** Called with how many numbers are taken, after each write. */
+  readonly onStored?: (taken: number) => void
 }
 
 type Wish = {
@@ -144,6 +146,7 @@ export class RangeRecord {
   async #write(wishes: readonly Wish[]): Promise<void> {
     const { store, key } = this.#parts
     let written: KubeObject | undefined
+    let taken = 0
     using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
     const { signal } = limit
     const life = this.#parts.life()
@@ -154,11 +157,13 @@ export class RangeRecord {
       const before = set.stored()
       await applyAll(wishes, set, new Slices(this.#parts.time))
       const after = set.stored()
+      taken = this.#parts.onStored === undefined ? 0 : set.list().length
       written = this.#objectOf(after)
       if (current !== undefined && after.equals(before)) return 'unchanged'
       return { put: encodeStored(written, rangeSchema()) }
     })
     if (written !== undefined && outcome === 'put') {
+      this.#parts.onStored?.(taken)
       this.#last = { life, current: { revision, createRevision: revision, object: written, stale: false } }
     }
   }

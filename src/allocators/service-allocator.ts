@@ -2,7 +2,7 @@
 import { internalError, invalid } from '../api/errors.ts'
 import { invalidShown } from '../api/field-fault.ts'
 import { goStrings } from '../api/go-value.ts'
-import type { IpFamily } from '../api/ip.ts'
+import type { Cidr, IpFamily } from '../api/ip.ts'
 import { type Fields, type KubeObject, textsOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -11,14 +11,19 @@ import { withPlural } from '../registry/kinds/core/service-prepare.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
 import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
+import { type AllocatorMetrics, rangeOfFamily, type Scope } from './metrics.ts'
+import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
-import { assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
+import { type Assigned, assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
 export type ServiceAllocatorParts = {
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
-  /** The families of the cluster, the primary one first. */
-  readonly families: readonly IpFamily[]
+  /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
+  readonly cidrs: readonly Cidr[]
+  readonly metrics: AllocatorMetrics
+  /** How an address is counted that the server chose: upstream counts those that are objects as if a client had named them. */
+  readonly chosenScope: Scope
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
   readonly log: Log
 }
@@ -27,9 +32,11 @@ const serviceKind = { group: '', kind: 'Service' } as const
 
 export class ServiceAllocator implements Allocator {
   readonly #parts: ServiceAllocatorParts
+  readonly #families: readonly IpFamily[]
 
   constructor(parts: ServiceAllocatorParts) {
     this.#parts = parts
+    this.#families = parts.cidrs.map(({ family }) => family)
   }
 
   readonly allocate = async ({ object, before, namespace, isDryRun }: AllocationRequest): Promise<Allocation> => {
@@ -37,7 +44,7 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name }
     const old = before && specOf(before)
     const given = before === undefined ? withPlural(object) : object
-    const settled = settleFamilies(specOf(given), old, this.#parts.families)
+    const settled = settleFamilies(specOf(given), old, this.#families)
     if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
     const ips: string[] = []
     const ports: number[] = []
@@ -82,11 +89,15 @@ export class ServiceAllocator implements Allocator {
   }
 
   async #takeIp(wanted: string | undefined, family: IpFamily, { ips, parent, isDryRun }: TakingIp): Promise<string> {
-    const { clusterIps } = this.#parts
-    try {
+    const { clusterIps, cidrs, chosenScope, metrics } = this.#parts
+    const take = async (): Promise<string> => {
       if (wanted === undefined) return await clusterIps.takeAny(family, parent, { isDryRun })
       await clusterIps.take(wanted, parent, { isDryRun })
       return wanted
+    }
+    try {
+      if (isDryRun) return await take()
+      return await metrics.ip(rangeOfFamily(cidrs, family), wanted === undefined ? chosenScope : 'static', take)
     } catch (error) {
       if (!(error instanceof IpError)) throw error
       if (wanted === undefined) throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
@@ -100,11 +111,17 @@ export class ServiceAllocator implements Allocator {
     before: Fields | undefined,
     { name, isDryRun, taken }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
   ): Promise<Fields> {
-    const { nodePorts } = this.#parts
+    const { nodePorts, metrics } = this.#parts
     if (!lacksPorts(spec, before)) return spec
-    const change = isDryRun ? nodePorts.attempt.bind(nodePorts) : nodePorts.change.bind(nodePorts)
-    const assigned = await change((ports) => assignPorts(name, spec, before, ports))
+    const assign = (ports: NumberSet): Assigned => assignPorts(name, spec, before, ports)
+    const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
     taken.push(...assigned.taken)
+    if (!isDryRun) {
+      const named = new Set(portsHeld(spec))
+      const asked = assigned.taken.filter((port) => named.has(port)).length
+      metrics.ports('static', asked)
+      metrics.ports('dynamic', assigned.taken.length - asked)
+    }
     return assigned.spec
   }
 

@@ -417,6 +417,11 @@ export const remoteUnavailable = (cause?: unknown): TextError => proxyFailed('se
 /** The request could not be passed on to an aggregated API server. */
 export const proxyFailed = (why: string, cause?: unknown): TextError => new TextError(503, `${why}\n`, { cause })
 
+/** An aggregated API server ended its answer before the end. The client has begun to receive it, so that it is cut off, too. */
+export class CutOffAnswer extends Error {
+  override readonly name = 'CutOffAnswer'
+}
+
 /** In the place of a redirect of an aggregated API server, which could lead a client, and its credentials, anywhere (CVE-2022-3172). */
 export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
 

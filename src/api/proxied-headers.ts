@@ -49,7 +49,8 @@ export const answerHeaders = (headers: ReceivedHeaders): Headers => endToEnd(hea
 
 function endToEnd(headers: ReceivedHeaders, isOwn: (name: string) => boolean): Headers {
   const named = new Set(tokensOf(headers['connection']))
-  const passed: { [name: string]: string | readonly string[] } = {}
+  // A header may be named `constructor`, or `__proto__`.
+  const passed: { [name: string]: string | readonly string[] } = Object.create(null)
   for (const name in headers) {
     const value = headers[name]
     if (value !== undefined && !hopHeaders.has(name) && !named.has(name) && !isOwn(name)) passed[name] = value
@@ -64,8 +65,12 @@ function withoutToken(protocols: string): string {
     .join(', ')
 }
 
-export const isUpgrade = ({ headers }: ApiRequest): boolean =>
-  tokensOf(headers.connection).includes('upgrade') && headers.upgrade !== undefined
+/** Whether the connection of a request is to be switched to another protocol. Requests for any other are answered over HTTP. */
+export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
+  tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)
+
+/** Protocols that connections are switched to. */
+export const isKnownProtocol = (protocol = ''): boolean => /^(websocket|spdy\/3\.1)$/i.test(protocol)
 
 /** Of a header that may have come in several lines. */
 const tokensOf = (header: string | readonly string[] = ''): string[] =>

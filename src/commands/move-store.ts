@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { messageOf } from '../lib/message-of.ts'
 import { rootOf } from '../storage/keys.ts'
+import { loginOf } from '../storage/open-engine.ts'
 import { DumpFile, writeDump } from '../storage/transfer/dump-file.ts'
 import type { Source } from '../storage/transfer/entry.ts'
 import { EtcdSource, EtcdTarget } from '../storage/transfer/etcd-transfer.ts'
@@ -26,7 +27,8 @@ import. The file has all Secrets as they are stored.
 rewrite writes every value again that is not encrypted with the first key of its resource in the configuration, as an update without a
 change would. Servers with the same configuration may go on meanwhile; it can be stopped and begun again.
 
-  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file, --etcd-prefix=path (default /registry)
+  --etcd-servers=list, --etcd-cafile=file, --etcd-certfile=file, --etcd-keyfile=file,
+  --etcd-user=name, --etcd-password-file=file, --etcd-prefix=path (default /registry)
         As for keelson serve. An import takes the prefix from the file.
   --data-dir=folder
         That of keelson serve; for keelson dev the folder store in its own.
@@ -64,9 +66,11 @@ async function rewrite(config: string, flags: Flags, { showProgress }: StorePart
     throw new StoreUsageError('--event-ttl must be a number of seconds, 1 or more')
   }
   const { 'data-dir': folder, 'etcd-prefix': etcdPrefix = '/registry' } = flags
-  const { endpoints, tls = null } = etcdOf(flags)
+  const { endpoints, login, tls = null } = etcdOf(flags)
   const store =
-    folder === undefined ? ({ kind: 'etcd', servers: endpoints, tls } as const) : ({ kind: 'sqlite', folder } as const)
+    folder === undefined
+      ? ({ kind: 'etcd', servers: endpoints, tls, login } as const)
+      : ({ kind: 'sqlite', folder } as const)
   return rewriteStore({ store, etcdPrefix, config, eventTtlSeconds, showProgress })
 }
 
@@ -95,11 +99,16 @@ async function importFrom(file: string, flags: Flags, { nowMs, showProgress }: S
 async function sourceOf(flags: Flags, prefix: string, nowMs: number): Promise<Source> {
   const { 'data-dir': folder } = flags
   if (folder !== undefined) return existingSource(folder, { prefix, nowMs })
-  return await EtcdSource.open(etcdOf(flags), prefix)
+  return await EtcdSource.open(clientOptions(flags), prefix)
 }
 
 const targetOf = (flags: Flags, nowMs: number): Target =>
-  flags['data-dir'] === undefined ? new EtcdTarget(etcdOf(flags)) : new SqliteTarget(flags['data-dir'], nowMs)
+  flags['data-dir'] === undefined ? new EtcdTarget(clientOptions(flags)) : new SqliteTarget(flags['data-dir'], nowMs)
+
+function clientOptions(flags: Flags) {
+  const { login, ...others } = etcdOf(flags)
+  return { ...others, ...loginOf(login) }
+}
 
 function etcdOf(flags: Flags) {
   const { 'etcd-servers': servers = '', 'etcd-cafile': ca, 'etcd-certfile': cert, 'etcd-keyfile': key } = flags
@@ -108,7 +117,12 @@ function etcdOf(flags: Flags) {
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
   }
-  return { endpoints: servers.split(','), ...(Object.keys(tls).length > 0 && { tls }) }
+  const { 'etcd-user': user, 'etcd-password-file': passwordPath } = flags
+  if ((user === undefined) !== (passwordPath === undefined)) {
+    throw new StoreUsageError('give --etcd-user and --etcd-password-file, or neither')
+  }
+  const login = user === undefined || passwordPath === undefined ? undefined : { user, passwordPath }
+  return { endpoints: servers.split(','), login, ...(Object.keys(tls).length > 0 && { tls }) }
 }
 
 type Flags = ReturnType<typeof parseFlags>['values']
@@ -156,6 +170,8 @@ function parseFlags(args: readonly string[]) {
         'etcd-cafile': { type: 'string' },
         'etcd-certfile': { type: 'string' },
         'etcd-keyfile': { type: 'string' },
+        'etcd-user': { type: 'string' },
+        'etcd-password-file': { type: 'string' },
         'etcd-prefix': { type: 'string' },
         'data-dir': { type: 'string' },
         file: { type: 'string' },

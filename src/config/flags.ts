@@ -45,6 +45,16 @@ const flagTable = {
   'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
   'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
   'etcd-keyfile': { section: etcd, type: 'string', help: 'The private key of --etcd-certfile, PEM.' },
+  'etcd-user': {
+    section: etcd,
+    type: 'string',
+    help: 'The user that this server is to etcd, with --etcd-password-file.',
+  },
+  'etcd-password-file': {
+    section: etcd,
+    type: 'string',
+    help: 'A file with the password of --etcd-user. It is read again whenever etcd wants it.',
+  },
   'allow-metric-labels': {
     section: 'Metrics',
     type: 'list',
@@ -559,6 +569,8 @@ export const ownFlagNames: ReadonlySet<string> = new Set([
   'data-dir',
   'store',
   'testing',
+  'etcd-user',
+  'etcd-password-file',
   'request-memory-max',
   'cache-memory-max',
   'controllers',

@@ -35,6 +35,8 @@ export type DocumentParts = {
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
+  /** The minor version whose APIs are served; absent: that which is implemented. */
+  readonly emulatedMinor?: number
   /** Every flag of the server, and its value. */
   readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
@@ -64,7 +66,7 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'readyz':
         return health(root, request, parts)
       case 'version':
-        return version(request, rest)
+        return version(request, rest, parts)
       case 'api':
         return api(request, rest, { ...parts, aggregated, listed })
       case 'apis':
@@ -111,11 +113,11 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
   return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
 }
 
-function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
+function version(request: ApiRequest, rest: readonly string[], { emulatedMinor }: DocumentParts): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
   requireType(request, jsonType)
-  return indented(versionDocument())
+  return indented(versionDocument(emulatedMinor))
 }
 
 type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery; readonly listed: ListedGroups }
@@ -185,9 +187,9 @@ const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
   ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
-function status(request: ApiRequest, { gates, clock }: DocumentParts): ApiResponse {
+function status(request: ApiRequest, { gates, clock, emulatedMinor }: DocumentParts): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
-  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs() })
+  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs(), emulatedMinor })
 }
 
 function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {

@@ -34,6 +34,10 @@ export class Auth {
     await this.#channel.unary(userAdd, encodeNames(user, password), call)
   }
 
+  async userChangePassword(user: string, password: string, call?: CallOptions): Promise<void> {
+    await this.#channel.unary(userChangePassword, encodeNames(user, password), call)
+  }
+
   async roleAdd(role: string, call?: CallOptions): Promise<void> {
     await this.#channel.unary(roleAdd, encodeNames(role), call)
   }
@@ -57,16 +61,18 @@ const refusals: readonly string[] = [
   'etcdserver: user name is empty',
 ]
 
+export type Password = string | (() => Promise<string>)
+
 /** The token of one user, shared by all calls of a client. */
 export class UserToken implements TokenSource {
   readonly #auth: Auth
   readonly #user: string
-  readonly #password: string
+  readonly #password: Password
   // null: authentication is not enabled, no token is needed.
   #token: string | null | undefined
   #fetching: Promise<void> | undefined
 
-  constructor(auth: Auth, user: string, password: string) {
+  constructor(auth: Auth, user: string, password: Password) {
     this.#auth = auth
     this.#user = user
     this.#password = password
@@ -91,8 +97,9 @@ export class UserToken implements TokenSource {
   }
 
   async #fetch(): Promise<void> {
+    const password = typeof this.#password === 'string' ? this.#password : await this.#password()
     try {
-      this.#token = await this.#auth.authenticate(this.#user, this.#password)
+      this.#token = await this.#auth.authenticate(this.#user, password)
     } catch (error) {
       const isDisabled = error instanceof EtcdError && error.message === 'etcdserver: authentication is not enabled'
       if (isDisabled) this.#token = null
@@ -112,6 +119,7 @@ const authenticate = { ...method('Authenticate', readToken), isRead: true, isTok
 const enable = method('AuthEnable', readHeaderOnly)
 const disable = method('AuthDisable', readHeaderOnly)
 const userAdd = method('UserAdd', readHeaderOnly)
+const userChangePassword = method('UserChangePassword', readHeaderOnly)
 const roleAdd = method('RoleAdd', readHeaderOnly)
 const userGrantRole = method('UserGrantRole', readHeaderOnly)
 const roleGrantPermission = method('RoleGrantPermission', readHeaderOnly)

@@ -18,7 +18,7 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import { type Log, silent } from '../lib/log.ts'
-import { Auth, UserToken } from './auth.ts'
+import { Auth, type Password, UserToken } from './auth.ts'
 import { Channel } from './channel.ts'
 import { EtcdCluster } from './cluster.ts'
 import { Endpoints } from './endpoints.ts'
@@ -35,7 +35,8 @@ export type EtcdOptions = {
   /** Undefined: the endpoints are connected to straight. */
   readonly dial?: Dial | undefined
   readonly user?: string | undefined
-  readonly password?: string | undefined
+  /** A function is called for each new token, so that a renewed password is used. */
+  readonly password?: Password | undefined
   /** The deadline of a call that names none. */
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined

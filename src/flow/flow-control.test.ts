@@ -127,7 +127,7 @@ test('refusals of a flow that goes on come late, and never those of another', as
   }
   // Four queues of fifty take two hundred; of the sixty others twenty are told so at once.
   assert.equal(outcomes.atOnce, 20)
-  world.time.advance(1_000)
+  world.time.advance(2_000)
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(outcomes.late, 40)
 })

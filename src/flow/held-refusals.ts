@@ -6,8 +6,10 @@
 
 /** Refusals of one user that are answered at once in a second: one who obeys, and has no more than this many requests at once, sees no other. */
 const AT_ONCE_MAX = 20
-/** What `Retry-After` says at least. */
+/** What `Retry-After` says at least, … */
 const HELD_MS = 1000
+/** … and up to as much again, by their number: those that came together would ask again together, a thousand in one turn of the loop. */
+const SPREAD = 64
 /** Each keeps its request in memory, some kilobytes; beyond this many they are answered at once. */
 const HELD_MAX = 4_000
 /** Flows that are told apart within a second. */
@@ -31,7 +33,7 @@ export class HeldRefusals {
     this.#refused.set(flow, count)
     if (count <= AT_ONCE_MAX || this.#held >= HELD_MAX) return 0
     this.#held++
-    return HELD_MS
+    return HELD_MS * (1 + (count % SPREAD) / SPREAD)
   }
 
   end(): void {

@@ -86,7 +86,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract end(parts?: readonly Buffer[]): void
   abstract endWith(trailers: Headers): void
   /** Ends the exchange without a (whole) answer: resets the stream, or closes the connection. */
-  abstract abort(): void
+  abstract abort(isFault?: boolean): void
 
   get takesBody(): boolean {
     return this.method !== 'HEAD'

@@ -3,7 +3,7 @@
  * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
-import { overloaded, unreadableRequest } from '../api/errors.ts'
+import { CutOffAnswer, overloaded, unreadableRequest } from '../api/errors.ts'
 import type { IsIdentityHeader } from '../api/identity-headers.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
 import type { ByteBudget } from '../lib/byte-budget.ts'
@@ -173,8 +173,9 @@ export class Exchanges {
     } catch (error) {
       // The handler turns every failure into an answer, so it is the answer that could not be written: the client cannot be
       // informed.
-      this.#log('error', 'an answer could not be written', { error: String(error) })
-      exchange.abort()
+      const level = error instanceof CutOffAnswer ? 'info' : 'error'
+      this.#log(level, 'an answer could not be written', { error: String(error) })
+      exchange.abort(true)
     }
   }
 

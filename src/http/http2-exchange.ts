@@ -62,7 +62,7 @@ export class Http2Exchange extends Exchange {
     this.#stream.endWith(trailers)
   }
 
-  abort(): void {
-    this.#stream.reset(CODE.CANCEL)
+  abort(isFault = false): void {
+    this.#stream.reset(isFault ? CODE.INTERNAL_ERROR : CODE.CANCEL)
   }
 }

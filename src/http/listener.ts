@@ -8,6 +8,7 @@ import type { Server as TcpServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, type SecureContext, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { identityHeaderTest, type IsIdentityHeader } from '../api/identity-headers.ts'
+import { isKnownProtocol } from '../api/proxied-headers.ts'
 import type { Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
@@ -462,5 +463,5 @@ const http1Options = (limits: Limits): ServerOptions => ({
   // The reader of a body limits its time: a body that is proxied may have no end.
   requestTimeout: 0,
   // Other protocols, such as h2c, are ignored, as RFC 9110 section 7.8 allows.
-  shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
+  shouldUpgradeCallback: ({ headers }) => isKnownProtocol(headers.upgrade),
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { text } from 'node:stream/consumers'
 import { dialDirect } from './dial.ts'
@@ -8,7 +8,9 @@ import { dialDirect } from './dial.ts'
 test('a signal ends the opening of a connection, not one that is open', async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const { port } = address
   const controller = new AbortController()
   const socket = await dialDirect('127.0.0.1', port, controller.signal)
   controller.abort()

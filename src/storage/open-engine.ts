@@ -1,5 +1,6 @@
 /** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
-import { EtcdClient } from '../etcd/client.ts'
+import { readFile } from 'node:fs/promises'
+import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,6 +22,8 @@ type EtcdConfig = {
   readonly kind: 'etcd'
   readonly servers: readonly string[]
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
+  /** Absent: etcd knows this server by its certificate, or not at all. */
+  readonly login?: { readonly user: string; readonly passwordPath: string } | undefined
 }
 
 export type EngineConfig = {
@@ -65,8 +68,12 @@ export function openMemory(engine: MemoryEngine, options: CompactionOptions): Op
   }
 }
 
-async function openEtcd({ servers, tls }: EtcdConfig, compactionMs: number, parts: Parts): Promise<OpenedEngine> {
-  const etcd = { endpoints: servers, tls: tls ?? undefined, ...parts }
+async function openEtcd(
+  { servers, tls, login }: EtcdConfig,
+  compactionMs: number,
+  parts: Parts,
+): Promise<OpenedEngine> {
+  const etcd = { endpoints: servers, tls: tls ?? undefined, ...loginOf(login), ...parts }
   await checkVersions(etcd, parts.log)
   await using stack = new AsyncDisposableStack()
   const client = stack.use(new EtcdClient(etcd))
@@ -77,6 +84,12 @@ async function openEtcd({ servers, tls }: EtcdConfig, compactionMs: number, part
     startCompaction: () => new Compactor({ client, log: parts.log, intervalMs: compactionMs }),
     readSize: async (signal) => (await client.maintenance.status({ signal })).dbSizeBytes,
   }
+}
+
+/** The file is read again for each token: etcd refuses the old ones when a password has changed. */
+export function loginOf(login: EtcdConfig['login']): Pick<EtcdOptions, 'user' | 'password'> {
+  if (login === undefined) return {}
+  return { user: login.user, password: async () => (await readFile(login.passwordPath, 'utf8')).replace(/\r?\n$/, '') }
 }
 
 /** An etcd that does not answer, or does not show the key to us, is the business of the first call that needs it. */

@@ -113,22 +113,36 @@ export class Http2Session {
     return this.#send(call).finally(() => this.release())
   }
 
-  /** A stream has to be acquired for it, which is given back when the answer has ended. Not to be called once the session is spent. */
-  request(headers: readonly string[], listener: AnswerListener): ClientStream {
-    const { onHead, onData, onTrailers, onClose } = listener
-    return this.#connection.request(headers, {
-      onHead: (fields) => {
+  /**
+   * A stream has to be acquired for it, which is given back when the answer has ended. Not to be called once the session is spent. A listener
+   * that fails ends its stream alone: what it failed on came from the peer.
+   */
+  request(headers: readonly string[], { onHead, onData, onTrailers, onClose }: AnswerListener): ClientStream {
+    const opened: { stream?: ClientStream } = {}
+    const guarded =
+      <T>(hear: (given: T) => void) =>
+      (given: T): void => {
+        try {
+          hear(given)
+        } catch {
+          opened.stream?.cancel(CODE.INTERNAL_ERROR)
+        }
+      }
+    const stream = this.#connection.request(headers, {
+      onHead: guarded((fields) => {
         this.#heard++
         this.#isAnswered = true
         onHead(fields)
-      },
-      onData,
-      onTrailers,
+      }),
+      onData: guarded(onData),
+      onTrailers: guarded(onTrailers),
       onClose: (code) => {
-        onClose(code)
         this.release()
+        onClose(code)
       },
     })
+    opened.stream = stream
+    return stream
   }
 
   /** Gives back a stream that was acquired and is not used. */

@@ -115,13 +115,6 @@ export class Konnectivity implements AsyncDisposable {
     await until(async () => (await read(health, '/readyz')) !== 'ok', 'the proxy server has no agent')
   }
 
-  /** Connections that the agent has opened. */
-  async dialed(): Promise<number> {
-    const metrics = (await read(this.#agentPorts.admin, '/metrics')) ?? ''
-    const found = /^konnectivity_network_proxy_agent_dial_duration_seconds_count(?:\{[^}]*\})? (\d+)/m.exec(metrics)
-    return Number(found?.[1] ?? 0)
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#agent)
     await end(this.#server)

@@ -38,7 +38,12 @@ export const TRACE_MS = 12_000
 const maps = '/api/v1/namespaces/default/configmaps'
 const get = { method: 'GET', path: `${maps}/one` } as const
 const list = { method: 'GET', path: maps } as const
-const watch = { method: 'GET', path: `${maps}?watch=1&timeoutSeconds=3`, isWatch: true } as const
+/** Of nothing: it holds its seat until what exists is told, which would take as long as the client takes to read it. */
+const watch = {
+  method: 'GET',
+  path: '/api/v1/namespaces/empty/configmaps?watch=1&timeoutSeconds=3',
+  isWatch: true,
+} as const
 const lease = (name: string, namespace = 'kube-node-lease') =>
   ({ method: 'GET', path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}` }) as const
 const review = {

@@ -10,8 +10,8 @@ import { EtcdClient } from '../../src/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { rangeOf } from '../../src/storage/keys.ts'
-import { startEtcd } from '../harness/etcd.ts'
-import { keelsonProgram } from '../harness/keelson.ts'
+import { freePorts, startEtcd } from '../harness/etcd.ts'
+import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
 import { KmsPluginServer } from '../harness/kms-plugin.ts'
 import { until } from '../harness/until.ts'
 import { type Client, clients, startOn, type TestServer } from './support.ts'
@@ -286,7 +286,7 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
     }
     const health = await client.call({ path: '/readyz/kms-providers' })
     assert.equal(health.status, 500)
-    assert.match(health.text, /^internal server error: kms-provider-0: rpc error: code = /)
+    assert.match(health.text, /^internal server error: kms-provider-0: .*rpc error: code = /)
     assert.equal((await client.call({ path: '/livez' })).status, 200)
     await plugin.start()
     // Asked for health, the server asks the plugin again after some seconds.
@@ -297,6 +297,57 @@ test('without the plugin a server starts, tells why it cannot read, and recovers
     await until(async () => (await client.call({ path: secrets })).status === 200, 'the list can be read')
     assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
   })
+})
+
+test('if the plugin of its roles and policies is away, too, a server listens and refuses what it cannot decide', async () => {
+  await using etcd = await startEtcd()
+  await using plugin = new KmsPluginServer(at('kms.sock'))
+  await plugin.start()
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const args = withConfig(write(configOf(['*.*'], kms)))
+  await during(etcd, args, async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+  })
+  await plugin.stop()
+  const [port = 0] = await freePorts(1)
+  const starting = startKeelson({ etcdUrl: etcd.clientUrl, args, port })
+  // If the test fails before it is awaited.
+  starting.catch(() => undefined)
+  await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()
+  const statusOf = (path: string): Promise<number> =>
+    client.call({ path }).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await until(async () => (await statusOf('/version')) === 200, 'it listens')
+  for (const [method, path, status, message] of [
+    ['GET', `${secrets}/a`, 500, 'Internal error occurred: got unexpected nil transformer'],
+    [
+      'GET',
+      '/apis/rbac.authorization.k8s.io/v1/roles',
+      429,
+      /^storage is \(re\)initializing: failed to list \*rbac.Role: unable to transform key /,
+    ],
+    ['POST', secrets, 503, /^the server cannot read its roles, policies, webhooks and definitions yet/],
+    ['GET', '/apis', 503, /^the server cannot read its roles/],
+    ['GET', '/apis/example.com/v1/gears', 503, /^the server cannot read its roles/],
+    ['GET', '/api/v1/namespaces/default/pods/a/exec?command=x', 503, /^the server cannot read its roles/],
+  ] as const) {
+    const answer = await call(client, method, path, method === 'POST' ? secret('b') : undefined)
+    if (typeof message === 'string') assert.equal(answer.body.message, message)
+    else assert.match(answer.body.message, message)
+    assert.equal(answer.status, status, path)
+  }
+  const bob = await client.call({ path: secrets, headers: { authorization: 'Bearer bob-token' } })
+  assert.equal(bob.status, 403, bob.text)
+  const ready = await client.call({ path: '/readyz' })
+  assert.equal(ready.status, 500)
+  assert.match(ready.text, /\[-\]kms-providers failed/)
+  await plugin.start()
+  await using server = await starting
+  assert.equal((await call(client, 'POST', secrets, secret('b'))).status, 201)
+  assert.equal(await statusOf('/apis'), 200)
+  assert.ok(server.log.includes('cannot be read yet'))
 })
 
 test('a file that changes is used without a restart', async () => {

@@ -1,5 +1,8 @@
 /** A server on two etcds, one of them for Events alone: what each has, and what happens when one is away. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { EtcdClient } from '../../src/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -133,4 +136,44 @@ test('an etcd that is away at the start is used when it comes', async () => {
     assert.equal(JSON.parse(line).object.metadata.name, 'seen')
     break
   }
+})
+
+/** From now on only who has the password of the user reads and writes. */
+async function protect({ clientUrl }: Etcd, password: string): Promise<void> {
+  await using client = new EtcdClient({ endpoints: [clientUrl] })
+  await client.auth.userAdd('root', password)
+  await client.auth.roleAdd('root')
+  await client.auth.userGrantRole({ user: 'root', role: 'root' })
+  await client.auth.authEnable()
+}
+
+test('etcds that want a user and a password', async () => {
+  await using main = await startEtcd()
+  await using other = await startEtcd()
+  const folder = await mkdtemp(join(tmpdir(), 'keelson-login-'))
+  await using files = new AsyncDisposableStack()
+  files.defer(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, 'password')
+  await writeFile(path, 'first\n')
+  for (const etcd of [main, other]) await protect(etcd, 'first')
+  await assert.rejects(countIn(main, '/registry/'), /user name is empty/)
+  const flags = [`--etcd-servers-overrides=/events#${other.clientUrl}`, '--etcd-user=root']
+  await using server = await startOn(main, [...flags, `--etcd-password-file=${path}`])
+  await using client = clientOf(server.url)
+  assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
+  assert.equal((await call(client, 'POST', maps, map('a'))).status, 201)
+  // A new password: the old tokens are worth nothing, and the file is read again.
+  for (const { clientUrl } of [main, other]) {
+    await using admin = new EtcdClient({ endpoints: [clientUrl], user: 'root', password: 'first' })
+    await admin.auth.userChangePassword('root', 'second')
+  }
+  await writeFile(path, 'second\n')
+  for (const [where, body] of [
+    [events, event('b')],
+    [maps, map('b')],
+  ] as const) {
+    await until(async () => (await call(client, 'POST', where, body)).status === 201, 'it is written')
+    assert.equal((await call(client, 'GET', where)).body.items.length, 2)
+  }
+  assert.ok(!server.complaints.some((text) => text.includes('second')))
 })

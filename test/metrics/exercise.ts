@@ -140,10 +140,14 @@ export function countedOf(text: string): string[] {
     'apiserver_requested_deprecated_apis',
     'apiserver_request_body_size_bytes_count',
   ]
+  /** Counted whoever asked: the Service kubernetes has the first address. */
+  const ofPools =
+    /^kube_apiserver_(?:clusterip|nodeport)_allocator_(?:allocation_total|allocated_ports|available_ports)$/
   const paths: ReadonlySet<string> = new Set(['/livez', '/healthz', 'apis', 'openapi/v3'])
   return readSamples(text)
-    .filter(({ name }) => names.includes(name))
-    .filter(({ labels: { resource = '', subresource = '' } }) => {
+    .filter(({ name }) => names.includes(name) || ofPools.test(name))
+    .filter(({ name, labels: { resource = '', subresource = '' } }) => {
+      if (ofPools.test(name)) return true
       const [plural = ''] = resource.split('.')
       return resource === '' ? paths.has(subresource) : own.has(plural)
     })

@@ -153,7 +153,8 @@ function writeConfig(etcd: EtcdProcess, plugin: GoKmsPlugin): string {
 type Pace = { readonly startMs: number; readonly seconds: number; readonly perSecond: number }
 
 async function paced(lane: Lane, { startMs, seconds, perSecond }: Pace): Promise<void> {
-  for (let at = 0; at < seconds * perSecond; at++) {
+  const isOver = (): boolean => performance.now() - startMs >= seconds * 1000
+  for (let at = 0; at < seconds * perSecond && !isOver(); at++) {
     const waitMs = startMs + (at / perSecond) * 1000 - performance.now()
     if (waitMs > 1) await sleep(waitMs)
     await lane.step()

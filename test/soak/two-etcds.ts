@@ -81,11 +81,11 @@ async function main(): Promise<void> {
 }
 
 async function run(seconds: number, random: Random): Promise<string[]> {
-  await using main = await startCluster({ size: 1 })
+  await using first = await startCluster({ size: 1 })
   await using other = await startCluster({ size: 3 })
   await raiseRevision(other)
   const overrides = `--etcd-servers-overrides=/configmaps#${other.endpoints.join(';')}`
-  await using server = await startKeelson({ etcdUrl: main.endpoints.join(','), args: [overrides] })
+  await using server = await startKeelson({ etcdUrl: first.endpoints.join(','), args: [overrides] })
   using clients = new DisposableStack()
   const client = (): SoakClient => clients.use(new SoakClient(server.url))
   const admin = client()
@@ -102,7 +102,7 @@ async function run(seconds: number, random: Random): Promise<string[]> {
       watchers: Array.from({ length: WATCHERS }, () => new Watcher(client(), path, { listsAgain: true })),
     }
   }
-  const sides = [sideOf('the main etcd', main, 'secrets'), sideOf('the other etcd', other, 'configmaps')] as const
+  const sides = [sideOf('the main etcd', first, 'secrets'), sideOf('the other etcd', other, 'configmaps')] as const
   const all = { writers: sides.flatMap(({ writers }) => writers), watchers: sides.flatMap(({ watchers }) => watchers) }
   for (const watcher of all.watchers) await watcher.list()
   const [writing, watching] = [new AbortController(), new AbortController()]

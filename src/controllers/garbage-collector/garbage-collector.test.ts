@@ -256,7 +256,7 @@ test('dependents that cannot be read do not keep the others from being orphaned'
     list: (range, at, options) => reader.list(range, at, options),
     watch: (options) => reader.watch(options),
   }
-  await using _collector = await collecting(plane, () => ({ ...access, reader: reads }))
+  await using collector = await collecting(plane, () => ({ ...access, reader: reads }))
   areLost = true
   await remove(plane, configMaps, 'owner', { propagationPolicy: 'Orphan' })
   const owned = async (name: string): Promise<boolean> => {
@@ -269,4 +269,5 @@ test('dependents that cannot be read do not keep the others from being orphaned'
   areLost = false
   await until(async () => !(await isThere(plane, configMaps, 'owner')))
   for (const name of lost) assert.ok(!(await owned(name)), name)
+  await until(() => collector.pending === 0)
 })

@@ -6,6 +6,17 @@ import type { Time } from '../../../lib/timers.ts'
 const HEALTHY_MS = 20_000
 const UNHEALTHY_MS = 3_000
 
+/** As upstream: who made the check is told which step of it failed, and who asks later only why. */
+export class FailedStep extends Error {
+  readonly why: string
+
+  constructor(step: 'encrypt' | 'decrypt' | 'status', provider: string, why: string) {
+    super(`failed to perform ${step} section of the healthz check for KMS Provider ${provider}, error: ${why}`)
+    this.name = 'FailedStep'
+    this.why = why
+  }
+}
+
 export class KeptCheck {
   readonly #run: () => Promise<void>
   readonly #time: Pick<Time, 'monotonicMs'>
@@ -26,13 +37,15 @@ export class KeptCheck {
 
   async #check(): Promise<string | undefined> {
     let fault: string | undefined
+    let kept: string | undefined
     try {
       await this.#run()
     } catch (error) {
       fault = messageOf(error)
+      kept = error instanceof FailedStep ? error.why : fault
     }
     const keptMs = fault === undefined ? HEALTHY_MS : UNHEALTHY_MS
-    this.#last = { fault, untilMs: this.#time.monotonicMs() + keptMs }
+    this.#last = { fault: kept, untilMs: this.#time.monotonicMs() + keptMs }
     this.#running = undefined
     return fault
   }

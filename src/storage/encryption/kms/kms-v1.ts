@@ -15,7 +15,7 @@ import { unreadable } from '../cipher.ts'
 import { unreadableBy } from '../failures.ts'
 import type { Nonces } from '../nonces.ts'
 import type { Provider } from '../provider.ts'
-import { KeptCheck } from './health.ts'
+import { FailedStep, KeptCheck } from './health.ts'
 import type { KmsMetrics } from './metrics.ts'
 import { kmsMethod, type KmsPlugin } from './plugin.ts'
 import { encodeV1Bytes, encodeVersion, readFirst, readVersion, v1Version } from './v1-messages.ts'
@@ -67,9 +67,8 @@ export class KmsV1 implements Disposable {
 
   async #check(): Promise<void> {
     const { name } = this.#parts.plugin
-    const failed = (step: string) => (error: unknown) => {
-      const why = messageOf(error)
-      throw new Error(`failed to perform ${step} section of the healthz check for KMS Provider ${name}, error: ${why}`)
+    const failed = (step: 'encrypt' | 'decrypt') => (error: unknown) => {
+      throw new FailedStep(step, name, messageOf(error))
     }
     const sealed = await this.#call(encrypt, Buffer.from('ping')).catch(failed('encrypt'))
     await this.#call(decrypt, sealed).catch(failed('decrypt'))

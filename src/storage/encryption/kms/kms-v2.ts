@@ -9,6 +9,7 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
 import { emptyRequest } from '../../../etcd/codec/header.ts'
 import { ExpiringCache } from '../../../lib/expiring-cache.ts'
 import type { Log } from '../../../lib/log.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import { sleep, type Time } from '../../../lib/timers.ts'
 import { aggregate } from '../../../api/aggregate.ts'
 import type { Key } from '../../engine.ts'
@@ -28,7 +29,7 @@ import {
   sourceTypes,
   splitData,
 } from './encrypted-object.ts'
-import { KeptCheck } from './health.ts'
+import { FailedStep, KeptCheck } from './health.ts'
 import { hashOf, type KeyIdUse, type KmsMetrics } from './metrics.ts'
 import { kmsMethod, type KmsPlugin } from './plugin.ts'
 import { readFirst } from './v1-messages.ts'
@@ -135,7 +136,9 @@ export class KmsV2 implements Disposable {
 
   async #check(): Promise<void> {
     const { plugin } = this.#parts
-    const told = await plugin.call(status, emptyRequest())
+    const told = await plugin.call(status, emptyRequest()).catch((error: unknown) => {
+      throw new FailedStep('status', plugin.name, messageOf(error))
+    })
     const faults = this.#statusFaults(told)
     if (keyIdFault(told.keyId) === undefined) {
       this.#parts.metrics.toldKeyId(plugin.name, told.keyId)

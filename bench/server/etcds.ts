@@ -1,0 +1,72 @@
+/**
+ * Events in an etcd of their own beside all in one: `npm run bench -- --only etcds`. A server on each, in turn, with the same load: Events
+ * as fast as some clients can create them, and a ConfigMap now and then, whose wait is what the Events cost everybody else.
+ */
+import { startEtcd } from '../../test/harness/etcd.ts'
+import { startKeelson } from '../../test/harness/keelson.ts'
+import { SteadyClient } from '../../test/soak/steady-client.ts'
+import type { Figure } from '../figure.ts'
+
+const SECONDS = 15
+const EVENT_LANES = 16
+/** Of ConfigMaps: so few that they measure and do not load. */
+const MAPS_PER_SECOND = 50
+
+type Measured = { readonly eventsPerSecond: number; readonly p50Ms: number; readonly p99Ms: number }
+
+export async function benchEtcds(): Promise<readonly Figure[]> {
+  const one = await measure(false)
+  const two = await measure(true)
+  const figure = (name: string, { eventsPerSecond, p50Ms, p99Ms }: Measured): Figure => ({
+    name: `etcds: a ConfigMap created beside Events, ${name}`,
+    value: p99Ms,
+    unit: 'ms',
+    note: `99th percentile; median ${p50Ms.toFixed(1)} ms; ${Math.round(eventsPerSecond)} Events a second`,
+  })
+  return [figure('all in one etcd', one), figure('Events in one of their own', two)]
+}
+
+async function measure(isApart: boolean): Promise<Measured> {
+  await using first = await startEtcd()
+  await using second = await startEtcd()
+  const args = isApart ? [`--etcd-servers-overrides=/events#${second.clientUrl}`] : []
+  await using server = await startKeelson({ etcdUrl: first.clientUrl, args })
+  using clients = new DisposableStack()
+  const client = (): SteadyClient => clients.use(new SteadyClient(server.url, server.token))
+  const untilMs = performance.now() + SECONDS * 1000
+  let events = 0
+  const eventLane = async (lane: number): Promise<void> => {
+    const own = client()
+    for (let at = 0; performance.now() < untilMs; at++) {
+      await created(own, 'events', eventOf(`e-${lane}-${at}`))
+      events++
+    }
+  }
+  const waitsMs: number[] = []
+  const mapLane = async (): Promise<void> => {
+    const own = client()
+    for (let at = 0; performance.now() < untilMs; at++) {
+      const startMs = performance.now()
+      await created(own, 'configmaps', { metadata: { name: `m-${at}` }, data: { x: 'x'.repeat(500) } })
+      waitsMs.push(performance.now() - startMs)
+      const restMs = 1000 / MAPS_PER_SECOND - (performance.now() - startMs)
+      if (restMs > 1) await new Promise((resolve) => setTimeout(resolve, restMs))
+    }
+  }
+  await Promise.all([mapLane(), ...Array.from({ length: EVENT_LANES }, (_, lane) => eventLane(lane))])
+  waitsMs.sort((a, b) => a - b)
+  const at = (share: number): number => waitsMs[Math.floor(waitsMs.length * share)] ?? Number.NaN
+  return { eventsPerSecond: events / SECONDS, p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+const eventOf = (name: string) => ({
+  metadata: { name },
+  involvedObject: { kind: 'Pod', namespace: 'default', name: 'a' },
+  reason: 'Bench',
+  message: 'x'.repeat(200),
+})
+
+async function created(client: SteadyClient, plural: string, body: unknown): Promise<void> {
+  const { status, text } = await client.call('POST', `/api/v1/namespaces/default/${plural}`, body)
+  if (status !== 201) throw new Error(`${plural}: ${status} ${text}`)
+}

@@ -1,0 +1,398 @@
+/** Requests to an aggregated API server: bodies of any size, streams, upgrades, and what becomes of them when one side goes away. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import {
+  connect as connectHttp2,
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2'
+import { createServer, request as httpsRequest, type Server } from 'node:https'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { Authority } from '../harness/issued-certificate.ts'
+import { until, WATCHED_MS } from '../harness/until.ts'
+import { adminToken, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const MB = 1 << 20
+const proxies = new Authority('proxies')
+const remotes = new Authority('remotes')
+const ca = Buffer.from(remotes.certificatePem).toString('base64')
+
+/** What a request over HTTP/1.1 has as well. */
+type Answer = (request: Http2ServerRequest, response: Http2ServerResponse) => void
+
+/** Over HTTP/2 or HTTP/1.1. What it answers is set by a test, by the last segment of the path. */
+class RemoteServer implements Disposable {
+  readonly answers = new Map<string, Answer>()
+  readonly upgrades = new Map<string, (socket: Duplex, request: IncomingMessage) => void>()
+  readonly sockets = new Set<Socket>()
+  readonly certificates = new Set<string>()
+  readonly #server: Http2SecureServer | Server
+
+  constructor(takesHttp2: boolean) {
+    const own = remotes.issue({ cn: 'remote', usage: ['server'], hosts: ['remote.default.svc', 'localhost'] })
+    const tls = { cert: own.certificatePem, key: own.keyPem, requestCert: true, rejectUnauthorized: false }
+    this.#server = takesHttp2 ? createSecureServer(tls) : createServer(tls)
+    this.#server.on('secureConnection', (socket) => {
+      this.sockets.add(socket)
+      this.certificates.add(String(socket.getPeerCertificate()?.subject?.CN))
+      socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket))
+    })
+    this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      request.on('error', () => undefined)
+      response.on('error', () => undefined)
+      const [path = ''] = request.url.split('?')
+      const answer = this.answers.get(path.split('/').at(-1) ?? '')
+      if (answer !== undefined) return answer(request, response)
+      response.writeHead(path.split('/').length === 4 ? 200 : 404, { 'content-type': 'application/json' })
+      response.end('{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"","resources":[]}')
+    })
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+      socket.on('error', () => undefined)
+      this.upgrades.get(request.url?.split('/').at(-1) ?? '')?.(socket, request)
+    })
+  }
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    return address.port
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.close()
+    for (const socket of this.sockets) socket.destroy()
+  }
+}
+
+let dir = ''
+let server: TestServer
+let client: Client
+/** By the group that leads to them. */
+const servers = { 'two.example.com': new RemoteServer(true), 'one.example.com': new RemoteServer(false) }
+type Group = keyof typeof servers
+const groups = ['two.example.com', 'one.example.com'] as const
+
+const create = (path: string, body: unknown): Promise<unknown> => client.call({ method: 'POST', path, body })
+
+async function register(of: string, spec: object): Promise<void> {
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices'
+  const metadata = { name: `v1.${of}` }
+  const more = { group: of, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15, ...spec }
+  await create(path, { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata, spec: more })
+}
+
+const isServed = async (of: string): Promise<boolean> => (await client.call({ path: `/apis/${of}/v1` })).status === 200
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson-aggregation-'))
+  await writeFile(join(dir, 'ca.pem'), proxies.certificatePem)
+  await show('front')
+  server = await startTestServer([
+    `--requestheader-client-ca-file=${join(dir, 'ca.pem')}`,
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    `--proxy-client-cert-file=${join(dir, 'cert.pem')}`,
+    `--proxy-client-key-file=${join(dir, 'key.pem')}`,
+  ])
+  const open = clients['HTTP/2']
+  assert.ok(open)
+  client = open(server.url)
+  const spec = { type: 'ExternalName', externalName: 'localhost' }
+  await create('/api/v1/namespaces/default/services', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'remote' },
+    spec,
+  })
+  for (const of of groups) {
+    const port = await servers[of].listen()
+    await register(of, { caBundle: ca, service: { namespace: 'default', name: 'remote', port } })
+  }
+  for (const of of groups) await until(() => isServed(of), `${of} is served`)
+})
+after(async () => {
+  for (const of of groups) servers[of][Symbol.dispose]()
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function show(cn: string): Promise<void> {
+  const { certificatePem, keyPem } = proxies.issue({ cn })
+  await writeFile(join(dir, 'cert.pem'), certificatePem)
+  await writeFile(join(dir, 'key.pem'), keyPem)
+}
+
+const pathOf = (of: Group, name: string): string => `/apis/${of}/v1/namespaces/default/things/${name}`
+const digest = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
+
+for (const of of groups) {
+  for (const [version, open] of Object.entries(clients)) {
+    test(`${version} to ${of}: a body of 4 MB goes there and back, whatever its length was said to be`, async () => {
+      await using own = open(server.url)
+      servers[of].answers.set('echo', (request, response) => {
+        response.writeHead(200, { 'content-type': 'application/octet-stream' })
+        request.pipe(response)
+      })
+      servers[of].answers.set('sized', async (request, response) => {
+        const body = await text(request)
+        response.writeHead(200, { 'content-type': 'text/plain', 'content-length': body.length })
+        response.end(body)
+      })
+      const body = 'x'.repeat(4 * MB)
+      for (const name of ['echo', 'sized']) {
+        for (const hidesLength of [true, false]) {
+          const sent: Call = { method: 'POST', path: pathOf(of, name), body, hidesLength }
+          const { status, text: came } = await own.call(sent)
+          assert.deepEqual([status, came.length], [200, JSON.stringify(body).length], `${name} ${hidesLength}`)
+          assert.equal(digest(came), digest(JSON.stringify(body)))
+        }
+      }
+    })
+  }
+
+  test(`${of}: an event of a watch comes before the next one is sent`, async () => {
+    let send: ((line: string) => void) | undefined
+    servers[of].answers.set('watched', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      send = (line) => response.write(`${line}\n`)
+      send('first')
+    })
+    const lines = client.lines({ path: `${pathOf(of, 'watched')}?watch=1` })
+    assert.equal((await lines.next()).value, 'first')
+    send?.('second')
+    assert.equal((await lines.next()).value, 'second')
+    await lines.return()
+  })
+
+  test(`${of}: a client that goes away ends the remote request, before its answer and within it`, async () => {
+    let [begun, closed] = [0, 0]
+    const listen: Answer = (request, response) => {
+      begun++
+      response.on('close', () => closed++)
+      request.resume()
+    }
+    servers[of].answers.set('silent', listen)
+    servers[of].answers.set('begun', (request, response) => {
+      listen(request, response)
+      response.writeHead(200)
+      response.write('some')
+    })
+    const session = connectHttp2(server.url, { rejectUnauthorized: false })
+    for (const name of ['silent', 'begun']) {
+      const stream = session.request({ ':path': pathOf(of, name), authorization: `Bearer ${adminToken}` })
+      stream.on('error', () => undefined)
+      if (name === 'begun') await once(stream, 'data')
+    }
+    await until(() => begun === 2, 'both have come')
+    session.destroy()
+    await until(() => closed === 2, 'both are closed')
+  })
+
+  test(`${of}: a client that does not read pauses the remote server, and goes on where it was`, async () => {
+    const chunk = Buffer.alloc(64 * 1024, 'y')
+    const total = 32 * MB
+    let written = 0
+    let isBlocked = false
+    servers[of].answers.set('much', (_request, response) => {
+      response.writeHead(200)
+      const go = (): void => {
+        isBlocked = false
+        while (written < total) {
+          written += chunk.length
+          if (!response.write(chunk)) {
+            isBlocked = true
+            return void response.once('drain', go)
+          }
+        }
+        response.end()
+      }
+      go()
+    })
+    const session = connectHttp2(server.url, { rejectUnauthorized: false })
+    const stream = session.request({ ':path': pathOf(of, 'much'), authorization: `Bearer ${adminToken}` })
+    await once(stream, 'response')
+    let seen = -1
+    // It stands still: nothing more is written while nobody reads.
+    await until(async () => {
+      const before = written
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      seen = written
+      return isBlocked && before === seen
+    }, 'the remote server waits')
+    assert.ok(seen < total / 2, `${seen} bytes were taken for a client that reads nothing`)
+    let bytes = 0
+    for await (const part of stream) bytes += Buffer.from(part).length
+    assert.equal(bytes, total)
+    session.destroy()
+  })
+
+  test(`${of}: an answer that is cut off within ends the client's abnormally`, async () => {
+    for (const [name, headers] of [
+      ['cut', {}],
+      ['cut-sized', { 'content-length': 1000 }],
+    ] as const) {
+      servers[of].answers.set(name, (_request, response) => {
+        response.writeHead(200, headers)
+        response.write('some')
+        setTimeout(
+          () =>
+            'stream' in response && response.stream !== undefined
+              ? response.stream.session?.destroy()
+              : response.destroy(),
+          50,
+        )
+      })
+      await assert.rejects(client.call({ path: pathOf(of, name) }), /aborted|ERR_HTTP2|CANCEL|INTERNAL/i)
+      const own = clients['HTTP/1.1']?.(server.url)
+      assert.ok(own)
+      await assert.rejects(own.call({ path: pathOf(of, name) }), /aborted|reset|hang up/i)
+    }
+    await until(() => isServed(of), 'it is served again')
+  })
+}
+
+test('an upgrade leads through, a refused one is the answer of the remote server', async () => {
+  servers['one.example.com'].upgrades.set('spoken', (socket, { headers }) => {
+    const who = `${String(headers['x-remote-user'])} ${String(headers['authorization'])} ${String(headers['upgrade'])}`
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nx-own: yes\r\n\r\n${who}\n`,
+    )
+    socket.pipe(socket)
+  })
+  servers['one.example.com'].upgrades.set('refused', (socket) =>
+    socket.end(
+      'HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nno',
+    ),
+  )
+  servers['one.example.com'].upgrades.set('ignored', (socket) =>
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
+  )
+  servers['one.example.com'].upgrades.set('moved', (socket) =>
+    socket.end('HTTP/1.1 302 Found\r\nlocation: https://example.com\r\ncontent-length: 0\r\n\r\n'),
+  )
+  const spoken = await upgrade(pathOf('one.example.com', 'spoken'))
+  assert.equal(spoken.status, 101)
+  assert.equal(spoken.headers['x-own'], 'yes')
+  assert.ok(spoken.socket)
+  const echoed = text(spoken.socket)
+  spoken.socket.end('hello')
+  assert.equal(await echoed, 'admin undefined websocket\nhello')
+  assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'refused'))), [403, 'no'])
+  assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'ignored'))), [
+    503,
+    'invalid upgrade response: status code 200\n',
+  ])
+  assert.equal((await upgrade(pathOf('one.example.com', 'spoken'), 'other')).status, 404, 'no protocol that is known')
+  assert.deepEqual(shownBy(await upgrade(pathOf('one.example.com', 'moved'))), [
+    503,
+    'invalid upgrade response: status code 302\n',
+  ])
+})
+
+test('either end of an upgraded connection closes the other', async () => {
+  let far: Duplex | undefined
+  servers['one.example.com'].upgrades.set('open', (socket) => {
+    far = socket
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n')
+  })
+  const first = await upgrade(pathOf('one.example.com', 'open'))
+  const isFirstFarClosed = far && once(far, 'close')
+  first.socket?.destroy()
+  await isFirstFarClosed
+  const second = await upgrade(pathOf('one.example.com', 'open'))
+  assert.ok(second.socket)
+  const isClosed = once(second.socket, 'close')
+  second.socket.resume()
+  far?.destroy()
+  await isClosed
+})
+
+type Upgraded = {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly socket?: Duplex
+  readonly text?: string
+}
+
+function upgrade(path: string, protocol = 'websocket'): Promise<Upgraded> {
+  const { hostname, port } = new URL(server.url)
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${adminToken}`, connection: 'Upgrade', upgrade: protocol }
+    const sent = httpsRequest({ hostname, port, path, rejectUnauthorized: false, agent: false, headers })
+    sent.on('upgrade', ({ statusCode: status = 0, headers: given }, socket, first) => {
+      if (first.length > 0) socket.unshift(first)
+      socket.on('error', () => undefined)
+      resolve({ status, headers: given, socket })
+    })
+    sent.on('response', async (message) => {
+      resolve({ status: message.statusCode ?? 0, headers: message.headers, text: await text(message) })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+const shownBy = ({ status, text: shown }: Upgraded): unknown[] => [status, shown]
+
+test('connections are used again; a renewed certificate is shown on new ones', async () => {
+  const { sockets, certificates } = servers['two.example.com']
+  for (let calls = 0; calls < 20; calls++) await client.call({ path: pathOf('two.example.com', 'none') })
+  assert.ok(sockets.size < 10, `${sockets.size} connections`)
+  assert.deepEqual([...certificates], ['front'])
+  await show('renewed')
+  await until(
+    async () => {
+      await client.call({ path: pathOf('two.example.com', 'none') })
+      return certificates.has('renewed')
+    },
+    'the new certificate is shown',
+    WATCHED_MS,
+  )
+})
+
+test('a server that listens no more is unavailable, and available when it does', async () => {
+  using other = new RemoteServer(false)
+  const port = await other.listen()
+  await register('three.example.com', {
+    caBundle: ca,
+    service: { namespace: 'default', name: 'remote', port },
+  })
+  await until(() => isServed('three.example.com'), 'it is served')
+  other[Symbol.dispose]()
+  const { status, text: why } = await client.call({ path: '/apis/three.example.com/v1/things' })
+  assert.deepEqual(
+    [status, why],
+    [503, `error trying to reach service: dial tcp 127.0.0.1:${port}: connect: connection refused\n`],
+  )
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.three.example.com'
+  // Whoever writes an APIService makes it be looked at.
+  const patch = { metadata: { annotations: { looked: 'at' } } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  await client.call({ method: 'PATCH', path, body: patch, headers })
+  await until(async () => (await client.call({ path })).text.includes('"FailedDiscoveryCheck"'), 'it is found out')
+  await until(
+    async () => (await client.call({ path: '/apis/three.example.com/v1/things' })).text === 'service unavailable\n',
+    'nobody is sent there',
+  )
+  const metrics = (await client.call({ path: '/metrics' })).text
+  assert.match(metrics, /^aggregator_unavailable_apiservice\{name="v1.three.example.com"\} 1$/m)
+  assert.match(
+    metrics,
+    /^aggregator_unavailable_apiservice_total\{name="v1.three.example.com",reason="FailedDiscoveryCheck"\} 1$/m,
+  )
+  await client.call({ method: 'DELETE', path })
+})
