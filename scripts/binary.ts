@@ -28,8 +28,10 @@ const nodeFlags = ['--max-semi-space-size=16']
 /** What Node looks for in itself: the name of what is put in, and the mark that says that something was. */
 const blobName = 'NODE_SEA_BLOB'
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
-/** Of the start whose code is kept. It takes a second, and the code is written two seconds later. */
+/** Of the start whose code is kept. It takes a second. */
 const START_MS_MAX = 300_000
+/** Code is written from two seconds after the start on. */
+const SAVED_MS = 2_500
 
 export async function buildBinary(file: string): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-binary-'))
@@ -76,16 +78,19 @@ async function compiledCode(main: string, dir: string): Promise<string> {
   server.stderr.setEncoding('utf8').on('data', (text: string) => (told += text))
   const gone = once(server, 'exit')
   try {
-    for (const endMs = performance.now() + START_MS_MAX; performance.now() < endMs; await sleep(100)) {
-      if (server.exitCode !== null) throw new Error(`the server whose code is kept ended: ${told}`)
-      const found = readdirSync(cache, { recursive: true, encoding: 'utf8' }).find((name) => /code-v[^/]*$/.test(name))
-      if (found !== undefined) return join(cache, found)
+    for (const endMs = performance.now() + START_MS_MAX; !told.includes('serving at'); await sleep(100)) {
+      if (server.exitCode !== null || performance.now() > endMs)
+        throw new Error(`the server whose code is kept does not serve: ${told}`)
     }
-    throw new Error(`the server whose code is kept wrote none: ${told}`)
+    // It is saved when the server is idle, or else when it ends.
+    await sleep(SAVED_MS)
   } finally {
     server.kill()
     await gone
   }
+  const found = readdirSync(cache, { recursive: true, encoding: 'utf8' }).find((name) => /code-v[^/]*$/.test(name))
+  if (found === undefined) throw new Error(`the server whose code is kept wrote none: ${told}`)
+  return join(cache, found)
 }
 
 async function blobOf(dist: string, dir: string): Promise<string> {

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
 import { firstObjectsName } from '../src/testing/first-objects.ts'
@@ -41,6 +42,34 @@ const importAtOnce: Plugin = {
   },
 }
 
+/** What a server may never need, and what takes milliseconds to load. */
+const laterModules = [
+  'node:http',
+  'node:https',
+  'node:child_process',
+  'node:dns/promises',
+  'node:inspector/promises',
+  'node:sqlite',
+  'node:v8',
+  'node:worker_threads',
+]
+
+/** These modules of Node's are loaded when something of them is first used, not with the program. */
+const importWhenUsed: Plugin = {
+  name: 'import when used',
+  setup: (building) => {
+    const filter = new RegExp(`^(?:${laterModules.join('|')})$`)
+    building.onResolve({ filter }, ({ path, namespace }) =>
+      namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
+    )
+    building.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
+      const loaded: object = createRequire(import.meta.url)(path)
+      const getters = Object.keys(loaded).map((name) => `get ${name}() { return require('${path}').${name} },`)
+      return { contents: `module.exports = { ${getters.join('\n')} }`, loader: 'js' }
+    })
+  },
+}
+
 const options = {
   bundle: true,
   // V8 can be handed compiled code of scripts, not of ES modules.
@@ -64,7 +93,7 @@ const options = {
   metafile: true,
   logLevel: 'warning',
   write: false,
-  plugins: [importAtOnce],
+  plugins: [importAtOnce, importWhenUsed],
 } as const satisfies BuildOptions
 
 const start = `'use strict'; const importMetaUrl = require('node:url').pathToFileURL(__filename).href;`
@@ -76,34 +105,31 @@ export const executableEntry = 'executable.cjs'
 export async function buildPackage(outdir: string, { hasTypes = false, hasExecutable = false } = {}): Promise<void> {
   const isOther = existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, `${entry}.cjs`))
   if (isOther) throw new Error(`${outdir} has other things in it, which a build would remove: name an empty folder`)
-  const program = await build({
-    ...options,
-    entryPoints: { program: join(root, 'src', 'main.ts') },
-    outdir,
-    // What `lib/code-cache.ts` runs.
-    banner: { js: `(function (require, __filename, __dirname) { ${start}` },
-    footer: { js: '})' },
-  })
-  const files = new Map(program.outputFiles.map(({ path, text }) => [path, inAscii(text)]))
-  const id = createHash('sha256')
-    .update([...files.values()].join())
-    .digest('hex')
-    .slice(0, 16)
+  // What `lib/code-cache.ts` runs, and what it loads.
+  const program = await buildFunction({ program: join(root, 'src', 'main.ts') }, outdir)
+  const library = hasExecutable
+    ? []
+    : [await buildFunction({ 'testing-library': join(root, 'src', 'testing', 'index.ts') }, outdir)]
+  const files = new Map([program, ...library].flatMap(textsOf))
   const others = await build({
     ...options,
     entryPoints: inSource({
       ...workers,
       [entry]: 'packaged-main.ts',
-      ...(hasExecutable ? { [parse(executableEntry).name]: 'sea-main.ts' } : { testing: 'testing/index.ts' }),
+      ...(hasExecutable ? { [parse(executableEntry).name]: 'sea-main.ts' } : { testing: 'packaged-testing.ts' }),
     }),
     outdir,
-    define: { ...options.define, PROGRAM_ID: JSON.stringify(id) },
+    define: {
+      ...options.define,
+      PROGRAM_ID: JSON.stringify(checksumOf(program)),
+      TESTING_ID: JSON.stringify(library.map(checksumOf).join()),
+    },
     banner: { js: start },
   })
   for (const { path, text } of others.outputFiles) files.set(path, inAscii(text))
   const types = hasTypes ? declarationsOf('testing/index.ts') : []
   for (const [name, text] of types) files.set(join(outdir, 'types', name), text)
-  files.set(join(outdir, 'licenses.txt'), licensesOf([program, others]))
+  files.set(join(outdir, 'licenses.txt'), licensesOf([program, ...library, others]))
   files.set(join(outdir, firstObjectsName), await createFirstObjects())
   rmSync(outdir, { recursive: true, force: true })
   mkdirSync(outdir, { recursive: true })
@@ -112,6 +138,31 @@ export async function buildPackage(outdir: string, { hasTypes = false, hasExecut
     writeFileSync(path, text)
   }
 }
+
+type Built = BuildResult<{ readonly metafile: true; readonly write: false }>
+
+/** A file that is an expression: a function of what a CommonJS module gets, which returns its exports. */
+const buildFunction = (entryPoints: Readonly<Record<string, string>>, outdir: string): Promise<Built> =>
+  build({
+    ...options,
+    entryPoints,
+    outdir,
+    banner: { js: `(function (require, __filename, __dirname) { ${start} const module = { exports: {} };` },
+    footer: { js: 'return module.exports })' },
+  })
+
+const textsOf = ({ outputFiles }: Built): [path: string, text: string][] =>
+  outputFiles.map(({ path, text }) => [path, inAscii(text)])
+
+const checksumOf = (built: Built): string =>
+  createHash('sha256')
+    .update(
+      textsOf(built)
+        .map(([, text]) => text)
+        .join(),
+    )
+    .digest('hex')
+    .slice(0, 16)
 
 /** The types of a source file and of those that its types name: paths below the sources, and contents. */
 function declarationsOf(file: string): Map<string, string> {

@@ -240,7 +240,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     remotes,
     log: named(log, 'aggregation'),
   })
-  const remoteDocuments = new ConnectedRemotes(apiServices, named(log, 'aggregation'))
+  const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
+  const proxy = createProxy({ apiServices, hasUid, clock })
+  const remoteDocuments = new ConnectedRemotes(apiServices, proxy, named(log, 'aggregation'))
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
   const authorizers = createAuthorizers(config, {
@@ -406,7 +408,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
           now: { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() },
         }),
     }),
-    proxy: createProxy({ apiServices, hasUid: config.featureGates.isOn('RemoteRequestHeaderUID'), clock }),
+    proxy,
     metrics,
     isServed: (info) => hasSubresource(registry.find(info), info.subresource),
     audit: parts.audit,

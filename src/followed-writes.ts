@@ -2,6 +2,7 @@
 import { admissionGroup } from './admission/admission.ts'
 import type { FollowedPolicies } from './admission/policies/followed-policies.ts'
 import { configurationResources, type FollowedHooks } from './admission/webhooks/followed-hooks.ts'
+import { Slices } from './lib/slices.ts'
 import type { FollowedRoles } from './rbac/followed-roles.ts'
 import type { PolicyObject } from './rbac/read-policy.ts'
 import { isOfRoles, rbacGroup } from './rbac/role.ts'
@@ -54,7 +55,17 @@ export function createStoreRoles({ registry, accessOf, storeOf, roles }: StoreRo
       const write = { resource, access: accessOf(resource), store: storeOf(resource), manager: ownManager, signal }
       return (await storeOwn(write, wanted.object)) ? [] : [wanted]
     }
-    const existing = (await Promise.all(all.map(storeOne))).flat()
+    // All at once would hold up who connects at the start.
+    const slices = new Slices()
+    const storing: Promise<PolicyObject[]>[] = []
+    for (const wanted of all) {
+      const stored = storeOne(wanted)
+      // Of one that fails before all have begun the end of this function tells.
+      stored.catch(() => undefined)
+      storing.push(stored)
+      if (slices.isOver) await slices.turn()
+    }
+    const existing = (await Promise.all(storing)).flat()
     await roles.latest(signal)
     return existing
   }

@@ -260,14 +260,13 @@ class Life implements Follower {
   /** Upstream records documents about the API like objects: in JSON, whatever the client accepts. */
   async #document({ http: request, context }: Passed & { readonly kind: 'path' }): Promise<ApiResponse> {
     const { documents } = this.#parts
-    const { user } = context
-    const response = await documents(request, user)
+    const response = await documents(request, context)
     const audited = this.#audited
     if (audited?.wantsResponse !== true || !/^\/apis?(?:\/|$)/.test(request.path)) return response
     const type = response.headers['content-type']
     if (typeof type !== 'string' || !('body' in response)) return response
     const json = type.replace(/^[^;]*/, 'application/json')
-    const shown = json === type ? response : await documents(accepting(request, json), user)
+    const shown = json === type ? response : await documents(accepting(request, json), context)
     if ('body' in shown && Buffer.isBuffer(shown.body)) audited.responseObject(shown.body)
     return response
   }

@@ -1,9 +1,8 @@
 /** Connects the documents about this server with the remote servers of APIServices. */
-import { TextError } from './api/errors.ts'
 import { parseText } from './api/json-value.ts'
 import { itemsOf, textOf, textsOf } from './api/object.ts'
-import { type ApiResponse, firstHeader, type Headers } from './api/request.ts'
 import type { FollowedApiServices } from './aggregation/api-services.ts'
+import type { Proxy } from './aggregation/proxy.ts'
 import type { Remote } from './aggregation/remote.ts'
 import { byVersionPriority } from './discovery/listed-groups.ts'
 import { RemoteDiscovery } from './discovery/remote/remote-discovery.ts'
@@ -11,11 +10,6 @@ import type { RemoteDocuments } from './discovery/remote/remote-documents.ts'
 import { RemoteOpenApi } from './discovery/remote/remote-openapi.ts'
 import type { RemoteServers } from './discovery/remote/remote-servers.ts'
 import type { Log } from './lib/log.ts'
-
-/** An OpenAPI document that a client wants of a remote server; kube-apiserver's largest has 4 MB. */
-const DOCUMENT_BYTES_MAX = 32 << 20
-/** As for other documents of remote servers. */
-const DOCUMENT_MS_MAX = 60_000
 
 type NamespacedResource = {
   readonly group: string
@@ -29,10 +23,12 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   readonly discovery: RemoteDiscovery
   readonly openApi: RemoteOpenApi
   readonly #apiServices: FollowedApiServices
+  readonly #proxy: Proxy
   #changes = 0
 
-  constructor(apiServices: FollowedApiServices, log: Log) {
+  constructor(apiServices: FollowedApiServices, proxy: Proxy, log: Log) {
     this.#apiServices = apiServices
+    this.#proxy = proxy
     this.servers = {
       list: () => Array.from(apiServices.all(), ({ service }) => service),
       changes: () => this.#changes,
@@ -69,20 +65,7 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     return { resources: [...found.values()], stale }
   }
 
-  readonly handOn: RemoteDocuments['handOn'] = async ({ name }, request, user): Promise<ApiResponse> => {
-    const known = this.#apiServices.get(name)
-    if (known?.remote === undefined || !known.service.isAvailable) throw unavailable()
-    const { path, rawQuery = '', signal } = request
-    const { status, headers, body } = await known.remote.fetchDocument(rawQuery === '' ? path : `${path}?${rawQuery}`, {
-      accept: firstHeader(request.headers, 'accept') ?? '*/*',
-      etag: firstHeader(request.headers, 'if-none-match'),
-      user,
-      timeoutMs: DOCUMENT_MS_MAX,
-      bytesMax: DOCUMENT_BYTES_MAX,
-      signal,
-    })
-    return { status, headers: shownHeaders(headers), body, isEncoded: true }
-  }
+  readonly handOn: RemoteDocuments['handOn'] = ({ name }, http, context) => this.#proxy({ http, context }, name)
 
   #remoteOf(name: string): Remote {
     const remote = this.#apiServices.get(name)?.remote
@@ -94,20 +77,3 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     await Promise.all([this.discovery[Symbol.asyncDispose](), this.openApi[Symbol.asyncDispose]()])
   }
 }
-
-const unavailable = (): TextError => new TextError(503, 'service unavailable\n')
-
-/** What describes the document; the rest is about the connection to the remote server. */
-const shown: ReadonlySet<string> = new Set([
-  'cache-control',
-  'content-type',
-  'etag',
-  'expires',
-  'last-modified',
-  'location',
-  'vary',
-  'x-content-type-options',
-])
-
-const shownHeaders = (headers: Headers): Headers =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => shown.has(name)))

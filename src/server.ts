@@ -42,7 +42,7 @@ import type { Handle } from './handle.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
-import { dialDirect } from './lib/dial.ts'
+import { type Dial, dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { lookUp } from './lib/look-up.ts'
 import { createParseToken } from './authentication/parse-token.ts'
@@ -103,7 +103,7 @@ type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'reloadCertificate' | '
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Resolves when the objects that every cluster begins with are there, or the server stops. */
+  /** Resolves when the objects that every cluster begins with are there and what readiness waits for is in memory, or the server stops. */
   readonly bootstrapped: Promise<void>
   /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
@@ -295,7 +295,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       aggregation: {
         clientCertificate: () => proxyClient.current,
         ownAddress: () => phase.address,
-        dial: egress.cluster ?? dialDirect,
+        dial: dialRemote(egress, () => phase.address),
       },
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () =>
@@ -311,6 +311,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
           issuer,
           clock,
           gates: config.featureGates,
+          emulatedMinor: config.emulation.minor,
           flagValues: config.flagValues,
           ...answers,
           debugPages,
@@ -366,7 +367,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     parts.defer(() => listener.close({ graceMs, watchGraceMs }))
     await listen(listener, config)
   }
-  await known
+  const { graphFilled } = await known
   untilKnown.open()
   const objects = createClusterObjects(config, plane, {
     // By requests if those are audited: upstream records these writes like any other.
@@ -398,7 +399,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   const reloaders = [...fileReloaders, ...authorizationReloader].map((one) => parts.use(one))
   // A test that is to be answered at once waits for what it reads, and for nothing else.
-  void firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
+  const filled = firstFill.run(seams.isPrepared === true ? [] : plane.fillable(), rangeOf(root))
   const listening = isEarly ? undefined : (seams.listen?.(listener) ?? listen(listener, config))
   await Promise.all([listening, bootstrap.start()])
   phase.address = { host: loopbackOf(config.bindAddress), port: listener.port }
@@ -438,7 +439,17 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
-  return new Server({ url, bootstrapped: bootstrap.ended, reloadCertificate, stop: () => stopAll(stopping) })
+  const bootstrapped = Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined)
+  return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
+}
+
+/** No proxy is needed to reach this server itself. */
+function dialRemote({ cluster = dialDirect }: Egress, ownAddress: () => Phase['address']): Dial {
+  return (host, port, signal) => {
+    const own = ownAddress()
+    const isOwn = own?.host === host && own.port === port
+    return isOwn ? dialDirect(host, port, signal) : cluster(host, port, signal)
+  }
 }
 
 /** Without a configuration nothing of it is loaded. */
@@ -482,8 +493,11 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
   }
 }
 
+/** `graphFilled`: settled when the node authorizer's graph shows all pods; undefined: there is none. */
+type Known = { readonly graphFilled: Promise<void> | undefined }
+
 /** Resolves when the server knows what it decides requests by: roles, policies, webhooks, and which resources there are. */
-async function startKnown(plane: ControlPlane, parts: AsyncDisposableStack, phase: Phase): Promise<void> {
+async function startKnown(plane: ControlPlane, parts: AsyncDisposableStack, phase: Phase): Promise<Known> {
   await Promise.all(
     [plane.roles, ...plane.policies, plane.hooks, plane.apiServices].map((one) => parts.use(one).start()),
   )
@@ -494,11 +508,12 @@ async function startKnown(plane: ControlPlane, parts: AsyncDisposableStack, phas
     .then(() => (phase.remotes.areListed = true))
   phase.nodes = plane.nodes
   // Never fails. Of many pods it takes seconds; until then the server is not ready, and a node is denied what the graph does not show.
-  if (plane.nodes !== undefined) void parts.use(plane.nodes).start()
+  const graphFilled = plane.nodes === undefined ? undefined : parts.use(plane.nodes).start()
   if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
+  return { graphFilled }
 }
 
-const isLate = (work: Promise<void>, time: Time): Promise<boolean> =>
+const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
   inTime<boolean>(
     work.then(() => false),
     KNOWN_MS_MAX,

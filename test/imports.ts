@@ -106,6 +106,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   commands: ['assets', 'config', 'dev', 'encryption.ts', 'server.ts', 'storage', 'testing', 'webhooks'],
   'main.ts': ['commands'],
   'packaged-main.ts': [],
+  'packaged-testing.ts': ['testing'],
   'sea-main.ts': ['assets'],
 }
 /** These do not get `api` and `lib` for free. */

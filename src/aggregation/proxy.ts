@@ -33,13 +33,13 @@ export type ProxyParts = {
 
 export type ProxiedRequest = { readonly http: ApiRequest; readonly context: RequestContext }
 
-/** The group and version of the request are those of a remote server. */
-export type Proxy = (request: ProxiedRequest) => Promise<ApiResponse>
+/** The group and version of the request are those of a remote server. `name`: of the APIService whose server is asked, whatever the path. */
+export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiResponse>
 
 export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
-  return async ({ http, context }) => {
-    const known = apiServices.remoteAt(http.path)
-    if (known === undefined || !known.service.isAvailable) throw remoteUnavailable()
+  return async ({ http, context }, name) => {
+    const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
+    if (known?.remote === undefined || !known.service.isAvailable) throw remoteUnavailable()
     const { remote } = known
     const address = await resolved(remote)
     const headers: Headers = {

@@ -122,8 +122,8 @@ export class Reader {
   }
 
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
-    const wanted = this.#state(at)
-    const state = this.#shown(wanted === 'current' ? wanted : await orStore(wanted))
+    const wanted = at === 'latest' && this.#beginsFill() ? 'store' : this.#state(at)
+    const state = this.#shown(typeof wanted === 'string' ? wanted : await orStore(wanted))
     if (state !== undefined) {
       const unreadable = at === 'any' ? undefined : this.#resource.unreadable.get(key)
       if (unreadable !== undefined) throw unreadable.error
@@ -257,6 +257,15 @@ export class Reader {
       if (resource.isClosed()) return 'store'
       throw error
     }
+  }
+
+  /** Whether the objects are not in memory yet. They are brought there; one of them is read from the database sooner. */
+  #beginsFill(): boolean {
+    const resource = this.#resource
+    if (resource.isFilled || resource.isLeftOut || resource.isClosed()) return false
+    // Told to whoever waits for it.
+    resource.ensure().catch(() => undefined)
+    return true
   }
 
   #leftOut(): 'store' {

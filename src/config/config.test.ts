@@ -95,6 +95,8 @@ test('flags become one frozen configuration', () => {
     tracing: null,
     hasProfiles: true,
     debugSocketPath: null,
+    egress: null,
+    emulation: { minor: 33, isForwardCompatible: false, isRuntimeConfigForwardCompatible: false },
     audit: { policy: null, log: null, webhook: null },
     logging: { format: 'auto', verbosity: 0, modules: [] },
   })
@@ -224,7 +226,18 @@ const refusals: readonly [string, RegExp][] = [
   ['--emulated-version=x', /^could not parse "x" as version$/],
   ['--emulated-version=1.33.1', /^patch version not allowed, got: kube=1.33.1$/],
   ['--emulated-version=1.34', /^emulation version 1.34 is not between \[1.31, 1.33.0\]$/],
-  ['--emulated-version=kube=1.32', /^--emulated-version 1.32 is not supported, since/],
+  [
+    '--emulated-version=1.31 --feature-gates=DeclarativeValidation=true',
+    /feature is PreAlpha at emulated version 1.31$/,
+  ],
+  [
+    '--emulated-version=1.32 --runtime-config=networking.k8s.io/v1/ipaddresses=true',
+    /^cannot enable resource networking.k8s.io\/v1, Resource=ipaddresses in runtime-config because it is introduced at 1.33/,
+  ],
+  [
+    '--emulated-version=1.31 --runtime-config=resource.k8s.io/v1beta1=true',
+    /^cannot enable version resource.k8s.io\/v1beta1 in runtime-config because all the resources/,
+  ],
   ['--emulation-forward-compatible', /EmulationForwardCompatible cannot be set to true if the emulation version/],
   ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
   ['--vmodule=x', /invalid argument "x" for "--vmodule" flag: "x" does not have the pattern=N format/],

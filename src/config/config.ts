@@ -17,7 +17,7 @@ import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
 import { readEgress } from './egress.ts'
-import { checkEmulation } from './emulation.ts'
+import { type Emulation, readEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type EncryptionConfig, readEncryption } from './encryption.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
@@ -128,6 +128,7 @@ export type Config = FlowControlConfig & {
   readonly serving: ServingConfig
   readonly tuning: TuningConfig
   readonly featureGates: FeatureGates
+  readonly emulation: Emulation
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
   readonly kubelet: KubeletConfig
@@ -174,13 +175,13 @@ export function checkArgs(args: readonly string[]): Checked {
 }
 
 function readConfig(values: Values, warn: (text: string) => void): Config {
-  const featureGates = readGates(values, warn)
+  const emulation = readEmulation(values)
+  const featureGates = readGates(values, emulation, warn)
   const bindAddress = values.address('bind-address')
   const advertised = values.address('advertise-address')
   const advertiseAddress = advertised || bindAddress
   const authorization = readAuthorization(values, { gates: featureGates, warn })
   const isOpen = isOpenByFlags(authorization)
-  checkEmulation(values)
   return {
     etcd: readEtcd(values),
     encryption: readEncryption(values, featureGates),
@@ -217,7 +218,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     serving: readServing(values),
     tuning: readTuning(values),
     featureGates,
-    runtime: readRuntime(values),
+    emulation,
+    runtime: readRuntime(values, emulation),
     services: readServices(values, { gates: featureGates, address: publicOf(advertiseAddress) }),
     kubelet: readKubelet(values, warn),
     allowsPrivileged: values.boolean('allow-privileged'),
@@ -443,8 +445,8 @@ function readControllers(values: Values): readonly ControllerName[] {
   return controllers
 }
 
-function readGates(values: Values, warn: (text: string) => void): FeatureGates {
-  const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'))
+function readGates(values: Values, { minor }: Emulation, warn: (text: string) => void): FeatureGates {
+  const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'), minor)
   for (const fault of faults) values.fault(fault)
   for (const warning of warnings) warn(warning)
   if (gates.isOn('AuthorizeNodeWithSelectors') && !gates.isOn('AuthorizeWithSelectors')) {
@@ -453,8 +455,8 @@ function readGates(values: Values, warn: (text: string) => void): FeatureGates {
   return gates
 }
 
-function readRuntime(values: Values): RuntimeConfig {
-  const { runtime, faults } = parseRuntimeConfig(values.list('runtime-config'))
+function readRuntime(values: Values, emulation: Emulation): RuntimeConfig {
+  const { runtime, faults } = parseRuntimeConfig(values.list('runtime-config'), emulation)
   for (const fault of faults) values.fault(fault)
   return runtime
 }

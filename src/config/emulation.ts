@@ -1,40 +1,90 @@
-/** `--emulated-version`: only the version that is served can be named. The others are checked with upstream's texts, and refused. */
-import { tuningFlags } from './tuning-flags.ts'
+/** `--emulated-version`: an older version whose gates and APIs are served. Faults have upstream's texts. */
 import type { Values } from './values.ts'
 
 const MAJOR = 1
-const MINOR = 33
+/** Of the version that is implemented. */
+export const MINOR = 33
 /** As upstream: servers of two versions back can be emulated. */
 const OLDEST_MINOR = 31
 
-export function checkEmulation(values: Values): void {
-  for (const given of values.slice('emulated-version')) checkVersion(values, given)
-  for (const [flag, field] of [
-    ['emulation-forward-compatible', 'EmulationForwardCompatible'],
-    ['runtime-config-emulation-forward-compatible', 'RuntimeConfigEmulationForwardCompatible'],
-  ] as const) {
-    if (!values.boolean(flag)) continue
-    const why = 'cannot be set to true if the emulation version is the same as the binary version'
-    values.fault(`ServerRunOptions.${field} ${why}`)
+export type Emulation = {
+  /** 33: nothing is emulated. */
+  readonly minor: number
+  /** Whether newer, more stable versions of an API are served where an older one is. */
+  readonly isForwardCompatible: boolean
+  /** Whether --runtime-config may turn on what was introduced later. */
+  readonly isRuntimeConfigForwardCompatible: boolean
+}
+
+export const noEmulation: Emulation = {
+  minor: MINOR,
+  isForwardCompatible: false,
+  isRuntimeConfigForwardCompatible: false,
+}
+
+export function readEmulation(values: Values): Emulation {
+  let minor = MINOR
+  for (const given of values.slice('emulated-version')) minor = readVersion(values, given) ?? minor
+  const isSet = (
+    flag: 'emulation-forward-compatible' | 'runtime-config-emulation-forward-compatible',
+    field: string,
+  ): boolean => {
+    const isOn = values.boolean(flag)
+    if (isOn && minor === MINOR) {
+      const why = 'cannot be set to true if the emulation version is the same as the binary version'
+      values.fault(`ServerRunOptions.${field} ${why}`)
+    }
+    return isOn
+  }
+  return {
+    minor,
+    isForwardCompatible: isSet('emulation-forward-compatible', 'EmulationForwardCompatible'),
+    isRuntimeConfigForwardCompatible: isSet(
+      'runtime-config-emulation-forward-compatible',
+      'RuntimeConfigEmulationForwardCompatible',
+    ),
   }
 }
 
-function checkVersion(values: Values, given: string): void {
+/** The minor version; undefined: it was refused. */
+function readVersion(values: Values, given: string): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
-  if (component !== 'kube') return values.fault(`component not registered: ${component}`)
+  const refuse = (fault: string): undefined => {
+    values.fault(fault)
+    return undefined
+  }
+  if (component !== 'kube') return refuse(`component not registered: ${component}`)
   const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(version) ?? []
-  if (minor === '') return values.fault(`could not parse ${JSON.stringify(version)} as version`)
-  if (patch !== undefined) return values.fault(`patch version not allowed, got: kube=${version}`)
+  if (minor === '') return refuse(`could not parse ${JSON.stringify(version)} as version`)
+  if (patch !== undefined) return refuse(`patch version not allowed, got: kube=${version}`)
   const known = `[${MAJOR}.${OLDEST_MINOR}, ${MAJOR}.${MINOR}.0]`
   const isOld = Number(major) < MAJOR || (Number(major) === MAJOR && Number(minor) < OLDEST_MINOR)
   const isNew = Number(major) > MAJOR || (Number(major) === MAJOR && Number(minor) > MINOR)
-  if (isOld || isNew) values.fault(`emulation version ${version} is not between ${known}`)
-  if (isOld) {
-    const oldest = `${MAJOR}.${OLDEST_MINOR}`
-    values.fault(`minCompatibilityVersion version ${oldest} is not between [${oldest}, ${version}]`)
-  }
-  if (isOld || isNew || Number(minor) === MINOR) return
-  const why = tuningFlags['emulated-version'].refused
-  values.fault(`--emulated-version ${version} is not supported, since ${why}: leave it out`)
+  if (!isOld && !isNew) return Number(minor)
+  values.fault(`emulation version ${version} is not between ${known}`)
+  if (isNew) return undefined
+  const oldest = `${MAJOR}.${OLDEST_MINOR}`
+  return refuse(`minCompatibilityVersion version ${oldest} is not between [${oldest}, ${version}]`)
 }
+
+/** Which minor version introduced an API, if it is one that can be emulated or later. `*`: all resources of the version. */
+const introducedIn: { readonly [groupVersion: string]: { readonly [plural: string]: number } } = {
+  'admissionregistration.k8s.io/v1alpha1': { mutatingadmissionpolicies: 32, mutatingadmissionpolicybindings: 32 },
+  'certificates.k8s.io/v1beta1': { '*': 33 },
+  'coordination.k8s.io/v1alpha2': { '*': 32 },
+  'coordination.k8s.io/v1beta1': { '*': 33 },
+  'networking.k8s.io/v1': { ipaddresses: 33, servicecidrs: 33 },
+  'resource.k8s.io/v1alpha3': { devicetaintrules: 33 },
+  'resource.k8s.io/v1beta1': { '*': 32 },
+  'resource.k8s.io/v1beta2': { '*': 33 },
+}
+
+/** The minor version; 0: before all that can be emulated. */
+export function introductionOf(groupVersion: string, plural: string): number {
+  const row = Object.hasOwn(introducedIn, groupVersion) ? introducedIn[groupVersion] : undefined
+  return row?.[plural] ?? row?.['*'] ?? 0
+}
+
+/** The version that introduced all of a version's resources; 0: some were there before all that can be emulated. */
+export const versionIntroductionOf = (groupVersion: string): number => introductionOf(groupVersion, '*')

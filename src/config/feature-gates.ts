@@ -1,7 +1,9 @@
 /** `--feature-gates`. Errors have upstream's texts. */
-import { gateRows, type GateStage } from '../api/gate-rows.ts'
+import { olderGates } from '../api/gate-history.ts'
+import { type GateRow, gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
 import { parseGoBoolean } from '../lib/go-boolean.ts'
+import { MINOR } from './emulation.ts'
 
 type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
 
@@ -37,6 +39,7 @@ export const gatesActedOn: readonly string[] = [
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
   'CrossNamespaceVolumeDataSource',
+  'CustomResourceFieldSelectors',
   'DRAAdminAccess',
   'DRADeviceTaints',
   'DRAPartitionableDevices',
@@ -54,11 +57,14 @@ export const gatesActedOn: readonly string[] = [
   'ImageVolume',
   'InPlacePodVerticalScaling',
   'InPlacePodVerticalScalingAllocatedStatus',
+  'JobBackoffLimitPerIndex',
   'JobManagedBy',
   'JobPodReplacementPolicy',
+  'JobSuccessPolicy',
   'KMSv1',
   'KubeletServiceAccountTokenForCredentialProviders',
   'ListFromCacheSnapshot',
+  'LoadBalancerIPMode',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
@@ -84,6 +90,7 @@ export const gatesActedOn: readonly string[] = [
   'SELinuxMount',
   'SELinuxMountReadWriteOncePod',
   'ServiceAccountNodeAudienceRestriction',
+  'ServiceTrafficDistribution',
   'StorageVersionHash',
   'StorageVersionMigrator',
   'StrictIPCIDRValidation',
@@ -108,16 +115,20 @@ const absentGates: ReadonlySet<string> = new Set([
 
 const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
 
-/** Entries are `Name=bool`; if a name is repeated, the last one counts. */
-export function parseFeatureGates(entries: readonly string[]): ParsedGates {
-  const known = knownGates()
+/** Entries are `Name=bool`; if a name is repeated, the last one counts. `minor`: the version whose gates they are. */
+export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
+  const known = knownGates(minor)
+  const absent = new Set(olderGates[minor]?.absent)
   const set = new Map<string, boolean>()
   const faults: string[] = []
   const warnings: string[] = []
   for (const entry of entries) {
     const { name, value } = splitEntry(entry)
     const gate = known.get(name)
-    const fault = value === undefined ? `missing bool value for ${name}` : faultOf({ name, value, entry, gate })
+    const fault =
+      value === undefined
+        ? `missing bool value for ${name}`
+        : faultOf({ name, value, entry, gate, ...(absent.has(name) ? { absentIn: minor } : {}) })
     if (fault !== undefined || value === undefined) {
       faults.push(fault ?? '')
       continue
@@ -134,9 +145,16 @@ export function parseFeatureGates(entries: readonly string[]): ParsedGates {
 
 const removal = 'It will be removed in a future release.'
 
-function knownGates(): Map<string, Gate> {
-  return new Map(gateRows.flatMap(({ names, ...gate }) => names.map((name) => [name, gate])))
+/** Without those that were not there yet. */
+function knownGates(minor: number): Map<string, Gate> {
+  const { rows = [], absent = [] } = olderGates[minor] ?? {}
+  const known = new Map(gatesOf([...gateRows, ...rows]))
+  for (const name of absent) known.delete(name)
+  return known
 }
+
+const gatesOf = (rows: readonly GateRow[]): [string, Gate][] =>
+  rows.flatMap(({ names, ...gate }) => names.map((name): [string, Gate] => [name, gate]))
 
 /** An entry may name the component, which can only be `kube`: `kube:WatchList=true`. */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
@@ -150,14 +168,19 @@ type Setting = {
   readonly value: string
   readonly entry: string
   readonly gate: Gate | undefined
+  /** The minor version that is emulated, if it did not have the gate yet. */
+  readonly absentIn?: number
 }
 
-function faultOf({ name, value, gate }: Setting): string | undefined {
+function faultOf({ name, value, gate, absentIn }: Setting): string | undefined {
   const [component] = name.split(':')
   if (name.includes(':')) return `component not registered: ${component}`
   const isOn = parseGoBoolean(value)
   if (isOn === undefined) {
     return `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+  }
+  if (absentIn !== undefined) {
+    return `cannot set feature gate ${name} to ${isOn}, feature is PreAlpha at emulated version 1.${absentIn}`
   }
   if (gate === undefined) return `unrecognized feature gate: ${name}`
   if (gate.isLocked && isOn !== gate.isOnByDefault) {

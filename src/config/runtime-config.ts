@@ -1,5 +1,6 @@
 /** `--runtime-config`: which versions and resources are served. Errors have upstream's texts. */
 import { parseGoBoolean } from '../lib/go-boolean.ts'
+import { type Emulation, introductionOf, noEmulation, versionIntroductionOf } from './emulation.ts'
 
 /**
  * The groups, with all versions that upstream's scheme has for them. Stable versions are served by default, others only if the flag enables
@@ -40,7 +41,10 @@ type ResourceId = { readonly group: string; readonly version: string; readonly p
 
 export type RuntimeConfig = { readonly isServed: (resource: ResourceId) => boolean }
 
-export function parseRuntimeConfig(entries: readonly string[]): {
+export function parseRuntimeConfig(
+  entries: readonly string[],
+  emulation: Emulation = noEmulation,
+): {
   readonly runtime: RuntimeConfig
   readonly faults: readonly string[]
 } {
@@ -53,12 +57,60 @@ export function parseRuntimeConfig(entries: readonly string[]): {
     else faults.push(fault)
   }
   if (values.get('api/all') === false && values.size === 1) faults.push('invalid key with only api/all=false')
-  return { runtime: { isServed: (resource) => isServed(resource, values) }, faults }
+  faults.push(...tooNew(values, emulation))
+  return { runtime: { isServed: (resource) => isServedThen(resource, values, emulation) }, faults }
+}
+
+/** What was introduced after the emulated version is not served, unless a flag says that it may be. */
+function isServedThen(resource: ResourceId, values: ReadonlyMap<string, boolean>, emulation: Emulation): boolean {
+  if (!isServed(resource, values)) return false
+  const groupVersion = groupVersionOf(resource)
+  if (introductionOf(groupVersion, resource.plural) <= emulation.minor) return true
+  const isNamed = values.get(`${groupVersion}/${resource.plural}`) ?? values.get(groupVersion)
+  if (emulation.isRuntimeConfigForwardCompatible && isNamed === true) return true
+  if (!emulation.isForwardCompatible || stageOf(resource.version) === 'alpha') return false
+  // A version that was there is served, and this one is more stable.
+  const older = (versionsOf[resource.group] ?? []).filter((version) => isLess(version, resource.version))
+  return older.some((version) => {
+    const stage = stageOf(version)
+    return stage !== 'alpha' && isServedThen({ ...resource, version }, values, emulation)
+  })
+}
+
+/** What is named, but was introduced after the emulated version. */
+function tooNew(values: ReadonlyMap<string, boolean>, emulation: Emulation): string[] {
+  if (emulation.isRuntimeConfigForwardCompatible) return []
+  const hint = 'Consider setting --runtime-config-emulation-forward-compatible=true'
+  const current = `the current version 1.${emulation.minor}. ${hint}`
+  return [...values].flatMap(([key, isOn]) => {
+    const [group = '', version = '', plural] = key.split('/')
+    if (!isOn || group === 'api') return []
+    const groupVersion = `${group}/${version}`
+    if (plural === undefined) {
+      if (versionIntroductionOf(groupVersion) <= emulation.minor) return []
+      const why = 'all the resources have been introduced after'
+      return [`cannot enable version ${groupVersion} in runtime-config because ${why} ${current}`]
+    }
+    const introduced = introductionOf(groupVersion, plural)
+    if (introduced <= emulation.minor) return []
+    const why = `it is introduced at 1.${introduced} after`
+    return [`cannot enable resource ${groupVersion}, Resource=${plural} in runtime-config because ${why} ${current}`]
+  })
+}
+
+const groupVersionOf = ({ group, version }: ResourceId): string => (group === '' ? version : `${group}/${version}`)
+
+const stages: readonly Stage[] = ['alpha', 'beta', 'ga']
+
+/** By stability, then by number. */
+function isLess(one: string, other: string): boolean {
+  const [a, b] = [stages.indexOf(stageOf(one)), stages.indexOf(stageOf(other))]
+  return a === b ? one < other : a < b
 }
 
 /** The most specific key takes precedence. */
 function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
-  const groupVersion = group === '' ? version : `${group}/${version}`
+  const groupVersion = groupVersionOf({ group, version, plural })
   const stage = stageOf(version)
   return (
     values.get(`${groupVersion}/${plural}`) ??

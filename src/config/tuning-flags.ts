@@ -122,22 +122,19 @@ export const tuningFlags = {
   'emulated-version': {
     section: 'Generic',
     type: 'list',
-    help: 'The version whose API is served: 1.33 or kube=1.33.',
-    refused: 'the APIs and defaults of one version are served, so that older ones cannot be named',
+    help: 'The version whose gates and APIs are served, from 1.31 on: 1.32 or kube=1.32. The default is 1.33.',
   },
   'emulation-forward-compatible': {
     section: 'Generic',
     type: 'boolean',
     default: 'false',
-    help: 'Whether newer versions of an API are served than those of --emulated-version.',
-    refused: 'no older version is emulated',
+    help: 'Whether newer, more stable versions of an API are served where one of --emulated-version is.',
   },
   'runtime-config-emulation-forward-compatible': {
     section: 'Generic',
     type: 'boolean',
     default: 'false',
-    help: 'Whether --runtime-config may turn on newer versions than those of --emulated-version.',
-    refused: 'no older version is emulated',
+    help: 'Whether --runtime-config may turn on what was introduced after --emulated-version.',
   },
   'peer-ca-file': {
     section: misc,

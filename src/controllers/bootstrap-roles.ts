@@ -5,12 +5,13 @@
 import type { Gates } from '../api/gates.ts'
 import { fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
+import { Slices } from '../lib/slices.ts'
 import { bootstrapPolicy } from '../rbac/bootstrap-policy.ts'
 import { type PolicyObject, readPolicy } from '../rbac/read-policy.ts'
 import { reconcile } from '../rbac/reconcile.ts'
 
 const root = '/apis/rbac.authorization.k8s.io/v1'
-/** Written side by side: few enough that the server answers others meanwhile. */
+/** Written side by side. */
 const WRITERS = 16
 /** Each time somebody else was first. */
 const TRIES = 5
@@ -30,11 +31,14 @@ export async function ensureRoles({ handle, gates, createAll }: RolesParts, sign
   if (!isNew) await inheritPublicInfo(caller)
   const queue = (isNew ? await createAll(policy, signal) : policy).values()
   const faults: string[] = []
+  const slices = new Slices()
   const work = async (): Promise<void> => {
     for (const wanted of queue) {
       if (signal.aborted) return
       const fault = await ensureOne(caller, wanted)
       if (fault !== undefined) faults.push(fault)
+      // What memory answers holds the event loop: who connects at the start is not to wait for all of it.
+      if (slices.isOver) await slices.turn()
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, work))

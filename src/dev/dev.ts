@@ -73,6 +73,8 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   stack.use(
     noteRunning({ folder: folder.path, url, store: kept, startedMs: parts.nowMs, pid: process.pid }, parts.index),
   )
+  // Who is told that it serves finds it ready.
+  await server.bootstrapped
   parts.progress(`serving at ${server.url}`)
   parts.print(
     own.merges ? `kubectl config use-context ${own.context}` : `export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`,

@@ -1,9 +1,9 @@
 /** Answers the paths that are not of resources: documents about the server. */
+import type { RequestContext } from '../api/context.ts'
 import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
-import type { User } from '../api/user.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -35,6 +35,8 @@ export type DocumentParts = {
   readonly sliMetrics: Metrics
   readonly clock: Clock
   readonly gates: Gates
+  /** The minor version whose APIs are served; absent: that which is implemented. */
+  readonly emulatedMinor?: number
   /** Every flag of the server, and its value. */
   readonly flagValues: ReadonlyMap<string, string>
   /** Why somebody may do something, or not: what the query asks about. */
@@ -47,15 +49,15 @@ export type DocumentParts = {
   readonly remote?: RemoteDocuments | undefined
 }
 
-/** `user`: for whom remote servers are asked. */
-export type Documents = (request: ApiRequest, user: User) => ApiResponse | Promise<ApiResponse>
+/** `context`: for whom remote servers are asked. */
+export type Documents = (request: ApiRequest, context: RequestContext) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, remote } = parts
   const aggregated = new AggregatedDiscovery(registry, remote?.discovery)
   const listed = new ListedGroups(registry, remote?.servers ?? noRemoteServers)
   const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
-  return (request, user) => {
+  return (request, context) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
     switch (root) {
@@ -64,13 +66,13 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'readyz':
         return health(root, request, parts)
       case 'version':
-        return version(request, rest)
+        return version(request, rest, parts)
       case 'api':
         return api(request, rest, { ...parts, aggregated, listed })
       case 'apis':
         return apis(request, rest, { ...parts, aggregated, listed })
       case 'openapi':
-        return openApi.answer(request, user)
+        return openApi.answer(request, context)
       case 'metrics':
         return metrics(path, parts)
       case 'debug':
@@ -111,11 +113,11 @@ async function singleCheck(name: string, checks: readonly HealthCheck[]): Promis
   return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
 }
 
-function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
+function version(request: ApiRequest, rest: readonly string[], { emulatedMinor }: DocumentParts): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
   requireType(request, jsonType)
-  return indented(versionDocument())
+  return indented(versionDocument(emulatedMinor))
 }
 
 type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery; readonly listed: ListedGroups }
@@ -185,9 +187,9 @@ const otherPaths = ({ issuer: documents, gates }: DocumentParts): string[] => [
   ...(gates.isOn('ComponentFlagz') ? [flagsPath] : []),
 ]
 
-function status(request: ApiRequest, { gates, clock }: DocumentParts): ApiResponse {
+function status(request: ApiRequest, { gates, clock, emulatedMinor }: DocumentParts): ApiResponse {
   if (request.path !== statusPath || !gates.isOn('ComponentStatusz')) throw pageNotFound()
-  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs() })
+  return statusPage(request, { upSeconds: process.uptime(), nowMs: clock.wallMs(), emulatedMinor })
 }
 
 function flagValues(request: ApiRequest, parts: DocumentParts): ApiResponse {

@@ -6,14 +6,19 @@ import { kubernetesVersion, versionDocument } from './version.ts'
 export const statusPath = '/statusz'
 
 /** How long the process has been running, and what time it is. */
-type Times = { readonly upSeconds: number; readonly nowMs: number }
+type Times = {
+  readonly upSeconds: number
+  readonly nowMs: number
+  /** Undefined: that which is implemented. */
+  readonly emulatedMinor?: number | undefined
+}
 
 export const statusPage = (request: Pick<ApiRequest, 'headers'>, times: Times): TextPage =>
   plainPage(request, 'statusz', linesOf(times))
 
 const twoDigits = (value: number): string => `${value}`.padStart(2, '0')
 
-function linesOf({ upSeconds, nowMs }: Times): string[] {
+function linesOf({ upSeconds, nowMs, emulatedMinor }: Times): string[] {
   const up = Math.floor(upSeconds)
   const { major, minor, gitVersion } = kubernetesVersion
   return [
@@ -21,6 +26,6 @@ function linesOf({ upSeconds, nowMs }: Times): string[] {
     `Up: ${Math.floor(up / 3_600)} hr ${twoDigits(Math.floor(up / 60) % 60)} min ${twoDigits(up % 60)} sec`,
     `Go version: ${versionDocument().goVersion}`,
     `Binary version: ${gitVersion.slice(1)}`,
-    `Emulation version: ${major}.${minor}`,
+    `Emulation version: ${major}.${emulatedMinor ?? minor}`,
   ]
 }

@@ -3,15 +3,19 @@
 /** The release of Kubernetes that Keelson implements. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
 
-export function versionDocument() {
+/** The oldest version that can be emulated. */
+const OLDEST_MINOR = 31
+
+/** `emulated`: the minor version whose APIs are served. */
+export function versionDocument(emulated = Number(kubernetesVersion.minor)) {
   const { major, minor, gitVersion } = kubernetesVersion
   return {
     major,
     minor,
     emulationMajor: major,
-    emulationMinor: minor,
+    emulationMinor: `${emulated}`,
     minCompatibilityMajor: major,
-    minCompatibilityMinor: '32',
+    minCompatibilityMinor: `${Math.max(OLDEST_MINOR, emulated - 1)}`,
     gitVersion,
     gitCommit: '',
     gitTreeState: 'clean',

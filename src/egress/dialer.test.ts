@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { startConnectProxy, startGrpcProxy, type EgressProxyServer } from '../../test/harness/egress-proxies.ts'
+import { portOf } from '../../test/harness/port-of.ts'
 import { until } from '../../test/harness/until.ts'
 import type { EgressProxy } from '../config/files/egress.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -86,7 +87,7 @@ for (const [name, start] of Object.entries(kinds)) {
       ;({ dial, cluster, metrics } = dialerOf(server.proxy))
       echo.listen(0, '127.0.0.1')
       await once(echo, 'listening')
-      to = { host: '127.0.0.1', port: (echo.address() as AddressInfo).port }
+      to = { host: '127.0.0.1', port: portOf(echo) }
     })
     after(async () => {
       await server[Symbol.asyncDispose]()
@@ -138,7 +139,7 @@ for (const [name, start] of Object.entries(kinds)) {
       })
       firehose.listen(0, '127.0.0.1')
       await once(firehose, 'listening')
-      const socket = await dial({ host: '127.0.0.1', port: (firehose.address() as AddressInfo).port })
+      const socket = await dial({ host: '127.0.0.1', port: portOf(firehose) })
       let last = -1
       // It stands still when it wrote nothing for a while: a machine that is busy makes the while longer, not the outcome another.
       for (let still = 0; still < 10; still = written === last ? still + 1 : 0) {
@@ -178,15 +179,15 @@ for (const [name, start] of Object.entries(kinds)) {
       const hook = createTlsServer({ cert, key }, (asked, response) => response.end(`${asked.url}`))
       hook.listen(0, '127.0.0.1')
       await once(hook, 'listening')
-      const { port } = hook.address() as AddressInfo
+      const port = portOf(hook)
       const agent = new DialedTlsAgent(cluster, { keepAlive: true })
-      const before = server.dialed.length
+      const dialedBefore = server.dialed.length
       for (const path of ['/one', '/two']) {
         const sent = request({ host: '127.0.0.1', port, path, agent, ca: cert, servername: 'hook.default.svc' }).end()
         const [response] = await once(sent, 'response')
         assert.equal((await buffer(response)).toString(), path)
       }
-      assert.equal(server.dialed.length, before + 1, 'one tunnel serves both requests')
+      assert.equal(server.dialed.length, dialedBefore + 1, 'one tunnel serves both requests')
       const wrong = request({ host: '127.0.0.1', port, path: '/', agent, ca: cert, servername: 'other.svc' }).end()
       const [error] = await once(wrong, 'error')
       assert.match(String(error), /altnames/)
@@ -198,7 +199,7 @@ for (const [name, start] of Object.entries(kinds)) {
     test('an address that nobody listens at is an error of the proxy', async () => {
       const free = createServer().listen(0, '127.0.0.1')
       await once(free, 'listening')
-      const { port } = free.address() as AddressInfo
+      const port = portOf(free)
       free.close()
       await once(free, 'close')
       await assert.rejects(dial({ host: '127.0.0.1', port }))
@@ -223,15 +224,15 @@ for (const [name, start] of Object.entries(kinds)) {
   })
 }
 
-describe('a proxy that is not there', () => {
-  const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<string> => {
-    const { dial, metrics } = dialerOf(proxy)
-    const error: unknown = await dial({ host: '192.0.2.1', port: 443 }, signal).catch((reason: unknown) => reason)
-    assert.ok(error instanceof Error)
-    assert.match(metrics.print(), /dial_failure_count{protocol="\w+",stage="connect",transport="\w+"} 1/)
-    return error.message
-  }
+const rejected = async (proxy: EgressProxy, signal?: AbortSignal): Promise<string> => {
+  const { dial, metrics } = dialerOf(proxy)
+  const error: unknown = await dial({ host: '192.0.2.1', port: 443 }, signal).catch((reason: unknown) => reason)
+  assert.ok(error instanceof Error)
+  assert.match(metrics.print(), /dial_failure_count{protocol="\w+",stage="connect",transport="\w+"} 1/)
+  return error.message
+}
 
+describe('a proxy that is not there', () => {
   test('at a Unix domain socket', async () => {
     const path = newPath()
     const error = await rejected({ protocol: 'http-connect', transport: 'uds', path })
@@ -241,7 +242,7 @@ describe('a proxy that is not there', () => {
   test('at a port', async () => {
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
-    const address = `127.0.0.1:${(free.address() as AddressInfo).port}`
+    const address = `127.0.0.1:${portOf(free)}`
     free.close()
     await once(free, 'close')
     const error = await rejected({ protocol: 'http-connect', transport: 'tcp', address, tls })
@@ -268,21 +269,47 @@ describe('a proxy that is not there', () => {
     )
     const far = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')
     await once(far, 'listening')
-    const opening = dialerOf(proxy).dial({ host: '127.0.0.1', port: (far.address() as AddressInfo).port })
-    await using _server = await startGrpcProxy({ path })
+    const opening = dialerOf(proxy).dial({ host: '127.0.0.1', port: portOf(far) })
+    await using server = await startGrpcProxy({ path })
     const socket: Duplex = await opening
     assert.equal((await buffer(socket)).toString(), 'here')
+    assert.equal(server.dialed.length, 1)
     far.close()
   })
 })
 
 test('a proxy that refuses says so', async () => {
   const path = newPath()
-  await using _server = await startConnectProxy({ path, refusal: 503 })
+  await using server = await startConnectProxy({ path, refusal: 503 })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
   await assert.rejects(dial({ host: '::1', port: 443 }), {
     message: `proxy error from ${path} while dialing [::1]:443, code 503: 503 No Way`,
   })
+  assert.deepEqual(server.dialed, ['[::1]:443'])
+})
+
+test('a proxy that opens the tunnel and then says that it cannot', async () => {
+  const path = newPath()
+  const proxy = createServer((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nHTTP/1.1 500 No\r\n\r\n'))
+  }).listen(path)
+  await once(proxy, 'listening')
+  const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
+  await assert.rejects(dial({ host: '127.0.0.1', port: 443 }), {
+    message: `unexpected 19 bytes of buffered data from CONNECT proxy "${path}"`,
+  })
+  proxy.close()
+})
+
+test('what the far end says first is not lost', async () => {
+  const path = newPath()
+  const proxy = createServer((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 Connection Established\r\n\r\nhello'))
+  }).listen(path)
+  await once(proxy, 'listening')
+  const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
+  assert.equal((await buffer(await dial({ host: '127.0.0.1', port: 443 }))).toString(), 'hello')
+  proxy.close()
 })
 
 test('the words of konnectivity are passed on', async () => {
@@ -312,5 +339,6 @@ test('an address with a line break in it is refused before it is sent', async ()
   await using server = await startConnectProxy({ path })
   const { dial } = dialerOf({ protocol: 'http-connect', transport: 'uds', path })
   await assert.rejects(dial({ host: 'a\r\nHost: b', port: 443 }), /invalid host/)
+  assert.equal(server.connections(), 0, 'the proxy was not connected to')
   assert.deepEqual(server.dialed, [])
 })

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Address } from './address.ts'
+import { DialError } from './dial-error.ts'
 import { openTunnel } from './grpc-dial.ts'
 import { connectTunnel, openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
@@ -30,6 +31,8 @@ export function createEgress(config: EgressConfig, metrics: Metrics, clock: Cloc
 export function createDialer(proxy: EgressProxy, metrics: DialerMetrics): Dial {
   const dials = metrics.of(proxy)
   return async (host, port, signal) => {
+    // A line break in it would be a second request to the proxy.
+    if (/[\s\0]/.test(host)) throw new DialError(`address ${JSON.stringify(host)}: invalid host`)
     const onOpen = dials.start()
     let stage: DialStage = 'connect'
     const onConnected = (): void => {

@@ -9,6 +9,8 @@ import { dialAborted, DialError, dialError } from './dial-error.ts'
 /** Of the proxy's answer, without a body: a status line and a handful of headers. */
 const HEAD_BYTES_MAX = 16 << 10
 const HTTPS_PORT = 443
+/** With which no other protocol begins that a server speaks first. */
+const RESPONSE_START = 'HTTP/1.'
 
 type ConnectProxy = Extract<EgressProxy, { readonly protocol: 'http-connect' }> | UnixProxy
 type UnixProxy = Extract<EgressProxy, { readonly transport: 'uds' }>
@@ -48,6 +50,8 @@ export function openSocket(
     socket.once(event, () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', fail).off('close', onClose)
+      // Whoever gets it hears of its end; until then, and below TLS, an error must not end the process.
+      socket.on('error', () => undefined)
       resolve(socket)
     })
     if (signal.aborted) abort()
@@ -63,8 +67,6 @@ export type ConnectOptions = {
 /** Asks the proxy for a tunnel; `socket` is then its near end. It is closed if there is none. */
 export async function connectTunnel(socket: Socket, to: Address, { proxy, signal }: ConnectOptions): Promise<Socket> {
   const address = joinAddress(to)
-  // An address with a line break in it would be a second request.
-  if (/[\s\0]/.test(address)) throw new DialError(`address ${JSON.stringify(address)}: invalid host`)
   socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
   try {
     const head = await readHead(socket, signal)
@@ -75,6 +77,11 @@ export async function connectTunnel(socket: Socket, to: Address, { proxy, signal
     throw new RefusedTunnel(`proxy error from ${proxy} while dialing ${address}, code ${status}: ${shown}`)
   } catch (error) {
     socket.destroy()
+    if (error instanceof UnexpectedBytes) {
+      throw new DialError(
+        `unexpected ${error.bytes} bytes of buffered data from CONNECT proxy ${JSON.stringify(proxy)}`,
+      )
+    }
     if (error instanceof RefusedTunnel || signal.aborted || !(error instanceof Error)) throw error
     const what = `reading HTTP response from CONNECT to ${address} via proxy ${proxy} failed`
     throw new DialError(`${what}: ${error.message}`, { cause: error })
@@ -83,6 +90,15 @@ export async function connectTunnel(socket: Socket, to: Address, { proxy, signal
 
 /** The proxy has answered. */
 class RefusedTunnel extends DialError {}
+
+class UnexpectedBytes extends Error {
+  readonly bytes: number
+
+  constructor(bytes: number) {
+    super('a second response')
+    this.bytes = bytes
+  }
+}
 
 /** Up to the empty line. What follows it is of the tunnel, and is put back. */
 function readHead(socket: Socket, signal: AbortSignal): Promise<string> {
@@ -107,6 +123,9 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<string> {
         return
       }
       const rest = received.subarray(end + 4)
+      // Konnectivity opens the tunnel first, and tells in it, as a second response, that it cannot.
+      if (rest.toString('latin1', 0, RESPONSE_START.length) === RESPONSE_START)
+        return done(new UnexpectedBytes(rest.length))
       done(received.toString('latin1', 0, end + 2))
       if (rest.length > 0) socket.unshift(rest)
     }

@@ -70,6 +70,8 @@ export class Tunnel extends Duplex {
       this.#failure ??= error
     })
     socket.on('close', () => this.#onLost())
+    // Whoever reads it hears of its end; until then, and below TLS, an error must not end the process.
+    this.on('error', () => undefined)
     this.#connection = new ClientConnection({
       socket,
       owner: {

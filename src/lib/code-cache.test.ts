@@ -4,18 +4,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { runWithCodeCache } from './code-cache.ts'
+import { loadWithCodeCache, runWithCodeCache } from './code-cache.ts'
 
 let dir = ''
+/** Of the time that the event loop is in use. */
+let share = 0
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout'] })
+  share = 0
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  // A loop that does nothing.
+  mock.method(performance, 'eventLoopUtilization', () => ({ active: 0, idle: 0, utilization: share }))
   dir = mkdtempSync(join(tmpdir(), 'code-cache-'))
   mkdirSync(folder())
 })
 afterEach(() => {
   mock.timers.reset()
+  mock.restoreAll()
   rmSync(dir, { recursive: true })
 })
+
+/** In steps: timers that are set by others are run in the next one. */
+function passTime(): void {
+  for (let seconds = 0; seconds < 60; seconds++) mock.timers.tick(1_000)
+}
 
 const folder = (): string => join(dir, 'cache')
 const saved = (): string[] => readdirSync(folder())
@@ -26,7 +37,7 @@ function run(content: string): string {
   const text = `require('node:fs').writeFileSync(__dirname + '/out', (${content})())`
   writeFileSync(file, `(function (require, __filename, __dirname) {${text}\n})`)
   runWithCodeCache({ file, id: crc32(content).toString(16) }, folder())
-  mock.timers.tick(60_000)
+  passTime()
   return readFileSync(join(dir, 'out'), 'utf8')
 }
 
@@ -36,6 +47,17 @@ test('code is saved once the program has run, and used from then on', () => {
   const { mtimeMs } = statSync(join(folder(), name))
   assert.equal(run("() => 'one'"), 'one')
   assert.equal(statSync(join(folder(), name)).mtimeMs, mtimeMs)
+})
+
+test('a program that is busy saves its code when it ends', () => {
+  share = 0.5
+  const listeners = process.listeners('exit')
+  run("() => 'one'")
+  assert.deepEqual(saved(), [])
+  const [atEnd] = process.listeners('exit').filter((one) => !listeners.includes(one))
+  atEnd?.(0)
+  assert.equal(saved().length, 1)
+  assert.deepEqual(process.listeners('exit'), listeners)
 })
 
 test('code of another version is neither used nor kept', () => {
@@ -78,7 +100,7 @@ test('code that comes with a program is used, unless it is damaged', () => {
     rmSync(join(dir, 'out'), { force: true })
     // There is no such file.
     runWithCodeCache({ file: join(dir, 'inside.cjs'), text, saved: given, id: 'id' }, folder())
-    mock.timers.tick(60_000)
+    passTime()
     assert.equal(readFileSync(join(dir, 'out'), 'utf8'), 'one')
   }
   runWith(kept)
@@ -87,4 +109,26 @@ test('code that comes with a program is used, unless it is damaged', () => {
     runWith(Buffer.from(damaged))
     assert.equal(saved().length, 1)
   }
+})
+
+test('code of a library is saved after it was used, beside that of the program', () => {
+  run("() => 'one'")
+  const [ofProgram = ''] = saved()
+  const file = join(dir, 'library.cjs')
+  writeFileSync(file, "(function (require, __filename, __dirname) { return { one: () => 'one' } })")
+  const load = () => loadWithCodeCache({ file, id: 'id', prefix: 'library-', flags: '0' }, folder())
+  const { exports, save } = load()
+  assert.ok(typeof exports === 'object' && exports !== null && 'one' in exports)
+  passTime()
+  assert.deepEqual(saved(), [ofProgram], 'who only imports it saves nothing')
+  save()
+  passTime()
+  const [, ofLibrary = ''] = saved()
+  assert.match(ofLibrary, /^library-v.*-id-0$/)
+  const { mtimeMs } = statSync(join(folder(), ofLibrary))
+  load().save()
+  passTime()
+  assert.equal(statSync(join(folder(), ofLibrary)).mtimeMs, mtimeMs)
+  run("() => 'two'")
+  assert.ok(saved().includes(ofLibrary), 'the program removes its own code alone')
 })

@@ -10,12 +10,17 @@ import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 
 /**
- * By then a server has started, and V8 has not yet dropped what only the start needs. Saving takes some 30 ms, once for each version of the
- * program.
+ * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds the event loop for 30 to 90 ms, once for each version of the
+ * program: that is done when nothing else is, or when the process ends.
  */
 const SAVE_AFTER_MS = 2_000
+const LOOK_MS = 500
+/** One that is busy for longer saves its code when it ends. */
+const LOOKS_MAX = 120
+/** Of the time between two looks. */
+const IDLE_SHARE_MAX = 0.05
 const CHECKSUM_BYTES = 4
-const prefix = 'code-'
+const programPrefix = 'code-'
 
 export type Program = {
   /** An expression in ASCII: a function of `require`, `__filename` and `__dirname`, without dynamic imports. */
@@ -26,14 +31,72 @@ export type Program = {
   readonly saved?: Buffer
   /** Another one for any other content. V8 itself compares no more than lengths. */
   readonly id: string
+  /** What names of its code begin with, if it is not the program. */
+  readonly prefix?: string
+  /** Names the flags that code depends on. Absent: those that Node was started with. */
+  readonly flags?: string
 }
 
 /** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
 export function runWithCodeCache(program: Program, folder: string | undefined): void {
-  const { file, id } = program
+  const { script, save } = compileWithCache(program, folder)
+  if (save !== undefined) setTimeout(() => saveWhenIdle(save), SAVE_AFTER_MS).unref()
+  call(script, program)
+}
+
+export type Loaded = {
+  /** What the function of the file returned. */
+  readonly exports: unknown
+  /** To be called once when all of it that matters has been used. */
+  readonly save: () => void
+}
+
+/** As `runWithCodeCache`, for a library. Its code is saved after it was used. */
+export function loadWithCodeCache(program: Program, folder: string | undefined): Loaded {
+  const { script, save } = compileWithCache(program, folder)
+  return {
+    exports: call(script, program),
+    save: () => {
+      if (save !== undefined) saveWhenIdle(save)
+    },
+  }
+}
+
+/** Once: when nothing else is done, or at the end of the process. */
+function saveWhenIdle(save: () => void): void {
+  const saveNow = (): void => {
+    clearInterval(timer)
+    process.off('exit', saveNow)
+    save()
+  }
+  process.once('exit', saveNow)
+  let before = performance.eventLoopUtilization()
+  let looks = 0
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization()
+    const isIdle = performance.eventLoopUtilization(now, before).utilization < IDLE_SHARE_MAX
+    before = now
+    if (isIdle) saveNow()
+    else if (++looks === LOOKS_MAX) clearInterval(timer)
+  }, LOOK_MS)
+  timer.unref()
+}
+
+const call = (script: Script, { file }: Program): unknown =>
+  script.runInThisContext()(createRequire(file), file, join(file, '..'))
+
+type Compiled = {
+  readonly script: Script
+  /** Undefined: there is nothing to be saved. */
+  readonly save: (() => void) | undefined
+}
+
+function compileWithCache(program: Program, folder: string | undefined): Compiled {
+  const { file, id, prefix = programPrefix } = program
   // V8 rejects code that was compiled with other flags.
-  const flags = crc32(process.execArgv.join(' ')).toString(16)
-  const name = `${prefix}${process.version}-${process.arch}-${id}-${flags}`
+  const flags = program.flags ?? crc32(process.execArgv.join(' ')).toString(16)
+  const others = `${prefix}${process.version}-${process.arch}-${id}-`
+  const name = `${others}${flags}`
   const own = program.saved && checkCode(program.saved)
   const text = program.text ?? readText(file)
   let script = own && compile(text, file, own)
@@ -42,12 +105,9 @@ export function runWithCodeCache(program: Program, folder: string | undefined): 
     script = compile(text, file, code)
     if (code !== undefined) free(code)
   }
-  if (folder !== undefined && script.cachedDataRejected !== false) {
-    const compiled = script
-    const others = `${prefix}${process.version}-${process.arch}-${id}-`
-    setTimeout(() => saveCode({ folder, name, others, code: compiled.createCachedData() }), SAVE_AFTER_MS).unref()
-  }
-  script.runInThisContext()(createRequire(file), file, join(file, '..'))
+  if (folder === undefined || script.cachedDataRejected === false) return { script, save: undefined }
+  const compiled = script
+  return { script, save: () => saveCode({ folder, name, prefix, others, code: compiled.createCachedData() }) }
 }
 
 /** `cachedDataRejected` is false only if the code was used. */
@@ -87,13 +147,15 @@ function checkCode(bytes: Buffer): Buffer | undefined {
 type Saved = {
   readonly folder: string
   readonly name: string
+  /** What names of the code of all versions begin with. */
+  readonly prefix: string
   /** What names of the same program for other flags begin with. */
   readonly others: string
   readonly code: Buffer
 }
 
 /** Replaces the code of other programs. */
-function saveCode({ folder, name, others, code }: Saved): void {
+function saveCode({ folder, name, prefix, others, code }: Saved): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES)
   checksum.writeUInt32LE(crc32(code))
   // If it is left over, the next one to save removes it.

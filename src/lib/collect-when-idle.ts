@@ -2,10 +2,6 @@
  * Gives back what a start leaves behind. V8 collects garbage when more is allocated, and an idle server allocates nothing: it would keep a tenth of its memory for nothing, as would each of two hundred on one machine.
  * Collecting holds up the event loop for some 40 ms, so it is done once, and only when nothing happens.
  */
-import { performance } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-
 const LOOK_MS = 500
 /** One that is busy for so long allocates enough to be collected anyway. */
 const LOOKS_MAX = 120
@@ -27,6 +23,11 @@ export function collectWhenIdle(): void {
 }
 
 function collect(): void {
+  // Not imported: a start would wait for modules that are used once, later.
+  const [{ setFlagsFromString }, { runInNewContext }] = [
+    process.getBuiltinModule('node:v8'),
+    process.getBuiltinModule('node:vm'),
+  ]
   setFlagsFromString('--expose-gc')
   const gc: (options: object) => void = runInNewContext('gc')
   // Code that V8 compiles is good for the same flags only.

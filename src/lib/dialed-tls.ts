@@ -1,5 +1,5 @@
 /** TLS on a connection that a Dial has opened. */
-import type { Duplex } from 'node:stream'
+import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 
 /** How long the handshake on an open connection may take. */
@@ -13,7 +13,7 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
     const fail = (error: Error): void => {
       clearTimeout(timer)
       raw.destroy()
-      reject(error)
+      reject(inGoWords(error))
     }
     const onClose = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
     const timer = setTimeout(() => socket.destroy(new Error('net/http: TLS handshake timeout')), HANDSHAKE_MS_MAX)
@@ -29,6 +29,12 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
   })
 }
 
+/** What came was no TLS: a proxy may say in plain text why it cannot connect. */
+const inGoWords = (error: Error): Error =>
+  'code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+    ? new Error('http: server gave HTTP response to HTTPS client', { cause: error })
+    : error
+
 /** What Node's HTTP client calls with the connection, or with the reason why there is none. */
 export type Created = (error: Error | null, stream: Duplex) => void
 
@@ -36,7 +42,7 @@ export type Created = (error: Error | null, stream: Duplex) => void
 export function hand(opening: Promise<Duplex>, created: Created | undefined): void {
   opening.then(
     (stream) => created?.(null, stream),
-    // Node's type has no form for a failure, which has no stream.
-    (error: Error) => created?.(error, undefined as unknown as Duplex),
+    // Node's type wants a stream with a failure, too, and does not look at it.
+    (error: Error) => created?.(error, new PassThrough().destroy()),
   )
 }

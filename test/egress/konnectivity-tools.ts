@@ -115,13 +115,6 @@ export class Konnectivity implements AsyncDisposable {
     await until(async () => (await read(health, '/readyz')) !== 'ok', 'the proxy server has no agent')
   }
 
-  /** Connections that the agent has opened. */
-  async dialed(): Promise<number> {
-    const metrics = (await read(this.#agentPorts.admin, '/metrics')) ?? ''
-    const found = /^konnectivity_network_proxy_agent_dial_duration_seconds_count(?:\{[^}]*\})? (\d+)/m.exec(metrics)
-    return Number(found?.[1] ?? 0)
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#agent)
     await end(this.#server)
@@ -139,7 +132,9 @@ export class Konnectivity implements AsyncDisposable {
     const log = openSync(this.#at(`${name}.log`), 'a')
     const child = spawn(toolPath(name), args, { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
-    process.once('exit', () => child.kill('SIGKILL'))
+    const kill = (): void => void child.kill('SIGKILL')
+    process.once('exit', kill)
+    child.once('exit', () => process.off('exit', kill))
     return child
   }
 }

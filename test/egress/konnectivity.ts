@@ -9,7 +9,6 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -17,6 +16,7 @@ import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { portOf } from '../harness/port-of.ts'
 import { startReference } from '../harness/reference.ts'
 import { until } from '../harness/until.ts'
 import { type Client, clients } from '../integration/support.ts'
@@ -66,7 +66,7 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
     far.close()
   })
   await once(far, 'listening')
-  const { port } = far.address() as AddressInfo
+  const port = portOf(far)
   const konnectivity = stack.use(await Konnectivity.start(dir, way))
   const config = {
     apiVersion: 'apiserver.k8s.io/v1beta1',
@@ -84,9 +84,13 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   )
   const client = stack.use((clients['HTTP/1.1'] ?? assert.fail())(server.url))
   await prepare(client, port)
+  // Whether it comes with the proxy's first answer or after it is a matter of time.
+  const secondAnswer =
+    /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
   const hide = (message: string): string =>
     message
       .replaceAll(String(port), '$PORT')
+      .replace(secondAnswer, 'the tunnel is refused')
       .replaceAll(dir, '$DIR')
       .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:$PORT')
   const outcome: Record<string, string> = {}
@@ -97,8 +101,6 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await until(async () => (await aggregated(client, 'small')).startsWith('200'), 'the aggregated server is available')
   await look('all there')
   outcome['all there: large answer'] = await aggregated(client, 'large')
-  const dialed = await konnectivity.dialed()
-  assert.ok(dialed > 0, 'the agent has opened connections')
   // A kept connection ends with the agent, which the next request may meet.
   await konnectivity.stopAgent()
   await settled(client)

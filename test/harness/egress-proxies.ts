@@ -7,8 +7,9 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import { connect, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { portOf } from './port-of.ts'
 
 export type EgressProxyServer = AsyncDisposable & {
   /** Where it was asked to connect to, in order: `127.0.0.1:443`. */
@@ -17,6 +18,8 @@ export type EgressProxyServer = AsyncDisposable & {
   readonly port: number
   /** Tunnels that are open now. */
   readonly openTunnels: () => number
+  /** Connections that were ever made to it. */
+  readonly connections: () => number
   /** Cuts all that goes through it. */
   readonly cut: () => void
 }
@@ -33,12 +36,14 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
   const dialed: string[] = []
   const tunnels = new Set<Duplex>()
   const connections = new Set<Socket>()
+  let connectionsMade = 0
   const server =
     tls === undefined
       ? createServer()
       : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
+    connectionsMade++
     socket.once('close', () => connections.delete(socket))
   })
   server.on('connect', ({ url = '' }: IncomingMessage, near: Duplex) => {
@@ -60,7 +65,7 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
     }
   })
   await listen(server, path)
-  const { port } = path === undefined ? (server.address() as AddressInfo) : { port: 0 }
+  const port = path === undefined ? portOf(server) : 0
   const cut = (): void => {
     for (const tunnel of tunnels) tunnel.destroy()
   }
@@ -68,6 +73,7 @@ export async function startConnectProxy({ path, tls, refusal }: ConnectProxyOpti
     dialed,
     port,
     openTunnels: () => tunnels.size,
+    connections: () => connectionsMade,
     cut,
     [Symbol.asyncDispose]: async () => {
       cut()
@@ -108,9 +114,11 @@ export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promi
   const packets: number[] = []
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
+  let connectionsMade = 0
   const server = createHttp2Server()
   server.on('session', (session) => {
     sessions.add(session)
+    connectionsMade++
     session.on('error', () => session.destroy())
     session.once('close', () => sessions.delete(session))
   })
@@ -135,6 +143,7 @@ export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promi
     packets,
     port: 0,
     openTunnels: () => sockets.size,
+    connections: () => connectionsMade,
     cut,
     [Symbol.asyncDispose]: async () => {
       cut()

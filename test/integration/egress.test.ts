@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as httpsRequest, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -15,6 +14,7 @@ import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/cer
 import { type EgressProxyServer, startConnectProxy, startGrpcProxy } from '../harness/egress-proxies.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
+import { portOf } from '../harness/port-of.ts'
 import { adminToken, type Answer, type Client, clients, startOn, type TestServer } from './support.ts'
 
 /** On this machine, so that the test can listen there. */
@@ -48,6 +48,8 @@ function createHook(): Server {
   })
 }
 
+const via = (proxyProtocol: string, transport: object): object => ({ proxyProtocol, transport })
+
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-egress-'))
   stack.defer(() => rm(dir, { recursive: true }))
@@ -69,9 +71,8 @@ before(async () => {
     hook.close()
   })
   await once(hook, 'listening')
-  hookPort = (hook.address() as AddressInfo).port
+  hookPort = portOf(hook)
   const tlsConfig = { caBundle: at('ca.pem'), clientCert: at('client.pem'), clientKey: at('client.key') }
-  const via = (proxyProtocol: string, transport: object): object => ({ proxyProtocol, transport })
   const config = {
     apiVersion: 'apiserver.k8s.io/v1beta1',
     kind: 'EgressSelectorConfiguration',
@@ -157,10 +158,10 @@ test('a webhook behind a Service is one of the cluster', async () => {
 })
 
 test('tokens are reviewed by the control plane', async () => {
-  const before = proxies.controlplane.dialed.length
+  const dialedBefore = proxies.controlplane.dialed.length
   const { status } = await client.call({ path: '/api/v1/namespaces/default', token: 'nobody-knows-it' })
   assert.equal(status, 200)
-  assert.ok(proxies.controlplane.dialed.length > before)
+  assert.ok(proxies.controlplane.dialed.length > dialedBefore)
 })
 
 test('logs and commands reach the kubelet through the proxy of the cluster', async () => {

@@ -42,8 +42,10 @@ const object = (name: string, text: string): object => ({
 const kept = (): string[] => readdirSync(join(cacheHome, 'keelson')).filter((file) => /^code-v[0-9.]+-/.test(file))
 
 test('compiled code is kept for the next start', async () => {
-  while (kept().length === 0) await sleep(100)
+  // From two seconds on it is saved: when the server is idle, or else when it ends.
+  await sleep(2_500)
   await server.restart('SIGTERM')
+  assert.equal(kept().length, 1)
   assert.equal((await client.call({ path: '/readyz' })).status, 200)
 })
 
@@ -113,4 +115,6 @@ test('keelson/testing begins with the objects of the package', async () => {
     assert.deepEqual({ isOwnAuthority, pod }, { isOwnAuthority: true, pod: 201 })
   }
   assert.notEqual(one.uid, other.uid)
+  const compiled = readdirSync(join(cacheHome, 'keelson')).filter((file) => file.startsWith('testing-'))
+  assert.equal(compiled.length, 1, 'compiled code is kept when the process ends')
 })

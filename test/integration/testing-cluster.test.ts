@@ -48,6 +48,13 @@ suite('a cluster', () => {
     assert.equal((await cluster.request({ path: '/readyz' })).status, 200)
   })
 
+  test('is ready when it is there, a further one too', async () => {
+    await using further = await startCluster()
+    assert.equal((await further.request({ path: '/readyz' })).status, 200)
+    await using fork = await cluster.fork()
+    assert.equal((await fork.request({ path: '/readyz' })).status, 200)
+  })
+
   test('has typed clients of any group', async () => {
     const apps = await cluster.client(AppsV1Api)
     const { items } = await apps.listNamespacedDeployment({ namespace: 'default' })

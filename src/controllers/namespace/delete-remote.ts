@@ -28,6 +28,8 @@ export async function deleteRemote(resource: RemoteResource, namespace: string, 
   const list = async (): Promise<Listed> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
     const answer = await remoteObject(response)
+    // The resource, or its server, is gone meanwhile.
+    if (response.status === NOT_FOUND || response.status === NOT_ALLOWED) return { items: [], count: 0 }
     if (response.status >= FAILURE) throw new Error(failureOf(answer, response, path))
     const items = itemsOf(answer['items'])
     return { items, count: items.length + numberOf(fieldsOf(answer['metadata'])['remainingItemCount']) }
@@ -58,6 +60,7 @@ type Listed = { readonly items: readonly Fields[]; readonly count: number }
 
 const FAILURE = 400
 const NOT_FOUND = 404
+const NOT_ALLOWED = 405
 
 const failureOf = (answer: Fields, { status }: ApiResponse, path: string): string =>
   textOf(answer['message']) || `${path} answers ${status}`

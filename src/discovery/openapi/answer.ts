@@ -1,7 +1,7 @@
 /** Answers requests for OpenAPI documents: media types, caching, redirects. */
+import type { RequestContext } from '../../api/context.ts'
 import { pageNotFound } from '../../api/errors.ts'
 import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
-import type { User } from '../../api/user.ts'
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
@@ -17,6 +17,7 @@ export class OpenApi {
   readonly #library: OpenApiLibrary
   readonly #wallMs: () => number
   readonly #remote: RemoteDocuments | undefined
+  readonly #converted = new WeakMap<object, Kept>()
   #indexed: { readonly mark: string; readonly body: Buffer } | undefined
 
   constructor(
@@ -28,11 +29,11 @@ export class OpenApi {
   }
 
   /** Any method is answered like GET. */
-  async answer(request: ApiRequest, user: User): Promise<ApiResponse> {
+  async answer(request: ApiRequest, context: RequestContext): Promise<ApiResponse> {
     const { path } = request
     if (path === '/openapi/v2') return this.#v2(request)
     if (path === v3Root) return this.#index(request)
-    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, user, path.slice(v3Root.length + 1))
+    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, context, path.slice(v3Root.length + 1))
     throw pageNotFound()
   }
 
@@ -73,9 +74,9 @@ export class OpenApi {
     return body
   }
 
-  async #v3(request: ApiRequest, user: User, key: string): Promise<ApiResponse> {
+  async #v3(request: ApiRequest, context: RequestContext, key: string): Promise<ApiResponse> {
     const kept = this.#isRemote(key) ? undefined : await this.#library.v3(key)
-    if (kept === undefined) return this.#remoteV3(request, user, key)
+    if (kept === undefined) return this.#remoteV3(request, context, key)
     return this.#kept(request, key, kept)
   }
 
@@ -85,12 +86,14 @@ export class OpenApi {
   }
 
   /** A document of a remote server: it answers itself, but for one that this server has made of an older one. */
-  async #remoteV3(request: ApiRequest, user: User, key: string): Promise<ApiResponse> {
+  async #remoteV3(request: ApiRequest, context: RequestContext, key: string): Promise<ApiResponse> {
     const found = this.#remote?.openApi.find(key)
     if (this.#remote === undefined || found === undefined) return bare(404, {})
     const { service, converted } = found
-    if (converted === undefined) return this.#remote.handOn(service, request, user)
-    return this.#kept(request, key, new Kept(converted.json, converted))
+    if (converted === undefined) return this.#remote.handOn(service, request, context)
+    const known = this.#converted.get(converted) ?? new Kept(converted.json, converted)
+    this.#converted.set(converted, known)
+    return this.#kept(request, key, known)
   }
 
   async #kept(request: ApiRequest, key: string, kept: Kept): Promise<ApiResponse> {

@@ -1,6 +1,6 @@
 /** What documents of this server say about remote ones. */
+import type { RequestContext } from '../../api/context.ts'
 import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import type { User } from '../../api/user.ts'
 import type { RemoteDiscovery } from './remote-discovery.ts'
 import type { RemoteOpenApi } from './remote-openapi.ts'
 import type { ListedApiService, RemoteServers } from './remote-servers.ts'
@@ -9,6 +9,6 @@ export type RemoteDocuments = {
   readonly servers: RemoteServers
   readonly discovery: RemoteDiscovery
   readonly openApi: RemoteOpenApi
-  /** Hands a user's request on to the server of an APIService. */
-  readonly handOn: (service: ListedApiService, request: ApiRequest, user: User) => Promise<ApiResponse>
+  /** Hands a request on to the server of an APIService. */
+  readonly handOn: (service: ListedApiService, request: ApiRequest, context: RequestContext) => Promise<ApiResponse>
 }

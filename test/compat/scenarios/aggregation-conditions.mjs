@@ -13,7 +13,7 @@ const clusterIp = (spec = {}) => ({ apiVersion: 'v1', kind: 'Service', metadata:
 const endpoints = (subsets) => ({ apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'ext' }, subsets });
 const at443 = { service: { namespace: '$ns', name: 'ext' } };
 /** The words of the last of five attempts, which Go's resolver and dialer choose: an address may be of either family. */
-const withoutPlace = ({ type, status, reason, message = '' } = {}) => ({ type, status, reason, message: message.replace(/(localhost|127\.0\.0\.1|\[::1\]):\$?\w+/g, 'HOST').replace(/dial tcp HOST/g, 'dial') });
+const withoutPlace = ({ type, status, reason, message = '' } = {}) => ({ type, status, reason, message: message.replace(/(localhost|127\.0\.0\.1|\[::1\]):\$?\w+/g, 'HOST').replace(/dial tcp HOST/g, 'dial').replace(/net\/http: request canceled|context deadline exceeded/, 'too late') });
 const failed = (options = {}) => untilReason('FailedDiscoveryCheck', { pick: (body) => withoutPlace(condition(body)), ...options });
 const probed = (id, about, probe, steps, more) => on(id, about, [POST(services, service(), { compare: 'status' }), created(), ...steps], { extension: (request, count) => (request.path.startsWith('/apis/') ? probe(request, count) : undefined), ...more });
 
@@ -71,7 +71,7 @@ export default [
     created(at443), untilReason('ServiceNotFound', { id: 'first' }), POST(services, clusterIp({ ports: [{ port: 8443 }] }), { compare: 'status' }),
     POLL(apiServicePath(), (body, _, { first }) => condition(body)?.reason === 'ServicePortError' && condition(body).lastTransitionTime === condition(first).lastTransitionTime, { ms, pick: shown }),
   ]),
-  on('managed', 'whose the condition is', [...registered(), GET(apiServicePath(), { pick: ({ metadata }) => metadata.managedFields.map(({ manager, operation, subresource, apiVersion, fieldsV1 }) => ({ operation, subresource: subresource ?? null, apiVersion, fields: Object.keys(fieldsV1) })) })]),
+  on('managed', 'whose the condition is', [...registered(), GET(apiServicePath(), { pick: ({ metadata }) => metadata.managedFields.map(({ manager, operation, subresource, apiVersion, fieldsV1 }) => ({ operation, subresource: subresource ?? null, apiVersion, fields: Object.keys(fieldsV1) })).sort((a, b) => (a.fields[0] < b.fields[0] ? -1 : 1)) })]),
   on('table', 'how an APIService is shown', [...registered(), GET(apiServicePath(), { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, pick: ({ columnDefinitions, rows }) => ({ columns: columnDefinitions.map(({ name }) => name), cells: rows.map(({ cells }) => cells.slice(0, 3)) }) })]),
   on('table-down', 'how one that is not available is shown', [created(), untilReason('ServiceNotFound', { compare: 'status' }), GET(apiServicePath(), { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, pick: ({ rows }) => rows.map(({ cells }) => cells.slice(0, 3)) })]),
   on('health', 'the checks of health do not depend on remote servers', [created(), untilReason('ServiceNotFound', { compare: 'status' }), GET('/readyz', { query: { verbose: '' }, text: true }), GET('/readyz/poststarthook/apiservice-discovery-controller', { text: true }), GET('/readyz/poststarthook/aggregator-reload-proxy-client-cert', { text: true }), GET('/livez', { text: true })]),

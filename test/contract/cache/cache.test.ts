@@ -8,6 +8,7 @@ import type { Watcher } from '../../../src/cache/watch.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
 import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
+import { until } from '../../harness/until.ts'
 
 const key = (resource: string, name: string): string => `${root}${resource}/${name}`
 
@@ -16,9 +17,9 @@ const matches = (item: Item): boolean => item.object()['value'] === 'yes'
 /** Takes until `count` events have come. */
 async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = []
-  const until = performance.now() + 60_000
+  const endMs = performance.now() + 60_000
   while (events.length < count) {
-    assert.ok(performance.now() < until, `${events.length} of ${count} events came`)
+    assert.ok(performance.now() < endMs, `${events.length} of ${count} events came`)
     events.push(...watcher.take())
     await sleep(1)
   }
@@ -60,6 +61,7 @@ describe('cache on a real etcd', () => {
     const reader = plain.reader('replaced')
     const place = key('replaced', 'a')
     const expected = await other.store.create(place, encode('a', 'old'))
+    await reader.fill(() => undefined)
     const { item: old } = await reader.get(place, 'latest')
     assert.equal(old?.object()['value'], 'old')
     assert.notEqual(old.decoded, undefined)
@@ -68,6 +70,20 @@ describe('cache on a real etcd', () => {
     assert.ok((item?.revision ?? 0) > expected)
     assert.equal(old.decoded, undefined)
     assert.equal(old.peek()['value'], 'old')
+  })
+
+  test('one object is read from the database while the others are brought into memory', async () => {
+    const place = key('one-of-many', 'a')
+    const revision = await other.store.create(place, encode('a', 'x'))
+    const reader = plain.reader('one-of-many')
+    const getting = reader.get(place, 'latest')
+    assert.equal(reader.known(), undefined)
+    const got = await getting
+    assert.deepEqual([got.item?.revision, got.item?.object()['value']], [revision, 'x'])
+    assert.ok(got.revision >= revision)
+    assert.equal((await reader.get(key('one-of-many', 'b'), 'latest')).item, undefined)
+    await until(() => reader.known()?.size === 1, 'the objects are in memory')
+    assert.equal((await reader.get(place, 'latest')).item?.revision, revision)
   })
 
   test('what was brought into memory is shown without another look at the database', async () => {
