@@ -23,6 +23,8 @@ import { encodePath, remoteTarget } from './target.ts'
 
 /** What an answer holds that its client does not read. */
 const HELD_BYTES = 64 * 1024
+/** Timers count whole milliseconds. */
+const EARLY_MS_MAX = 5
 /** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
 const DISCOVERY_MS_MAX = 5_000
 
@@ -72,7 +74,9 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
       ),
     ).catch((error: unknown) => {
       life.end()
-      throw life.isLate && context.hasEndedAt(clock.monotonicMs()) ? requestTimedOut() : error
+      // The limit of discovery is no limit of the request. A timer may be early by a millisecond.
+      const isOver = context.deadlineMs - clock.monotonicMs() < EARLY_MS_MAX
+      throw life.isLate && isOver ? requestTimedOut() : error
     })
     answer.body.onEnd(() => life.end())
     return responseOf(http, context, answer)
