@@ -54,7 +54,15 @@ export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: 
 const wanted = (version: Form['version']): readonly string[] => [`g=${ownGroup}`, `v=${version}`, `as=${kind}`]
 
 /** `mark`: what it was made from. */
-type Made = { readonly mark: string; readonly json: Buffer; readonly tag: string }
+type Made = {
+  readonly mark: string
+  readonly json: Buffer
+  readonly tag: string
+  /** Other forms that were asked for, by media type and version. */
+  readonly forms: Map<string, Printed>
+}
+
+type Printed = { readonly type: string; readonly body: Buffer }
 
 /** A version of a group, and where it stands. */
 type Shown = { readonly version: string; readonly versionPriority: number; readonly text: string }
@@ -77,10 +85,11 @@ export class AggregatedDiscovery {
 
   /** `core`: the document of /api, which has one group; otherwise that of /apis. */
   answer(which: 'core' | 'others', form: Form, { headers, query }: ApiRequest): ApiResponse {
-    const { json, tag } = this.#document(which)
+    const made = this.#document(which)
+    const { tag } = made
     const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' }
     if (firstHeader(headers, 'if-none-match') === tag) return { status: 304, headers: common, body: Buffer.alloc(0) }
-    const { type, body } = printed(form.version === 'v2' ? json : asBeta(json), form, query)
+    const { type, body } = printedOnce(made, form, query)
     const contentType = `${type};${wanted(form.version).join(';')}`
     return { status: 200, headers: { 'content-type': contentType, ...common }, body }
   }
@@ -92,7 +101,7 @@ export class AggregatedDiscovery {
     const items = (which === 'core' ? [this.#ownGroup('')] : this.#others()).map(printGroup).join(',')
     const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
-    const made = { mark, json: Buffer.from(`${json}\n`), tag }
+    const made = { mark, json: Buffer.from(`${json}\n`), tag, forms: new Map<string, Printed>() }
     this.#made.set(which, made)
     return made
   }
@@ -161,11 +170,18 @@ function printGroup({ name, versions }: ShownGroup): string {
 const asBeta = (json: Buffer): Buffer =>
   Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
 
-function printed(
-  json: Buffer,
-  { media, version }: Form,
-  query: URLSearchParams,
-): { readonly type: string; readonly body: Buffer } {
+/** Protobuf and YAML of many resources take long, so they are kept. */
+function printedOnce({ json, forms }: Made, form: Form, query: URLSearchParams): Printed {
+  const isIndented = form.media === 'json' && /^(true|1)$/.test(query.get('pretty') ?? '')
+  const id = `${form.media} ${form.version} ${isIndented}`
+  const known = forms.get(id)
+  if (known !== undefined) return known
+  const made = printed(form.version === 'v2' ? json : asBeta(json), form, query)
+  forms.set(id, made)
+  return made
+}
+
+function printed(json: Buffer, { media, version }: Form, query: URLSearchParams): Printed {
   switch (media) {
     case 'yaml':
       return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }

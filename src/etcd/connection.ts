@@ -320,7 +320,9 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 function openSocket(endpoint: string, material: TlsMaterial): Socket {
   if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
   const { isTls, host, port } = addressOf(endpoint)
-  return isTls ? connectTls(tlsOptions(host, port, material)).setNoDelay(true) : connectPlain({ host, port, noDelay: true })
+  return isTls
+    ? connectTls(tlsOptions(host, port, material)).setNoDelay(true)
+    : connectPlain({ host, port, noDelay: true })
 }
 
 /** It is connected, by what the dial has opened. */

@@ -47,7 +47,17 @@ export class FakeServers implements RemoteServers {
 export function remoteService(name: string, fields: Partial<ListedApiService> = {}): ListedApiService {
   const [version = '', group = ''] = name.split(/\.(.*)/s)
   const remote = { service: { namespace: 'default', name: 'extension', port: 443 } }
-  return { name, group, version, groupPriorityMinimum: 1000, versionPriority: 15, remote, isManaged: false, ...fields }
+  return {
+    name,
+    group,
+    version,
+    groupPriorityMinimum: 1000,
+    versionPriority: 15,
+    remote,
+    isAvailable: true,
+    isManaged: false,
+    ...fields,
+  }
 }
 
 export const jsonAnswer = (value: unknown, fields: FakeAnswer = {}): FakeAnswer => ({

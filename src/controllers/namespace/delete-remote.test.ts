@@ -28,6 +28,10 @@ function remote(names: string[], finalizers?: readonly string[]): { handle: Hand
   return { handle, asked }
 }
 
+const answering =
+  (status: number, text: string): HandleAs =>
+  async () => ({ status, headers: {}, body: Buffer.from(text) })
+
 test('what is there is deleted together, or one by one', async () => {
   const both = remote(['a', 'b'])
   assert.deepEqual(await deleteRemote(resource, 'n', { ...both, signal }), { count: 0, finalizers: new Map() })
@@ -51,14 +55,13 @@ test('what stays is counted, with its finalizers or a fault', async () => {
 })
 
 test('a resource that is gone has nothing', async () => {
-  const gone: HandleAs = async () => ({ status: 404, headers: {}, body: Buffer.from('404 page not found\n') })
+  const gone = answering(404, '404 page not found\n')
   assert.deepEqual(await deleteRemote(resource, 'n', { handle: gone, signal }), { count: 0, finalizers: new Map() })
 })
 
 test('a server that is away is a fault, in its words or with its status', async () => {
-  const away: HandleAs = async () => ({ status: 503, headers: {}, body: Buffer.from('service unavailable\n') })
+  const away = answering(503, 'service unavailable\n')
   assert.match((await deleteRemote(resource, 'n', { handle: away, signal })).fault ?? '', /things answers 503$/)
-  const body = Buffer.from(JSON.stringify({ message: 'not you' }))
-  const refused: HandleAs = async () => ({ status: 403, headers: {}, body })
+  const refused = answering(403, JSON.stringify({ message: 'not you' }))
   assert.equal((await deleteRemote(resource, 'n', { handle: refused, signal })).fault, 'not you')
 })

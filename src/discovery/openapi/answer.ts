@@ -17,6 +17,7 @@ export class OpenApi {
   readonly #library: OpenApiLibrary
   readonly #wallMs: () => number
   readonly #remote: RemoteDocuments | undefined
+  readonly #converted = new WeakMap<object, Kept>()
   #indexed: { readonly mark: string; readonly body: Buffer } | undefined
 
   constructor(
@@ -90,7 +91,9 @@ export class OpenApi {
     if (this.#remote === undefined || found === undefined) return bare(404, {})
     const { service, converted } = found
     if (converted === undefined) return this.#remote.handOn(service, request, context)
-    return this.#kept(request, key, new Kept(converted.json, converted))
+    const known = this.#converted.get(converted) ?? new Kept(converted.json, converted)
+    this.#converted.set(converted, known)
+    return this.#kept(request, key, known)
   }
 
   async #kept(request: ApiRequest, key: string, kept: Kept): Promise<ApiResponse> {

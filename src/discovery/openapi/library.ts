@@ -48,7 +48,11 @@ export class Kept {
   }
 
   protobuf(encode: (json: Buffer) => Promise<Buffer>): Promise<Buffer> {
-    return (this.#protobuf ??= encode(this.json))
+    this.#protobuf ??= encode(this.json).catch((error: unknown) => {
+      this.#protobuf = undefined
+      throw error
+    })
+    return this.#protobuf
   }
 
   gzipped(): Promise<Buffer> {

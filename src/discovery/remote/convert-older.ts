@@ -2,6 +2,7 @@
  * OpenAPI 3.0 from 2.0, for a remote server that has only that. Not all is kept, as upstream: a reference to a shared parameter leads nowhere.
  */
 import { type Fields, fieldsOf, isFields, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
+import { parseText } from '../../api/json-value.ts'
 import { printFast } from '../../codec/json.ts'
 import { Slices } from '../../lib/slices.ts'
 import { gather, fieldTexts } from '../openapi/bytes.ts'
@@ -17,18 +18,20 @@ export async function convertOlder(spec: OlderSpec): Promise<{ readonly json: Bu
 
 function* texts({ paths, definitions, rest }: OlderSpec): Generator<string> {
   yield '{"openapi":"3.0.0"'
-  if (isFields(rest['info'])) yield `,"info":${printFast(rest['info'])}`
+  const info = rest.get('info')
+  if (info !== undefined) yield `,"info":${info}`
   yield ',"paths":'
   yield* fieldTexts(printed(paths, pathFields))
   yield ',"components":{"schemas":'
   yield* fieldTexts(printed(definitions, schemaOf))
-  const schemes = fieldsOf(rest['securityDefinitions'])
-  if (Object.keys(schemes).length > 0) yield `,"securitySchemes":${printFast(schemes)}`
+  const schemes = rest.get('securityDefinitions')
+  if (schemes !== undefined) yield `,"securitySchemes":${schemes}`
   yield '}}'
 }
 
-function* printed(parts: ReadonlyMap<string, Fields>, convert: (part: Fields) => Fields): Generator<[string, string]> {
-  for (const name of [...parts.keys()].toSorted()) yield [name, printFast(convert(parts.get(name) ?? {}))]
+function* printed(parts: OlderSpec['paths'], convert: (part: Fields) => Fields): Generator<[string, string]> {
+  for (const name of [...parts.keys()].toSorted())
+    yield [name, printFast(convert(fieldsOf(parseText(parts.get(name)?.text ?? '{}'))))]
 }
 
 function pathFields(path: Fields): Fields {

@@ -2,7 +2,7 @@
  * Adds the OpenAPI 2.0 document of a remote server to that of this one, by upstream's rules: a path that is there already stays, and a definition
  * or parameter that says something else under the same name gets another one. What is said in other words only is the same.
  */
-import { type Fields, isFields, type Json, listOf } from '../../api/object.ts'
+import { isFields, type Json, listOf } from '../../api/object.ts'
 import { parseText } from '../../api/json-value.ts'
 import { printFast, printSorted } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
@@ -29,10 +29,11 @@ export async function mergeOlder(whole: OlderWhole, given: OlderSpec, slices: Sl
     ...[...definitions].map(([name, to]): [string, string] => [definitionPrefix + name, definitionPrefix + to]),
     ...[...parameters].map(([name, to]): [string, string] => [parameterPrefix + name, parameterPrefix + to]),
   ])
-  const print = async (parts: ReadonlyMap<string, Fields>, names?: ReadonlyMap<string, string>): Promise<Texts> => {
+  const print = async (parts: Parts, names?: ReadonlyMap<string, string>): Promise<Texts> => {
     const texts = new Map<string, string>()
-    for (const [name, part] of parts) {
-      texts.set(names?.get(name) ?? name, printFast(withRefs(part, renamed)))
+    for (const [name, { text, refs }] of parts) {
+      const isSame = !refs.some((ref) => renamed.has(ref))
+      texts.set(names?.get(name) ?? name, isSame ? text : printFast(withRefs(parseText(text), renamed)))
       if (slices.isOver) await slices.turn()
     }
     return texts
@@ -56,30 +57,33 @@ export async function mergeOlder(whole: OlderWhole, given: OlderSpec, slices: Sl
 }
 
 type Texts = ReadonlyMap<string, string>
+type Parts = OlderSpec['definitions']
+
+/** Other things of one name that are told apart: so many servers do not have something of the same name. */
+const SAME_NAMES_MAX = 100
 
 /** Other names for parts whose names are taken by something else: `name_v2`, `name_v3`, … */
-async function newNames(
-  taken: ReadonlyMap<string, string>,
-  parts: ReadonlyMap<string, Fields>,
-  slices: Slices,
-): Promise<Map<string, string>> {
+async function newNames(taken: Texts, parts: Parts, slices: Slices): Promise<Map<string, string>> {
   const renamed = new Map<string, string>()
   const used = new Set<string>()
-  for (const [name, part] of parts) {
-    const meaning = meaningOf(part)
-    const isSame = (text: string): boolean => meaningOf(parseText(text)) === meaning
-    const known = taken.get(name)
-    if (known === undefined || isSame(known)) continue
-    let count = 2
-    let to = `${name}_v${count}`
-    for (let other = taken.get(to); other !== undefined && !isSame(other); other = taken.get(to)) {
-      count++
-      to = `${name}_v${count}`
-    }
-    if (!taken.has(to)) while (taken.has(to) || used.has(to) || parts.has(to)) to = `${name}_v${++count}`
-    renamed.set(name, to)
-    used.add(to)
+  for (const [name, { text }] of parts) {
     if (slices.isOver) await slices.turn()
+    const known = taken.get(name)
+    if (known === undefined || known === text) continue
+    const meaning = meaningOf(parseText(text))
+    const isSame = (other: string): boolean => meaningOf(parseText(other)) === meaning
+    if (isSame(known)) continue
+    for (let count = 2; ; count++) {
+      if (count > SAME_NAMES_MAX) throw new Error(`more than ${SAME_NAMES_MAX} things have the name ${name}`)
+      const to = `${name}_v${count}`
+      const other = taken.get(to)
+      const isFree = other === undefined ? !used.has(to) && !parts.has(to) : isSame(other)
+      if (slices.isOver) await slices.turn()
+      if (!isFree) continue
+      renamed.set(name, to)
+      used.add(to)
+      break
+    }
   }
   return renamed
 }

@@ -1,21 +1,32 @@
 /**
- * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to. It is read in slices, a path or a definition at
- * a time.
+ * The OpenAPI 2.0 document of a remote server, taken apart: its paths and what they refer to, as texts. It is read in slices, a path or a definition
+ * at a time.
  */
-import { JsonScanner } from '../../api/json-scanner.ts'
-import { parseText } from '../../api/json-value.ts'
+import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { printFast } from '../../codec/json.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
+import { eachEntry, readFields, readPart } from './bounded-json.ts'
 
-/** A path or a definition, which is decoded at once. */
-const PART_CHARS_MAX = 1 << 20
+/** kube-apiserver has some 1,000 paths and definitions. */
+const PARTS_MAX = 10_000
+
+/** A path, a definition or a parameter. */
+export type OlderPart = {
+  /** In JSON. */
+  readonly text: string
+  /** What it refers to. */
+  readonly refs: readonly string[]
+}
+
+type Parts = ReadonlyMap<string, OlderPart>
 
 export type OlderSpec = {
-  readonly paths: ReadonlyMap<string, Fields>
-  readonly definitions: ReadonlyMap<string, Fields>
-  readonly parameters: ReadonlyMap<string, Fields>
-  /** What else it says, as it stands there. */
-  readonly rest: Fields
+  readonly paths: Parts
+  readonly definitions: Parts
+  readonly parameters: Parts
+  /** What else matters, in JSON by name: `info`, `securityDefinitions`. */
+  readonly rest: ReadonlyMap<string, string>
 }
 
 export const definitionPrefix = '#/definitions/'
@@ -26,37 +37,38 @@ export const readOlderSpec = (json: Buffer): Promise<OlderSpec> => inSlices(spec
 
 function* specSteps(text: string): Steps<OlderSpec> {
   const spec = {
-    paths: new Map<string, Fields>(),
-    definitions: new Map<string, Fields>(),
-    parameters: new Map<string, Fields>(),
+    paths: new Map<string, OlderPart>(),
+    definitions: new Map<string, OlderPart>(),
+    parameters: new Map<string, OlderPart>(),
   }
-  const rest = new Map<string, Json>()
-  const scanner = new JsonScanner(text)
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const name = scanner.readKey()
-    const parts = name === 'paths' || name === 'definitions' || name === 'parameters' ? spec[name] : undefined
-    if (parts === undefined || scanner.peekType() !== 'object') {
-      rest.set(name, partOf(scanner))
-      continue
+  const rest = new Map<string, string>()
+  const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
+    eachEntry(scanner, PARTS_MAX, (name, part) => parts.set(name, { text: printFast(part), refs: refsOf(part) }))
+  const asText = (name: string) =>
+    function* (scanner: JsonScanner): Steps<void> {
+      rest.set(name, printFast(yield* readPart(scanner)))
     }
-    for (let next = scanner.beginObject(); next; next = scanner.nextInObject()) {
-      const key = scanner.readKey()
-      const part = partOf(scanner)
-      if (isFields(part)) parts.set(key, part)
-      yield
-    }
-  }
-  scanner.end()
-  return { ...spec, rest: Object.fromEntries(rest) }
+  yield* readFields(text, {
+    paths: into(spec.paths),
+    definitions: into(spec.definitions),
+    parameters: into(spec.parameters),
+    info: asText('info'),
+    securityDefinitions: asText('securityDefinitions'),
+  })
+  return { ...spec, rest }
 }
 
-function partOf(scanner: JsonScanner): Json {
-  scanner.peekType()
-  const start = scanner.at
-  scanner.skipValue()
-  if (scanner.at - start > PART_CHARS_MAX) throw new Error(`a part has more than ${PART_CHARS_MAX} characters`)
-  return parseText(scanner.text.slice(start, scanner.at))
+/** How much memory it takes, about. */
+export function sizeOf({ paths, definitions, parameters }: OlderSpec): number {
+  let size = 0
+  for (const parts of [paths, definitions, parameters])
+    for (const [name, { text, refs }] of parts) size += PART_CHARS + name.length + text.length + REF_CHARS * refs.length
+  return size
 }
+
+/** The entry of a map and of a list. */
+const PART_CHARS = 200
+const REF_CHARS = 50
 
 /** Only these paths, and without the definitions that only the others need. One that nothing needs stays, as upstream. */
 export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): Promise<OlderSpec> =>
@@ -64,31 +76,39 @@ export const withPaths = (spec: OlderSpec, isKept: (path: string) => boolean): P
 
 function* withPathsSteps(spec: OlderSpec, isKept: (path: string) => boolean): Steps<OlderSpec> {
   const paths = new Map([...spec.paths].filter(([path]) => isKept(path)))
-  const before = yield* neededBy(spec.paths.values(), spec)
-  const needed = yield* neededBy(paths.values(), spec)
+  const before = yield* neededBy(spec.paths, spec)
+  const needed = yield* neededBy(paths, spec)
   const definitions = new Map([...spec.definitions].filter(([name]) => needed.has(name) || !before.has(name)))
   return { ...spec, paths, definitions }
 }
 
 /** The names of the definitions that paths lead to. */
-function* neededBy(paths: Iterable<Fields>, { definitions, parameters }: OlderSpec): Steps<Set<string>> {
+function* neededBy(paths: Parts, { definitions, parameters }: OlderSpec): Steps<Set<string>> {
   const found = new Set<string>()
   const shared = new Set<string>()
-  const look = (ref: string): void => {
-    if (ref.startsWith(definitionPrefix)) found.add(ref.slice(definitionPrefix.length))
-    else if (ref.startsWith(parameterPrefix)) shared.add(ref.slice(parameterPrefix.length))
+  const look = ({ refs = [] }: Partial<OlderPart> = {}): void => {
+    for (const ref of refs) {
+      if (ref.startsWith(definitionPrefix)) found.add(ref.slice(definitionPrefix.length))
+      else if (ref.startsWith(parameterPrefix)) shared.add(ref.slice(parameterPrefix.length))
+    }
   }
-  for (const path of paths) {
-    eachRef(path, look)
+  for (const path of paths.values()) {
+    look(path)
     yield
   }
-  for (const name of shared) eachRef(parameters.get(name), look)
+  for (const name of shared) look(parameters.get(name))
   // Iteration over a Set includes entries that are added meanwhile.
   for (const name of found) {
-    eachRef(definitions.get(name), look)
+    look(definitions.get(name))
     yield
   }
   return found
+}
+
+function refsOf(part: Fields): string[] {
+  const found = new Set<string>()
+  eachRef(part, (ref) => found.add(ref))
+  return [...found]
 }
 
 function eachRef(value: Json | undefined, look: (ref: string) => void): void {

@@ -33,6 +33,21 @@ test('one answer serves all APIServices of a server; what it does not list has n
   })
 })
 
+test('an APIService that comes later gets what the same answer says about it', async () => {
+  const servers = new FakeServers()
+  const versions = [
+    { version: 'v1', resources: [jobs] },
+    { version: 'v2', resources: [jobs] },
+  ]
+  servers.answers['/apis'] = jsonAnswer(documentOf(...versions), { type, etag: '"1"' })
+  servers.set(remoteService('v1.stable.example.com'))
+  await using discovery = new RemoteDiscovery({ servers, log: silent })
+  await discovery.start()
+  servers.set(remoteService('v1.stable.example.com'), remoteService('v2.stable.example.com', { isAvailable: false }))
+  assert.equal(shownOf(discovery)['v2.stable.example.com']?.isStale, true)
+  await until(() => shownOf(discovery)['v2.stable.example.com']?.resources === jobsText, 'the resources of v2')
+})
+
 test('a server that cannot be asked is stale without resources, and current when it answers', async () => {
   const servers = new FakeServers()
   servers.answers['/apis'] = new Error('connection refused')

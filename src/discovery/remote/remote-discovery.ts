@@ -10,10 +10,12 @@ import type { ListedApiService, RemoteServers } from './remote-servers.ts'
 
 /** As upstream. */
 const TIMEOUT_MS = 5_000
-/** All groups of a server; kube-apiserver's own have some hundred KB. */
-const ANSWER_BYTES_MAX = 16 << 20
-/** Servers that are asked at the same time. */
-const WORKERS_MAX = 4
+/** All groups of a server: 10,000 custom resources have 3 MB. */
+const ANSWER_BYTES_MAX = 8 << 20
+/** Servers that are asked at the same time: those that do not answer must not hold up the others for long. */
+const WORKERS_MAX = 16
+/** How long the server is not ready because of them: two rounds of those that do not answer. */
+const FIRST_ROUND_MS_MAX = 2 * TIMEOUT_MS
 /** As often as one that answers is asked: aggregated discovery shows a server that is back soon. */
 const RETRY_MS_MAX = 60_000
 
@@ -31,12 +33,20 @@ export type RemoteVersion = {
 }
 
 /** What a server answered. */
-type Answered = { readonly resources: RemoteResources; readonly etag: string; readonly sinceMs: number }
+type Answered = {
+  readonly resources: RemoteResources
+  /** The APIServices that it was read for: of others it says nothing. */
+  readonly names: ReadonlySet<string>
+  readonly etag: string
+  readonly sinceMs: number
+}
 
 /** An APIService, and since when it is as it is. */
 type Marked = { readonly service: ListedApiService; readonly markedMs: number }
 
 type Found = Pick<RemoteVersion, 'resources' | 'isStale'>
+
+const unknown: Found = { resources: undefined, isStale: true }
 
 export type RemoteDiscoveryParts = {
   readonly servers: RemoteServers
@@ -68,14 +78,16 @@ export class RemoteDiscovery implements AsyncDisposable {
     })
   }
 
-  /** Resolves when every APIService that there is has been asked for once, or has failed. */
+  /** Resolves when every APIService that there is has been asked for once, or has failed; or when that takes too long. */
   async start(): Promise<void> {
     this.#following = this.#parts.servers.onChange((name, service) => this.#follow(name, service))
-    for (const name of this.#services.keys()) if (!this.#found.has(name)) this.#firstRound.add(name)
+    for (const name of this.#services.keys()) this.#firstRound.add(name)
     if (this.#firstRound.size === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#onFirstRound = resolve
+    const timer = this.#time.after(FIRST_ROUND_MS_MAX, resolve)
     await promise
+    timer.close()
   }
 
   /** The number of changes: what is derived from the versions is valid as long as it stays the same. */
@@ -97,7 +109,10 @@ export class RemoteDiscovery implements AsyncDisposable {
       return
     }
     this.#services.set(name, { service, markedMs: this.#time.monotonicMs() })
-    if (this.#found.has(name)) this.#changes++
+    const found = this.#found.get(name)
+    // As upstream, one that was not reached yet is stale from the beginning.
+    if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
+    this.#changes++
     this.#refresher.mark(name)
   }
 
@@ -118,7 +133,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     const known = this.#services.get(name)
     if (known === undefined) return true
     const found = await this.#find(known, signal)
-    if (signal.aborted || this.#services.get(name) !== known) return true
+    const now = this.#services.get(name)
+    // Its server is another one now, and is asked next.
+    if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service)) return true
     const before = this.#found.get(name)
     if (before?.resources !== found.resources || before?.isStale !== found.isStale) this.#changes++
     this.#found.set(name, found)
@@ -135,13 +152,14 @@ export class RemoteDiscovery implements AsyncDisposable {
         apiService: service.name,
         error: String(error),
       })
-      return { resources: undefined, isStale: true }
+      return unknown
     }
   }
 
   async #ask({ service, markedMs }: Marked, signal: AbortSignal): Promise<string | undefined> {
     const place = `${service.group}/${service.version}`
-    const known = this.#answered.get(keyOf(service))
+    const answered = this.#answered.get(keyOf(service))
+    const known = answered?.names.has(service.name) === true ? answered : undefined
     const sinceMs = this.#time.monotonicMs()
     // Asked for another APIService since this one has changed.
     if (known !== undefined && known.sinceMs > markedMs && sinceMs - known.sinceMs < SHARED_MS_MAX)
@@ -157,8 +175,9 @@ export class RemoteDiscovery implements AsyncDisposable {
     }
     if (document.status === UNAVAILABLE) throw new Error(`it answered ${UNAVAILABLE}`)
     if (document.status === OK && isAggregatedType(document.type)) {
-      const resources = await readAggregated(document.body)
-      this.#answered.set(keyOf(service), { resources, etag: document.etag, sinceMs })
+      const names = new Set(this.#services.keys())
+      const resources = await readAggregated(document.body, (group, version) => names.has(`${version}.${group}`))
+      this.#answered.set(keyOf(service), { resources, names, etag: document.etag, sinceMs })
       return resources.get(place)
     }
     const plainUser = { name: aggregatorName, uid: '', groups: [] }

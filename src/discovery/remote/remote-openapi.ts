@@ -2,13 +2,14 @@
  * The OpenAPI documents of remote servers. Of 3.0 only the index is kept: a client's request for a document goes to the server that has it.
  * Of 2.0 the paths of each APIService are kept, since that is one document for all. What a server answered last stays while it fails.
  */
+import { hash } from 'node:crypto'
 import { parseText } from '../../api/json-value.ts'
 import { fieldsOf, textOf } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
 import { convertOlder } from './convert-older.ts'
-import { type OlderSpec, readOlderSpec, withPaths } from './older-spec.ts'
+import { type OlderSpec, readOlderSpec, sizeOf, withPaths } from './older-spec.ts'
 import { Refresher } from './refresher.ts'
 import type { ListedApiService, RemoteDocument, RemoteServers } from './remote-servers.ts'
 
@@ -17,10 +18,13 @@ const TIMEOUT_MS = 60_000
 const RETRY_MS_MAX = 60 * 60_000
 /** A path for each version of each group. */
 const INDEX_BYTES_MAX = 1 << 20
-/** kube-apiserver's own has 4 MB. */
-const OLDER_BYTES_MAX = 32 << 20
-/** Servers whose documents are read at the same time: that of a large one takes some 100 MB meanwhile. */
-const WORKERS_MAX = 2
+const INDEX_KEYS_MAX = 4_096
+/** kube-apiserver's own has 4 MB. It takes three times as much memory while it is read. */
+const OLDER_BYTES_MAX = 16 << 20
+/** What is kept of all servers together. */
+const OLDER_CHARS_MAX = 64 << 20
+/** Servers that are asked at the same time: those that do not answer must not hold up the others. */
+const WORKERS_MAX = 8
 
 const aggregatorUser: User = { name: 'system:aggregator', uid: '', groups: [] }
 
@@ -34,7 +38,8 @@ type Index = {
   readonly converted?: ConvertedDocument
 }
 
-type Older = { readonly etag: string; readonly spec: OlderSpec }
+/** `digest`: of the document; not every server has tags. */
+type Older = { readonly etag: string; readonly digest: string; readonly spec: OlderSpec; readonly size: number }
 
 export type RemoteOpenApiParts = {
   readonly servers: RemoteServers
@@ -125,7 +130,7 @@ export class RemoteOpenApi implements AsyncDisposable {
   }
 
   #follow(name: string, service: ListedApiService | undefined): void {
-    if (service?.remote === undefined) {
+    if (service?.remote === undefined || isOwn(service.remote.service)) {
       this.#remove(name)
       return
     }
@@ -192,10 +197,16 @@ export class RemoteOpenApi implements AsyncDisposable {
     // A server without the document has nothing to add; as upstream, what it had before stays.
     if (document.status === NOT_FOUND || (document.status === NOT_MODIFIED && known !== undefined)) return
     requireOk(document)
+    const digest = hash('sha256', document.body)
+    if (known?.digest === digest) return
     const prefix = `/${keyOf(service)}/`
     const spec = await withPaths(await readOlderSpec(document.body), (path) => path.startsWith(prefix))
     if (!this.#isKnown(service)) return
-    this.#olders.set(service.name, { etag: document.etag, spec })
+    const size = sizeOf(spec)
+    let others = 0
+    for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
+    if (others + size > OLDER_CHARS_MAX) throw new Error(`all of them have more than ${OLDER_CHARS_MAX} characters`)
+    this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
     this.#changes++
   }
 
@@ -223,6 +234,10 @@ const OK = 200
 const NOT_MODIFIED = 304
 const NOT_FOUND = 404
 
+/** This server itself, which would ask itself for what it has of it. */
+const isOwn = ({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean =>
+  namespace === 'default' && name === 'kubernetes'
+
 function requireOk({ status }: RemoteDocument): void {
   if (status !== OK) throw new Error(`it answered ${status}`)
 }
@@ -231,6 +246,7 @@ function readIndex(document: RemoteDocument): Index {
   requireOk(document)
   const { paths } = fieldsOf(parseText(document.body.toString()))
   const entries = Object.entries(fieldsOf(paths))
+  if (entries.length > INDEX_KEYS_MAX) throw new Error(`the index has more than ${INDEX_KEYS_MAX} documents`)
   return { urls: new Map(entries.map(([key, value]) => [key, textOf(fieldsOf(value)['serverRelativeURL'])])) }
 }
 

@@ -1,65 +1,100 @@
 /**
  * Reads what a remote server says about its resources, in either form of discovery, into the texts of aggregated discovery. A document is
- * read in slices, a group at a time, and every field anew: what it says besides is not passed on.
+ * read in slices, a resource at a time, and every field anew: what it says besides is not passed on.
  */
-import { JsonScanner } from '../../api/json-scanner.ts'
-import { parseText } from '../../api/json-value.ts'
+import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 import { printOrdered } from '../../codec/json.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
+import { eachField, eachItem, readFields, readPart } from './bounded-json.ts'
 
-/** A group of a remote server, which is decoded at once. */
-const GROUP_CHARS_MAX = 1 << 20
+/** Groups that a server may have, and versions of one. */
+const GROUPS_MAX = 10_000
+const VERSIONS_MAX = 100
+/** Resources of a version, and how much their texts may have together: it is part of what every client gets. */
+const RESOURCES_MAX = 4_096
+const TEXT_CHARS_MAX = 1 << 20
 
 /** The resources of each version, as the texts of lists in JSON, by `group/version`. */
 export type RemoteResources = ReadonlyMap<string, string>
 
-/** Of an APIGroupDiscoveryList. Fails if it is none. */
-export const readAggregated = (json: Buffer): Promise<RemoteResources> => inSlices(aggregatedSteps(json.toString()))
+/** Of an APIGroupDiscoveryList, those that are wanted. Fails if it is none. */
+export const readAggregated = (
+  json: Buffer,
+  isWanted: (group: string, version: string) => boolean,
+): Promise<RemoteResources> => inSlices(aggregatedSteps(json.toString(), isWanted))
 
-function* aggregatedSteps(text: string): Steps<RemoteResources> {
+function* aggregatedSteps(text: string, isWanted: (group: string, version: string) => boolean): Steps<RemoteResources> {
   const found = new Map<string, string>()
   const head = new Map<string, Json>()
-  const scanner = new JsonScanner(text)
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const name = scanner.readKey()
-    if (name !== 'items' || scanner.peekType() !== 'array') {
-      head.set(name, parseText(valueText(scanner)))
-      continue
-    }
-    for (let next = scanner.beginArray(); next; next = scanner.nextInArray()) {
-      const group = fieldsOf(parseText(valueText(scanner)))
-      for (const version of itemsOf(group['versions'])) {
-        const place = `${textOf(fieldsOf(group['metadata'])['name'])}/${textOf(version['version'])}`
-        found.set(place, printOrdered(itemsOf(version['resources']).map(resourceFields)))
-        yield
-      }
-    }
-  }
-  scanner.end()
+  const into = (name: string) => (scanner: JsonScanner) => readInto(head, name, scanner)
+  yield* readFields(text, {
+    kind: into('kind'),
+    apiVersion: into('apiVersion'),
+    items: (scanner) => eachItem(scanner, GROUPS_MAX, (item) => groupSteps(item, found, isWanted)),
+  })
   if (head.get('kind') !== 'APIGroupDiscoveryList' || !isKnownVersion(head.get('apiVersion')))
     throw new Error('it is not an APIGroupDiscoveryList')
   return found
 }
 
+function* groupSteps(
+  scanner: JsonScanner,
+  found: Map<string, string>,
+  isWanted: (group: string, version: string) => boolean,
+): Steps<void> {
+  const head = new Map<string, Json>()
+  const versions = new Map<string, string>()
+  yield* eachField(scanner, {
+    metadata: (value) => readInto(head, 'metadata', value),
+    versions: (value) =>
+      eachItem(value, VERSIONS_MAX, function* (item) {
+        const version = new Map<string, Json>()
+        const resources: string[] = []
+        yield* eachField(item, {
+          version: (name) => readInto(version, 'version', name),
+          resources: (list) => resourceSteps(list, resources),
+        })
+        versions.set(textOf(version.get('version')), `[${resources.join(',')}]`)
+      }),
+  })
+  const group = textOf(fieldsOf(head.get('metadata'))['name'])
+  for (const [version, text] of versions) if (isWanted(group, version)) found.set(`${group}/${version}`, text)
+}
+
+function* resourceSteps(scanner: JsonScanner, resources: string[]): Steps<void> {
+  let length = 0
+  yield* eachItem(scanner, RESOURCES_MAX, function* (item) {
+    const text = printOrdered(resourceFields(fieldsOf(yield* readPart(item))))
+    length += text.length
+    if (length > TEXT_CHARS_MAX) throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+    resources.push(text)
+  })
+}
+
+function* readInto(head: Map<string, Json>, name: string, scanner: JsonScanner): Steps<void> {
+  head.set(name, yield* readPart(scanner))
+}
+
 const isKnownVersion = (apiVersion: Json | undefined): boolean =>
   apiVersion === 'apidiscovery.k8s.io/v2' || apiVersion === 'apidiscovery.k8s.io/v2beta1'
 
-function valueText(scanner: JsonScanner): string {
-  scanner.peekType()
-  const start = scanner.at
-  scanner.skipValue()
-  if (scanner.at - start > GROUP_CHARS_MAX) throw new Error(`a group has more than ${GROUP_CHARS_MAX} characters`)
-  return scanner.text.slice(start, scanner.at)
-}
-
 /** Of an APIResourceList: a server that knows no aggregated discovery has one for each version. Fails if it is none. */
-export function readPlain(json: Buffer): string {
-  if (json.length > GROUP_CHARS_MAX) throw new Error(`it has more than ${GROUP_CHARS_MAX} bytes`)
-  const list = fieldsOf(parseText(json.toString()))
-  if (list['kind'] !== 'APIResourceList') throw new Error('it is not an APIResourceList')
+export const readPlain = (json: Buffer): Promise<string> => inSlices(plainSteps(json.toString()))
+
+function* plainSteps(text: string): Steps<string> {
+  const head = new Map<string, Json>()
+  const all: { readonly one: Fields; readonly names: readonly string[] }[] = []
+  yield* readFields(text, {
+    kind: (scanner) => readInto(head, 'kind', scanner),
+    resources: (scanner) =>
+      eachItem(scanner, RESOURCES_MAX, function* (item) {
+        const one = fieldsOf(yield* readPart(item))
+        all.push({ one, names: textOf(one['name']).split(/\/(.*)/s) })
+      }),
+  })
+  if (head.get('kind') !== 'APIResourceList') throw new Error('it is not an APIResourceList')
   const parents = new Map<string, { readonly fields: Fields; readonly scope: string; readonly parts: Fields[] }>()
-  const all = itemsOf(list['resources']).map((one) => ({ one, names: textOf(one['name']).split(/\/(.*)/s) }))
   for (const { one, names } of all) {
     const [name = '', part] = names
     if (part === undefined) parents.set(name, { fields: plainFields(one), scope: scopeOf(one), parts: [] })
@@ -73,10 +108,16 @@ export function readPlain(json: Buffer): string {
     parents.set(name, parent)
     parent.parts.push({ ...plainFields(one), subresource: part })
   }
-  const resources = [...parents].map(([name, { fields, scope, parts }]) =>
-    resourceFields({ ...fields, resource: name, scope, subresources: parts }),
-  )
-  return printOrdered(resources)
+  const resources: string[] = []
+  let length = 0
+  for (const [name, { fields, scope, parts }] of parents) {
+    const printed = printOrdered(resourceFields({ ...fields, resource: name, scope, subresources: parts }))
+    length += printed.length
+    if (length > TEXT_CHARS_MAX) throw new Error(`a version has more than ${TEXT_CHARS_MAX} characters`)
+    resources.push(printed)
+    yield
+  }
+  return `[${resources.join(',')}]`
 }
 
 const scopeOf = ({ namespaced }: Fields): string => (namespaced === true ? 'Namespaced' : 'Cluster')

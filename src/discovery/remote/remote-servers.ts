@@ -11,6 +11,8 @@ export type ListedApiService = {
   readonly versionPriority: number
   /** Undefined: this server has it. */
   readonly remote: { readonly service: ServiceId } | undefined
+  /** Whether its condition Available is True. */
+  readonly isAvailable: boolean
   /** Whether this server creates and deletes it, for what it serves itself. */
   readonly isManaged: boolean
 }

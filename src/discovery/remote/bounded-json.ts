@@ -1,0 +1,95 @@
+/**
+ * Reads the JSON of a remote server, which may say anything, a part at a time: whoever reads yields between parts, and no part is so large or so
+ * deep that what is done with it takes long.
+ */
+import { JsonScanner } from '../../api/json-scanner.ts'
+import { parseText } from '../../api/json-value.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Steps } from '../../lib/slices.ts'
+
+/** Values that are skipped in one step. */
+const STEP_VALUES = 512
+/** The largest definition of kube-apiserver has 40 KB and 2,000 values, its deepest 12 levels. */
+const PART_CHARS_MAX = 256 << 10
+const PART_VALUES_MAX = 16_384
+const PART_DEPTH_MAX = 100
+/** Fields of the whole document that are read or skipped. */
+const FIELDS_MAX = 1_000
+
+/** Reads a document: `fields` has how to read those that matter, by name; all others are skipped. Fails if it is no object. */
+export function* readFields(
+  text: string,
+  fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
+): Steps<void> {
+  const scanner = new JsonScanner(text)
+  if (scanner.peekType() !== 'object') throw new Error('it is no object')
+  yield* eachField(scanner, fields)
+  scanner.end()
+}
+
+/** The fields of the object at the scanner's position; of any other value, none. */
+export function* eachField(
+  scanner: JsonScanner,
+  fields: { readonly [name: string]: (scanner: JsonScanner) => Steps<void> },
+): Steps<void> {
+  if (scanner.peekType() !== 'object') return yield* skip(scanner)
+  let count = 0
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    if (++count > FIELDS_MAX) throw new Error(`an object has more than ${FIELDS_MAX} fields`)
+    const name = scanner.readKey()
+    const read = Object.hasOwn(fields, name) ? fields[name] : undefined
+    yield* read === undefined ? skip(scanner) : read(scanner)
+    yield
+  }
+}
+
+/** The items of the list at the scanner's position; of any other value, none. Fails if there are too many. */
+export function* eachItem(scanner: JsonScanner, max: number, take: (scanner: JsonScanner) => Steps<void>): Steps<void> {
+  if (scanner.peekType() !== 'array') return yield* skip(scanner)
+  let count = 0
+  for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+    if (++count > max) throw new Error(`a list has more than ${max} items`)
+    yield* take(scanner)
+    yield
+  }
+}
+
+/** The entries of the map at the scanner's position whose values are objects. Fails if there are too many. */
+export function* eachEntry(scanner: JsonScanner, max: number, take: (name: string, part: Fields) => void): Steps<void> {
+  if (scanner.peekType() !== 'object') return yield* skip(scanner)
+  let count = 0
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    if (++count > max) throw new Error(`a map has more than ${max} entries`)
+    const name = scanner.readKey()
+    const part = yield* readPart(scanner)
+    if (isFields(part)) take(name, part)
+    yield
+  }
+}
+
+/** The value at the scanner's position. Fails if it is too large or too deep. */
+export function* readPart(scanner: JsonScanner): Steps<Json> {
+  scanner.peekType()
+  const start = scanner.at
+  yield* skip(scanner, { chars: PART_CHARS_MAX, values: PART_VALUES_MAX })
+  const value = parseText(scanner.text.slice(start, scanner.at))
+  requireFlat(value, PART_DEPTH_MAX)
+  return value
+}
+
+function* skip(scanner: JsonScanner, max = { chars: Infinity, values: Infinity }): Steps<void> {
+  const start = scanner.at
+  const open: boolean[] = []
+  for (let values = 0; !scanner.skipPart(open, STEP_VALUES); values += STEP_VALUES) {
+    if (values > max.values) throw new Error(`a part has more than ${max.values} values`)
+    if (scanner.at - start > max.chars) break
+    yield
+  }
+  if (scanner.at - start > max.chars) throw new Error(`a part has more than ${max.chars} characters`)
+}
+
+function requireFlat(value: Json | undefined, levels: number): void {
+  if (typeof value !== 'object' || value === null) return
+  if (levels === 0) throw new Error(`a part has more than ${PART_DEPTH_MAX} levels`)
+  for (const inner of Object.values(value)) requireFlat(inner, levels - 1)
+}
