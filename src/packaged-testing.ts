@@ -41,7 +41,7 @@ function isOwnRealm(): boolean {
 }
 
 function loadHere(): { readonly exports: unknown; readonly save: () => void } {
-  // oxlint-disable-next-line no-new-func -- an own file, compiled in this realm
+  // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- an own file, compiled in this realm
   const create: unknown = new Function(`return ${readFileSync(file, 'latin1')}`)()
   if (typeof create !== 'function') throw new TypeError(`${file} is damaged: install the package again`)
   return { exports: create(createRequire(file), file, import.meta.dirname), save: () => undefined }

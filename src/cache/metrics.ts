@@ -15,12 +15,14 @@ export function addCacheMetrics(metrics: Metrics, cache: Cache, others: readonly
     },
     readWaitBounds,
   )
-  metrics.onPrint(() => {
+  metrics.onPrintInTurns(function* () {
     for (const { clear } of shown) clear()
     readWait.clear()
+    // A cluster may have thousands of resources.
     for (const one of caches.flatMap((each) => [...each.resources()])) {
       for (const { show } of shown) show(one)
       if (one.counts.readWait.count > 0) readWait.adopt(one.counts.readWait, one.name)
+      yield
     }
   })
   addMemory(metrics, cache, caches)

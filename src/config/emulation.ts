@@ -50,7 +50,10 @@ export function readEmulation(values: Values): Emulation {
 function readVersion(values: Values, given: string): number | undefined {
   const at = given.indexOf('=')
   const [component, version] = at < 0 ? ['kube', given] : [given.slice(0, at), given.slice(at + 1)]
-  const refuse = (fault: string): undefined => void values.fault(fault)
+  const refuse = (fault: string): undefined => {
+    values.fault(fault)
+    return undefined
+  }
   if (component !== 'kube') return refuse(`component not registered: ${component}`)
   const [, major = '', minor = '', patch] = /^v?(\d+)\.(\d+)(\.\d+)?$/.exec(version) ?? []
   if (minor === '') return refuse(`could not parse ${JSON.stringify(version)} as version`)

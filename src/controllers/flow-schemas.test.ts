@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { HandleAs } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { type Log, silent } from '../lib/log.ts'
+import { SteppedTime } from '../../test/harness/stepped-time.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 
 const answer = (status: number, body: object): ApiResponse => ({
@@ -78,4 +79,48 @@ test('a watch that is opened when all is over is closed', { timeout: 120_000 }, 
   await ended
   await turn()
   assert.equal(closed, 2)
+})
+
+test('servers that do not agree about a schema write it six times a minute each', { timeout: 120_000 }, async () => {
+  const time = new SteppedTime()
+  let writes = 0
+  const ready: (() => void)[] = []
+  const handle: HandleAs = async ({ method, path, query }) => {
+    if (method === 'PATCH') {
+      writes++
+      // Another server writes the opposite at once: what is listed is never what was written.
+      for (const tell of ready.splice(0)) tell()
+      return answer(200, {})
+    }
+    if (!query.has('watch')) return answer(200, { items: path.endsWith('flowschemas') ? [schema] : [] })
+    let isClosed = false
+    let seen = 0
+    const frames = {
+      take: () => {
+        if (isClosed) return undefined
+        const isNew = seen < writes
+        seen = writes
+        return isNew ? [Buffer.from('{}\n')] : []
+      },
+      onReady: (tell: () => void) => void ready.push(tell),
+      close: () => {
+        isClosed = true
+        for (const tell of ready.splice(0)) tell()
+      },
+    }
+    return { status: 200, headers: {}, frames }
+  }
+  await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', time, log: silent })
+  void following
+  const settle = async (): Promise<void> => {
+    for (let turns = 0; turns < 200; turns++) await turn()
+  }
+  await settle()
+  assert.equal(writes, 6)
+  time.advance(30_000)
+  await settle()
+  assert.equal(writes, 6)
+  time.advance(30_000)
+  await settle()
+  assert.equal(writes, 12)
 })

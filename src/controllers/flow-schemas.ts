@@ -7,6 +7,7 @@ import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import type { Log } from '../lib/log.ts'
+import { systemTime, type Time, type Timer } from '../lib/timers.ts'
 
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const schemas = `${group}/flowschemas`
@@ -15,16 +16,30 @@ const manager = 'api-priority-and-fairness-config-consumer-v1'
 /** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
 
-export type FlowSchemasParts = { readonly handle: HandleAs; readonly now: () => string; readonly log: Log }
+/** Of each FlowSchema, within a minute, as upstream: servers that do not agree about one would write it for ever. */
+const WRITES_MAX = 6
+const WRITES_MS = 60_000
 
-export function followFlowSchemas(parts: FlowSchemasParts): AsyncDisposable {
+export type FlowSchemasParts = {
+  readonly handle: HandleAs
+  readonly now: () => string
+  /** Absent: that of the system. */
+  readonly time?: Pick<Time, 'monotonicMs' | 'after'>
+  readonly log: Log
+}
+
+type Parts = Required<FlowSchemasParts> & { readonly writes: Writes }
+
+export function followFlowSchemas(given: FlowSchemasParts): AsyncDisposable {
+  const parts: Parts = { time: systemTime, ...given, writes: new Writes() }
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
   return new Loop({ name: 'telling which flow schemas dangle', intervalMs: RETRY_MS, run, log: parts.log })
 }
 
 /** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
-async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise<void> {
+async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
+  let later: Timer | undefined
   const both = AbortSignal.any([signal, ending.signal])
   const { promise: failed, reject } = Promise.withResolvers<never>()
   let pass: Promise<void> = Promise.resolve()
@@ -38,6 +53,10 @@ async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise
         isDue = false
         return tellAll(parts, both)
       })
+      .then((waitMs) => {
+        later?.close()
+        later = waitMs === 0 || both.aborted ? undefined : parts.time.after(waitMs, look)
+      })
       .catch(reject)
   }
   look()
@@ -49,28 +68,37 @@ async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise
   } finally {
     ending.abort()
     await pass
+    later?.close()
   }
 }
 
-async function tellAll({ handle, now }: FlowSchemasParts, signal: AbortSignal): Promise<void> {
+/** Returns how long to wait before what could not be told yet; 0: all was told. */
+async function tellAll(parts: Parts, signal: AbortSignal): Promise<number> {
+  const { handle } = parts
   const found = await listed(handle, levels, signal)
   const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
   const all = await listed(handle, schemas, signal)
+  if (signal.aborted) return 0
   // There are few, and a new cluster is to have them soon.
-  if (!signal.aborted) await Promise.all(all.map((schema) => tell({ handle, now }, schema, names, signal)))
+  const waits = await Promise.all(all.map((schema) => tell(parts, schema, names, signal)))
+  const due = waits.filter((ms) => ms > 0)
+  return due.length === 0 ? 0 : Math.min(...due)
 }
 
 async function tell(
-  { handle, now }: Pick<FlowSchemasParts, 'handle' | 'now'>,
+  { handle, now, time, writes }: Parts,
   schema: Fields,
   names: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const wanted = textOf(fieldsOf(fieldsOf(schema['spec'])['priorityLevelConfiguration'])['name'])
   const known = itemsOf(fieldsOf(schema['status'])['conditions']).find(({ type }) => type === 'Dangling')
   const condition = conditionOf(wanted, names.has(wanted))
-  if (known?.['status'] === condition.status && known['message'] === condition.message) return
+  if (known?.['status'] === condition.status && known['message'] === condition.message) return 0
   const name = textOf(fieldsOf(schema['metadata'])['name'])
+  const waitMs = writes.waitMs(name, time.monotonicMs())
+  if (waitMs > 0) return waitMs
+  writes.note(name, time.monotonicMs())
   const body = {
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
     kind: 'FlowSchema',
@@ -81,6 +109,23 @@ async function tell(
   const { status } = await request(handle, { method: 'PATCH', path, body, manager, isApply: true, signal })
   // NotFound: the FlowSchema was deleted meanwhile.
   if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} answers ${status}`)
+  return 0
+}
+
+/** When each FlowSchema was written, within the last minute. */
+class Writes {
+  readonly #times = new Map<string, readonly number[]>()
+
+  /** Until it may be written again. */
+  waitMs(name: string, nowMs: number): number {
+    const recent = (this.#times.get(name) ?? []).filter((atMs) => nowMs - atMs < WRITES_MS)
+    return recent.length < WRITES_MAX ? 0 : Math.ceil((recent[0] ?? nowMs) + WRITES_MS - nowMs)
+  }
+
+  note(name: string, nowMs: number): void {
+    for (const [other, times] of this.#times) if (nowMs - (times.at(-1) ?? 0) >= WRITES_MS) this.#times.delete(other)
+    this.#times.set(name, [...(this.#times.get(name) ?? []), nowMs].slice(-WRITES_MAX))
+  }
 }
 
 function conditionOf(level: string, isThere: boolean): { readonly status: string; readonly message: string } & Fields {

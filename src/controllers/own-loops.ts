@@ -5,7 +5,7 @@ import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Timers } from '../lib/timers.ts'
+import { systemTimers, type Timers } from '../lib/timers.ts'
 import { INFO_CHECK_MS } from './authentication-info.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
@@ -61,7 +61,12 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       timers,
       log,
     }),
-    followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
+    followFlowSchemas({
+      handle,
+      now: () => secondTime(clock.wallMs()),
+      time: { ...systemTimers, ...timers, ...clock },
+      log,
+    }),
     ...(serviceAddresses === undefined ? [] : [followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
     new Loop({

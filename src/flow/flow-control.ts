@@ -28,7 +28,7 @@ const WAIT_SHARE = 1 / 4
 const WAIT_MS_MAX = 60_000
 /** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
 const HANDS_MAX = 1000
-/** A longer name than any that a person or a controller has: not worth to be remembered. */
+/** A longer name than any that a person or a controller has: remembered by its hash. */
 const REMEMBERED_NAME_MAX = 256
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'proxy'])
@@ -215,14 +215,16 @@ export class FlowControl implements Disposable {
     return work
   }
 
+  /** The same object for all requests of a flow. */
   #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
-    const known = hands.get(distinguisher)
+    const isLong = distinguisher.length > REMEMBERED_NAME_MAX
+    const key = isLong ? `${hashOfFlow(schema.name, distinguisher)}` : distinguisher
+    const known = hands.get(key)
     if (known !== undefined) return known
     const { queuing } = level.spec
     const hand = queuing === undefined ? onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
-    if (distinguisher.length > REMEMBERED_NAME_MAX) return hand
     if (hands.size >= HANDS_MAX) hands.clear()
-    hands.set(distinguisher, hand)
+    hands.set(key, hand)
     return hand
   }
 

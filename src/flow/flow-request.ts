@@ -2,6 +2,7 @@
 import type { RequestInfo } from '../api/context.ts'
 import { Deque } from '../lib/deque.ts'
 import type { FlowSeries } from './metrics.ts'
+import type { Hand } from './shuffle-sharding.ts'
 
 /** What a request is estimated to take. */
 export type Work = {
@@ -41,6 +42,8 @@ export class FlowRequest {
   /** The progress of its level when it arrived. */
   arrivedR = 0
   queue: Queue | undefined
+  /** The hand of its flow, which identifies it. */
+  hand: Hand | undefined
   /** It has lasted longer than was estimated, and what it takes is charged to its queue by the time. */
   isOverdue = false
   /** Called when a request that had to wait gets its seats. */

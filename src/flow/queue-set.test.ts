@@ -5,7 +5,7 @@ import { FlowRequest, oneSeat, type Work } from './flow-request.ts'
 import { FlowMetrics } from './metrics.ts'
 import { QueueSet, type QueueSetConfig } from './queue-set.ts'
 import { SeatDemand } from './seat-demand.ts'
-import { handOf, hashOfFlow } from './shuffle-sharding.ts'
+import { type Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { SteppedTime } from '../../test/harness/stepped-time.ts'
 import { Random } from '../../test/simulation/random.ts'
 
@@ -16,6 +16,7 @@ class World {
   readonly metrics = new FlowMetrics(new Metrics(), 0)
   readonly set: QueueSet
   readonly #config: QueueSetConfig
+  readonly #hands = new Map<string, Hand>()
 
   constructor(config: Partial<QueueSetConfig> & { readonly seats: number }) {
     this.#config = { isExempt: false, queuing: { queues: 64, handSize: 4, lengthMax: 50 }, ...config }
@@ -30,7 +31,10 @@ class World {
 
   enter(request: FlowRequest): ReturnType<QueueSet['enter']> {
     const { queuing } = this.#config
-    const hand = queuing === undefined ? [0] : handOf(hashOfFlow('schema', request.distinguisher), queuing)
+    const { distinguisher } = request
+    const known = this.#hands.get(distinguisher)
+    const hand = known ?? (queuing === undefined ? [0] : handOf(hashOfFlow('schema', distinguisher), queuing))
+    this.#hands.set(distinguisher, hand)
     return this.set.enter(request, hand)
   }
 }
@@ -139,6 +143,23 @@ test('what lasts long is charged while it lasts: who has one request does not wa
   world.time.advance(150)
   endOne()
   assert.equal(polite.state, 'executing', 'it is the next')
+})
+
+test('with a single seat, too, who has one request does not wait behind the queues of a flood', () => {
+  const world = new World({ seats: 1 })
+  const flood = Array.from({ length: 100 }, () => world.request(oneSeat, 'flood'))
+  for (const one of flood) world.enter(one)
+  const endOne = (): void => {
+    world.time.advance(250)
+    const served = flood.find(({ state }) => state === 'executing')
+    assert.ok(served !== undefined)
+    world.set.finish(served)
+  }
+  for (let at = 0; at < 7; at++) endOne()
+  const polite = world.request(oneSeat, 'polite')
+  assert.equal(world.enter(polite), 'waiting')
+  endOne()
+  assert.equal(polite.state, 'executing')
 })
 
 test('seats linger where many watches are to be told', () => {

@@ -33,6 +33,8 @@ export class QueueSet {
   readonly #executingAlone = new Set<FlowRequest>()
   #progressR = 0
   #syncedMs: number
+  /** How many requests of each flow are served, by its hand. */
+  readonly #served = new Map<Hand, number>()
   /** The queue that was served last; of equal ones the next after it is served. */
   #servedLast = -1
   #activeQueues = 0
@@ -99,6 +101,7 @@ export class QueueSet {
       this.#seat(request, nowMs)
       return 'seated'
     }
+    request.hand = hand
     const queue = this.#choose(hand)
     if (this.#seatsInUse >= seats && queue.length >= queuing.lengthMax) {
       this.#dropIfEmpty(queue)
@@ -139,6 +142,7 @@ export class QueueSet {
     if (queue === undefined) this.#executingAlone.delete(request)
     else {
       queue.end(request)
+      this.#countServed(request.hand, -1)
       if (!queue.isActive) this.#activeQueues--
       // What it took less than estimated was charged to the queue when it began.
       queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
@@ -229,8 +233,8 @@ export class QueueSet {
   }
 
   /**
-   * The queue whose first request would end first, of those that may begin now. Unlike upstream, one that had no more than its part, and of which nothing is served, comes before the others: a flow that
-   * floods has as many queues as its hand, each of them entitled to as much as the only one of somebody who sends a request now and then.
+   * The queue whose first request would end first, of those that may begin now. Unlike upstream, one that had no more than its part, and whose flow has hardly anything served, comes before the others: a flow
+   * that floods has as many queues as its hand, each of them entitled to as much as the only one of somebody who sends a request now and then.
    */
   #next(nowMs: number): Queue | undefined {
     const { queuing } = this.#config
@@ -243,7 +247,7 @@ export class QueueSet {
       const { first, executing } = queue
       if (first === undefined || !this.#leavesRoom(first)) continue
       const startR = queue.startR(nowMs)
-      const isNew = executing.size === 0 && startR <= this.#progressR
+      const isNew = executing.size === 0 && startR <= this.#progressR && this.#asksForLittle(first)
       if (bestIsNew && !isNew) continue
       const endR = startR + workOf(first)
       const distance = (queue.index - this.#servedLast - 1 + queues) % queues
@@ -255,6 +259,18 @@ export class QueueSet {
       bestDistance = distance
     }
     return best
+  }
+
+  #asksForLittle({ hand }: FlowRequest): boolean {
+    const served = hand === undefined ? 0 : (this.#served.get(hand) ?? 0)
+    return served === 0 || served < this.#config.seats * LITTLE_SHARE
+  }
+
+  #countServed(hand: Hand | undefined, by: 1 | -1): void {
+    if (hand === undefined) return
+    const count = (this.#served.get(hand) ?? 0) + by
+    if (count === 0) this.#served.delete(hand)
+    else this.#served.set(hand, count)
   }
 
   /** False: its first request needs more seats than are free, and nobody else gets them meanwhile. */
@@ -290,6 +306,7 @@ export class QueueSet {
     else {
       if (!queue.isActive) this.#activeQueues++
       queue.begin(request)
+      this.#countServed(request.hand, 1)
       queue.seatsInUse += seats
       if (request.isWide) this.#wideSeatsInUse += seats
       this.#queuedSeatsInUse += seats
@@ -378,6 +395,9 @@ export class QueueSet {
 
 /** Of a level's seats, for requests that take more than one. */
 const WIDE_SHARE = 3 / 4
+
+/** Of a level's seats: a flow that has fewer requests served is not one that floods. */
+const LITTLE_SHARE = 1 / 8
 
 /** More than the levels of a new cluster have. A queue for each request that comes alone would be garbage at once. */
 const QUEUES_KEPT = 256

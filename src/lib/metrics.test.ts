@@ -99,3 +99,29 @@ test('many series are printed in turns, as the same text', async () => {
   assert.equal(Buffer.concat(await metrics.printInTurns()).toString(), metrics.print())
   assert.ok((await metrics.printInTurns()).length > 20)
 })
+
+test('values that take long to be read do not hold the event loop', async () => {
+  const metrics = new Metrics()
+  const gauge = metrics.gauge({ name: 'steps', help: 'Steps.' }).with()
+  metrics.onPrintInTurns(function* () {
+    gauge.value = 0
+    for (let step = 0; step < 10; step++) {
+      const endMs = performance.now() + 3
+      while (performance.now() < endMs);
+      gauge.value++
+      yield
+    }
+  })
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const printed = Buffer.concat(await metrics.printInTurns()).toString()
+  isOver = true
+  assert.match(printed, /^steps 10$/m)
+  assert.ok(turns >= 5, `${turns} turns`)
+  assert.match(metrics.print(), /^steps 10$/m)
+})

@@ -250,10 +250,10 @@ export class Summary extends Metric<Quantiles> {
   }
 }
 
-/** All metrics of one endpoint. `onPrint` callbacks run before each scrape, for values that are only read then. */
+/** All metrics of one endpoint. */
 export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly pieces: () => Iterable<string> }[] = []
-  readonly #updates: (() => void)[] = []
+  readonly #updates: (() => Iterable<void>)[] = []
   readonly #choice: MetricChoice
   #unexpected: Count | undefined
   #registered: Counter | undefined
@@ -304,7 +304,16 @@ export class Metrics {
     return this.#add(new Summary(options))
   }
 
+  /** Called before each scrape, for values that are only read then. */
   onPrint(update: () => void): void {
+    this.#updates.push(() => {
+      update()
+      return []
+    })
+  }
+
+  /** The same, where it takes long: others may run wherever it yields. */
+  onPrintInTurns(update: () => Iterable<void>): void {
     this.#updates.push(update)
   }
 
@@ -323,14 +332,18 @@ export class Metrics {
     const slices = new Slices()
     const printed: Buffer[] = []
     for (const piece of this.#pieces()) {
-      printed.push(Buffer.from(piece))
+      if (piece !== '') printed.push(Buffer.from(piece))
       if (slices.isOver) await slices.turn()
     }
     return printed
   }
 
+  /** Some are empty: there was something to be brought up to date. */
   *#pieces(): Generator<string> {
-    for (const update of this.#updates) update()
+    for (const update of this.#updates) {
+      const turns = update()[Symbol.iterator]()
+      while (turns.next().done !== true) yield ''
+    }
     const sorted = this.#metrics.toSorted((a, b) => (a.options.name < b.options.name ? -1 : 1))
     for (const metric of sorted) yield* metric.pieces()
   }

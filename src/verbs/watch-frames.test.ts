@@ -49,3 +49,38 @@ test('a watch that has sent its initial objects and has nothing more to send hol
     frames.close()
   }
 })
+
+test('a long event is sent in parts, between frames, and counts once', () => {
+  const event = (revision: number) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const
+  const batches = [[event(1), event(2), event(3)]]
+  const watcher: EventSource = {
+    state: 'live',
+    hasNews: false,
+    take: () => batches.shift() ?? [],
+    onReady: () => undefined,
+    requestBookmark: () => undefined,
+    close: () => undefined,
+  }
+  const framing: Framing = {
+    headers: {},
+    error: () => Buffer.alloc(0),
+    event: ({ revision }) => Buffer.from(`frame ${revision}\n`),
+    parts: ({ revision }) =>
+      revision === 2 ? [Buffer.from('be'), Buffer.from('gin '), Buffer.from('2\n')] : undefined,
+    memory: undefined,
+  }
+  const lengths: number[] = []
+  const frames = new WatchFrames(watcher, {
+    framing,
+    timeoutMs: 60_000,
+    sendsBookmarks: false,
+    onFrames: (sent) => lengths.push(...sent.map(({ length }) => length)),
+    onEnd: () => undefined,
+  })
+  try {
+    assert.equal(Buffer.concat(frames.take() ?? []).toString(), 'frame 1\nbegin 2\nframe 3\n')
+    assert.deepEqual(lengths, [8, 8, 8])
+  } finally {
+    frames.close()
+  }
+})

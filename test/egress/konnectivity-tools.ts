@@ -132,7 +132,9 @@ export class Konnectivity implements AsyncDisposable {
     const log = openSync(this.#at(`${name}.log`), 'a')
     const child = spawn(toolPath(name), args, { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
-    process.once('exit', () => child.kill('SIGKILL'))
+    const kill = (): void => void child.kill('SIGKILL')
+    process.once('exit', kill)
+    child.once('exit', () => process.off('exit', kill))
     return child
   }
 }

@@ -86,7 +86,7 @@ async function run(way: Way, start: typeof startKeelson): Promise<Outcome> {
   await prepare(client, port)
   // Whether it comes with the proxy's first answer or after it is a matter of time.
   const secondAnswer =
-    /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client)/
+    /(?:unexpected 114 bytes of buffered data from CONNECT proxy "[^"]*"|http: server gave HTTP response to HTTPS client|tls: first record does not look like a TLS handshake)/
   const hide = (message: string): string =>
     message
       .replaceAll(String(port), '$PORT')

@@ -9,7 +9,7 @@ import { silent } from '../../src/lib/log.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
 import { runs } from '../emulation/runs.ts'
 import { type Served, servedOf } from '../emulation/served.ts'
-import { adminToken } from './support.ts'
+import { adminToken, clients } from './support.ts'
 
 const path = join(import.meta.dirname, '../emulation/recorded.json')
 const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(path, 'utf8'))
@@ -21,18 +21,21 @@ const isGone = (line: string): boolean =>
 const absent =
   /name="(?:ContextualLogging|LoggingBetaOptions|PortForwardWebsockets|StrictCostEnforcement\w+|TranslateStream\w+)"/
 
+async function startEmulated(args: readonly string[], stack: AsyncDisposableStack): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-emulation-'))
+  stack.defer(() => rm(dir, { recursive: true }))
+  const tokens = join(dir, 'tokens.csv')
+  await writeFile(tokens, `${adminToken},admin,admin-uid,system:masters\n`)
+  const usual = ['--store=memory', '--bind-address=127.0.0.1', `--cert-dir=${dir}`, `--token-auth-file=${tokens}`]
+  const checked = checkArgs([...usual, '--disable-admission-plugins=ServiceAccount', ...args])
+  if (checked.kind !== 'config') assert.fail(checked.faults.join('\n'))
+  return stack.use(await startServer({ ...checked.config, port: 0 }, realSurroundings(silent))).url
+}
+
 for (const [run, args] of Object.entries(runs)) {
   test(run, async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'keelson-emulation-'))
     await using stack = new AsyncDisposableStack()
-    stack.defer(() => rm(dir, { recursive: true }))
-    const tokens = join(dir, 'tokens.csv')
-    await writeFile(tokens, `${adminToken},admin,admin-uid,system:masters\n`)
-    const usual = ['--store=memory', '--bind-address=127.0.0.1', `--cert-dir=${dir}`, `--token-auth-file=${tokens}`]
-    const checked = checkArgs([...usual, '--disable-admission-plugins=ServiceAccount', ...args])
-    if (checked.kind !== 'config') assert.fail(checked.faults.join('\n'))
-    const server = stack.use(await startServer({ ...checked.config, port: 0 }, realSurroundings(silent)))
-    const served = await servedOf(server.url)
+    const served = await servedOf(await startEmulated(args, stack))
     const wanted = recorded[run] ?? assert.fail(`${run} is not recorded`)
     assert.deepEqual(served.version, wanted.version)
     const shown = (lines: readonly string[]): string[] => lines.filter((line) => !isGone(line)).toSorted()
@@ -41,3 +44,65 @@ for (const [run, args] of Object.entries(runs)) {
     assert.deepEqual(gates(served.gates), gates(wanted.gates))
   })
 }
+
+test('fields of gates that are locked by now can be turned off in an older version', async () => {
+  const off = [
+    'JobBackoffLimitPerIndex',
+    'JobSuccessPolicy',
+    'ServiceTrafficDistribution',
+    'CustomResourceFieldSelectors',
+    'LoadBalancerIPMode',
+  ]
+  await using stack = new AsyncDisposableStack()
+  const gates = `--feature-gates=${off.map((name) => `${name}=false`).join(',')}`
+  const url = await startEmulated(['--emulated-version=1.31', gates], stack)
+  const client = stack.use((clients['HTTP/2'] ?? assert.fail())(url))
+  const specOf = async (path: string, body: object): Promise<{ readonly [field: string]: unknown }> => {
+    const { status, text } = await client.call({ method: 'POST', path, body })
+    assert.equal(status, 201, text)
+    return JSON.parse(text).spec
+  }
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
+  const job = await specOf('/apis/batch/v1/namespaces/default/jobs', {
+    metadata: { name: 'j' },
+    spec: {
+      completionMode: 'Indexed',
+      completions: 3,
+      parallelism: 3,
+      backoffLimitPerIndex: 1,
+      maxFailedIndexes: 1,
+      successPolicy: { rules: [{ succeededCount: 1 }] },
+      template,
+    },
+  })
+  assert.deepEqual(
+    [job['backoffLimitPerIndex'], job['maxFailedIndexes'], job['successPolicy']],
+    Array(3).fill(undefined),
+  )
+  const service = await specOf('/api/v1/namespaces/default/services', {
+    metadata: { name: 's' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }], trafficDistribution: 'PreferClose' },
+  })
+  assert.equal(service['trafficDistribution'], undefined)
+  const balanced = await client.call({
+    method: 'PATCH',
+    path: '/api/v1/namespaces/default/services/s/status',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }, { ip: '192.0.2.2' }] } } },
+  })
+  assert.deepEqual(JSON.parse(balanced.text).status.loadBalancer, {
+    ingress: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+  })
+  const schema = { openAPIV3Schema: { type: 'object', properties: { colour: { type: 'string' } } } }
+  const version = { name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.colour' }] }
+  const definition = await specOf('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [version],
+    },
+  })
+  assert.doesNotMatch(JSON.stringify(definition), /selectableFields/)
+})

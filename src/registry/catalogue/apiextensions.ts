@@ -48,7 +48,7 @@ CustomResourceDefinitionVersion
   schema *CustomResourceValidation 4
   subresources *CustomResourceSubresources 5
   additionalPrinterColumns []CustomResourceColumnDefinition 6 atomic
-  selectableFields []SelectableField 9 atomic
+  selectableFields []SelectableField 9 atomic gate=CustomResourceFieldSelectors
 
 SelectableField
   jsonPath! string 1

@@ -12,7 +12,7 @@ ConcurrencyPolicy = string: Allow|Forbid|Replace
 Job
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec JobSpec 2 gate=JobPodReplacementPolicy:podReplacementPolicy;JobManagedBy:managedBy
+  spec JobSpec 2 gate=JobPodReplacementPolicy:podReplacementPolicy;JobManagedBy:managedBy;JobBackoffLimitPerIndex:backoffLimitPerIndex,maxFailedIndexes;JobSuccessPolicy:successPolicy
   status JobStatus 3
 
 PodFailurePolicyOnExitCodesRequirement

@@ -1023,7 +1023,7 @@ LoadBalancerStatus
 LoadBalancerIngress
   ip string 1
   hostname string 2
-  ipMode *LoadBalancerIPMode 3
+  ipMode *LoadBalancerIPMode 3 gate=LoadBalancerIPMode
   ports []PortStatus 4 atomic
 
 ServiceSpec
@@ -1046,7 +1046,7 @@ ServiceSpec
   allocateLoadBalancerNodePorts *bool 20
   loadBalancerClass *string 21
   internalTrafficPolicy *ServiceInternalTrafficPolicy 22
-  trafficDistribution *string 23
+  trafficDistribution *string 23 gate=ServiceTrafficDistribution
 
 ServicePort
   name string 1

@@ -28,7 +28,10 @@ export const serviceRules: KindRules = {
     returnsDeleted: true,
   },
   selectableFields: ['spec.clusterIP', 'spec.type'],
-  setDefaults: (object) => withIpModes({ ...object, spec: withDefaults(fieldsOf(object['spec'])) }),
+  setDefaults: (object, gates) => {
+    const defaulted = { ...object, spec: withDefaults(fieldsOf(object['spec'])) }
+    return gates.isOn('LoadBalancerIPMode') ? withIpModes(defaulted) : defaulted
+  },
   prepareCreate: withoutTrafficPolicy,
   prepareUpdate: (object, current) => withoutTrafficPolicy(prepareUpdate(object, current)),
   validate,

@@ -33,12 +33,20 @@ export function encodeSource({ ciphertext, keyId, annotations, type }: SealedSou
 const FRAME_HEAD_BYTES = 5
 const DATA_TAG = bytesTag(1)
 
-/** The tag and the length of the data. */
-export function encodeDataHead(bytes: number): Buffer {
-  const head = [DATA_TAG]
+/** How long the tag and the length of the data are. */
+export function dataHeadBytes(bytes: number): number {
+  let count = 2
+  for (let rest = bytes; rest >= 0x80; rest = Math.floor(rest / 0x80)) count++
+  return count
+}
+
+/** Writes the tag and the length of the data at this place. */
+export function writeDataHead(target: Buffer, from: number, bytes: number): void {
+  let at = from
+  target[at++] = DATA_TAG
   let rest = bytes
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) head.push((rest % 0x80) | 0x80)
-  return Buffer.from([...head, rest])
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) target[at++] = (rest % 0x80) | 0x80
+  target[at] = rest
 }
 
 /** The data and what follows it, if the data comes first, as in all that servers write; undefined: the object must be parsed. */

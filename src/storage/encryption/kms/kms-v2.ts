@@ -20,7 +20,7 @@ import type { Provider } from '../provider.ts'
 import { aesKeyOf, type DekSource, Seed, SEED_BYTES, SEED_OVERHEAD_BYTES, seedOf } from './dek-source.ts'
 import {
   decodeObject,
-  encodeDataHead,
+  dataHeadBytes,
   encodeSource,
   keyIdFault,
   type SealedSource,
@@ -28,6 +28,7 @@ import {
   sourceKey,
   sourceTypes,
   splitData,
+  writeDataHead,
 } from './encrypted-object.ts'
 import { FailedStep, KeptCheck } from './health.ts'
 import { hashOf, type KeyIdUse, type KmsMetrics } from './metrics.ts'
@@ -228,13 +229,13 @@ export class KmsV2 implements Disposable {
     const writing = this.#current()
     const nowMs = this.#parts.time.monotonicMs()
     if (nowMs > writing.untilMs) throw expired(writing, this.#parts.time.wallMs(), nowMs)
-    const head = encodeDataHead(plain.length + SEED_OVERHEAD_BYTES)
     const { tail, seed, onWrite } = writing
-    const at = this.#prefix.length + head.length
-    const value = Buffer.allocUnsafe(at + plain.length + SEED_OVERHEAD_BYTES + tail.length)
-    this.#prefix.copy(value)
-    head.copy(value, this.#prefix.length)
-    tail.copy(value, seed.sealInto(value, at, { plain, key }))
+    const dataBytes = plain.length + SEED_OVERHEAD_BYTES
+    const at = this.#prefix.length + dataHeadBytes(dataBytes)
+    const value = Buffer.allocUnsafe(at + dataBytes + tail.length)
+    value.set(this.#prefix)
+    writeDataHead(value, this.#prefix.length, dataBytes)
+    value.set(tail, seed.sealInto(value, at, { plain, key }))
     onWrite()
     return value
   }
