@@ -147,10 +147,11 @@ for (const of of groups) {
         response.writeHead(200, { 'content-type': 'application/octet-stream' })
         request.pipe(response)
       })
-      servers[of].answers.set('sized', async (request, response) => {
-        const body = await text(request)
-        response.writeHead(200, { 'content-type': 'text/plain', 'content-length': body.length })
-        response.end(body)
+      servers[of].answers.set('sized', (request, response) => {
+        void text(request).then((sent) => {
+          response.writeHead(200, { 'content-type': 'text/plain', 'content-length': sent.length })
+          return response.end(sent)
+        })
       })
       const body = 'x'.repeat(4 * MB)
       for (const name of ['echo', 'sized']) {
@@ -228,10 +229,10 @@ for (const of of groups) {
     let seen = -1
     // It stands still: nothing more is written while nobody reads.
     await until(async () => {
-      const before = written
+      const earlier = written
       await new Promise((resolve) => setTimeout(resolve, 200))
       seen = written
-      return isBlocked && before === seen
+      return isBlocked && earlier === seen
     }, 'the remote server waits')
     assert.ok(seen < total / 2, `${seen} bytes were taken for a client that reads nothing`)
     let bytes = 0
@@ -340,8 +341,9 @@ function upgrade(path: string, protocol = 'websocket'): Promise<Upgraded> {
       socket.on('error', () => undefined)
       resolve({ status, headers: given, socket })
     })
-    sent.on('response', async (message) => {
-      resolve({ status: message.statusCode ?? 0, headers: message.headers, text: await text(message) })
+    sent.on('response', (message) => {
+      const { statusCode: status = 0, headers: given } = message
+      resolve(text(message).then((shown) => ({ status, headers: given, text: shown })))
     })
     sent.on('error', reject)
     sent.end()
