@@ -14,10 +14,7 @@ test('a connection that fails at once is a failure, not the end of the process',
   process.on('uncaughtException', note)
   context.after(() => process.off('uncaughtException', note))
   const endpoints = new Endpoints({ urls: [REFUSED_AT_ONCE], tls: undefined, clock: systemClock, log: silent })
-  // From a timer: what is started within a promise is handled before the socket's own error.
-  const failure = await new Promise<unknown>((resolve) => {
-    setTimeout(() => endpoints.connect().catch(resolve), 1)
-  })
+  const failure = await failureOf(endpoints)
   assert.match(String(failure), /224\.0\.0\.1/)
   assert.deepEqual(uncaught, [])
   endpoints.close()
@@ -28,24 +25,29 @@ test('a tunnel that breaks at once is a failure, too', async (context) => {
   const note = (error: unknown): void => void uncaught.push(error)
   process.on('uncaughtException', note)
   context.after(() => process.off('uncaughtException', note))
-  const dial = async (): Promise<PassThrough> => {
-    const tunnel = new PassThrough()
-    // As those of the dialers: its error alone ends nothing.
-    tunnel.on('error', () => undefined)
-    process.nextTick(() => tunnel.destroy(new Error('broken')))
-    return tunnel
-  }
   const endpoints = new Endpoints({
     urls: ['http://127.0.0.1:1'],
     tls: undefined,
-    dial,
+    dial: brokenTunnel,
     clock: systemClock,
     log: silent,
   })
-  const failure = await new Promise<unknown>((resolve) => {
-    setTimeout(() => endpoints.connect().catch(resolve), 1)
-  })
+  const failure = await failureOf(endpoints)
   assert.match(String(failure), /127\.0\.0\.1:1/)
   assert.deepEqual(uncaught, [])
   endpoints.close()
 })
+
+/** From a timer: what is started within a promise is handled before the socket's own error. */
+const failureOf = (endpoints: Endpoints): Promise<unknown> =>
+  new Promise((resolve) => {
+    setTimeout(() => void endpoints.connect().catch(resolve), 1)
+  })
+
+async function brokenTunnel(): Promise<PassThrough> {
+  const tunnel = new PassThrough()
+  // As those of the dialers: its error alone ends nothing.
+  tunnel.on('error', () => undefined)
+  process.nextTick(() => tunnel.destroy(new Error('broken')))
+  return tunnel
+}
