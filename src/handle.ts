@@ -349,7 +349,8 @@ class Life implements Follower {
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     if (warnings.length === 0 && ownWarnings.length === 0) return { ...common, ...auditId, ...response.headers }
     const warning = [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')]
-    return { ...common, ...auditId, warning, ...response.headers }
+    const { warning: others = [], ...headers } = response.headers
+    return { ...common, ...auditId, ...headers, warning: warning.concat(others) }
   }
 
   /** Returns the response, which waits for its event if the backend says so. */

@@ -23,6 +23,8 @@ export class AnswerBody {
   #isPaused = false
   #hasEnded = false
   #failure: Error | undefined
+  /** Bytes that are still to come; Infinity: nobody said how many there are. */
+  #left = Infinity
   #onReady: (() => void) | undefined
   #onEnd: (() => void) | undefined
 
@@ -30,8 +32,18 @@ export class AnswerBody {
     this.#origin = origin
   }
 
+  /** The length that was announced. A body that is longer, or shorter, fails: another answer must not begin where this one should have ended. */
+  expect(length: string | readonly string[] | undefined): void {
+    if (length !== undefined) this.#left = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : 0
+  }
+
   push(chunk: Buffer): void {
     if (this.#hasEnded) return
+    if (chunk.length > this.#left) {
+      this.#origin.cancel()
+      return this.fail(new Error('the answer is longer than its length'))
+    }
+    this.#left -= chunk.length
     this.#held.push(chunk)
     this.#heldBytes += chunk.length + CHUNK_BYTES
     if (this.#heldBytes >= HELD_BYTES_MAX && !this.#isPaused) {
@@ -43,6 +55,7 @@ export class AnswerBody {
 
   end(): void {
     if (this.#hasEnded) return
+    if (this.#left !== Infinity && this.#left > 0) return this.fail(new Error('unexpected EOF'))
     this.#setEnded()
   }
 

@@ -95,7 +95,8 @@ export class FollowedApiServices implements AsyncDisposable {
   #set(name: string, object: KubeObject | undefined): void {
     const before = this.#known.get(name)?.remote
     const service = object && readApiService(object)
-    const spec = service?.remote
+    // APIServices themselves are always served here, as upstream: else nobody could take back what leads them elsewhere.
+    const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
     const remote = isKept ? before : spec && new Remote(spec, this.#parts.remotes)
     if (!isKept) before?.close()

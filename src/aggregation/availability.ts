@@ -22,6 +22,9 @@ import type { Remote, RemoteParts } from './remote.ts'
 
 /** As upstream. */
 const CHECK_MS = 30_000
+/** The wait before a condition that somebody else wrote is looked at; each one within the time after it doubles that. */
+const CONTESTED_MS = 1_000
+const CALM_MS = 120_000
 /** How many are looked at concurrently, as upstream. */
 const WORKERS_MAX = 5
 
@@ -44,6 +47,13 @@ export class Availability implements AsyncDisposable {
   /** Names of APIServices, by the Service that they lead to. */
   readonly #byService = new Map<string, Set<string>>()
   readonly #serviceOf = new Map<string, string>()
+  /** By name: what was decided last. */
+  readonly #decided = new Map<string, { readonly remote: Remote | undefined; readonly condition: Condition }>()
+  /** By name: when somebody else's condition is looked at next, and for how long such are waited with. */
+  readonly #contested = new Map<
+    string,
+    { readonly timer: NodeJS.Timeout | undefined; readonly ms: number; readonly atMs: number }
+  >()
   /** By name: the version of the object that was written last. */
   readonly #written = new Map<string, string>()
   /** Of Services and endpoints, once there is something remote. */
@@ -70,6 +80,7 @@ export class Availability implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#forget?.()
+    for (const { timer } of this.#contested.values()) clearTimeout(timer)
     this.#stopping.abort()
     await this.#queue[Symbol.asyncDispose]()
     await Promise.all(this.#followed.map((one) => one[Symbol.asyncDispose]()))
@@ -80,7 +91,29 @@ export class Availability implements AsyncDisposable {
     this.#index(name, known?.service.remote?.service)
     if (known?.remote !== undefined && this.#followed.length === 0) this.#follow()
     // What comes back is what was just written.
-    if (known === undefined || this.#written.get(name) !== known.service.resourceVersion) this.#queue.add(name)
+    if (known !== undefined && this.#written.get(name) === known.service.resourceVersion) return
+    const decided = this.#decided.get(name)
+    const isContested =
+      known !== undefined &&
+      decided !== undefined &&
+      decided.remote === known.remote &&
+      !isSame(decided.condition, known.service.condition)
+    if (isContested) this.#lookLater(name)
+    else this.#queue.add(name)
+  }
+
+  /** Servers that see different things would otherwise write against each other without pause. */
+  #lookLater(name: string): void {
+    const before = this.#contested.get(name)
+    if (before?.timer !== undefined) return
+    const nowMs = this.#parts.clock.monotonicMs()
+    const isRepeated = before !== undefined && nowMs - before.atMs < CALM_MS
+    const ms = isRepeated ? Math.min(before.ms * 2, CHECK_MS) : CONTESTED_MS
+    const timer = setTimeout(() => {
+      this.#contested.set(name, { timer: undefined, ms, atMs: this.#parts.clock.monotonicMs() })
+      this.#queue.add(name)
+    }, ms).unref()
+    this.#contested.set(name, { timer, ms, atMs: nowMs })
   }
 
   #index(name: string, place: ServicePlace | undefined): void {
@@ -129,12 +162,16 @@ export class Availability implements AsyncDisposable {
     const known = apiServices.get(name)
     if (known === undefined) {
       this.#written.delete(name)
+      this.#decided.delete(name)
+      clearTimeout(this.#contested.get(name)?.timer)
+      this.#contested.delete(name)
       metrics.forget(name)
       return undefined
     }
     const { service, remote } = known
     const condition = remote === undefined ? isLocal : await this.#conditionOf(service, remote)
     if (this.#stopping.signal.aborted) return undefined
+    this.#decided.set(name, { remote, condition })
     metrics.seen(name, condition)
     if (!isSame(condition, service.condition)) await this.#write(service, condition)
     return remote === undefined ? undefined : CHECK_MS

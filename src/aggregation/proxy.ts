@@ -3,7 +3,7 @@
  * than the other side takes them. The user is told by headers; redirects go no further.
  */
 import type { RequestContext } from '../api/context.ts'
-import { badGateway, proxyFailed, remoteUnavailable, requestTimedOut } from '../api/errors.ts'
+import { badGateway, noSuchMethod, proxyFailed, remoteUnavailable, requestTimedOut } from '../api/errors.ts'
 import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -21,6 +21,8 @@ import type { RemoteAnswer } from './remote-request.ts'
 import { RequestLife } from './request-life.ts'
 import { encodePath, remoteTarget } from './target.ts'
 
+/** What an answer holds that its client does not read. */
+const HELD_BYTES = 64 * 1024
 /** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
 const DISCOVERY_MS_MAX = 5_000
 
@@ -40,6 +42,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
     if (known?.remote === undefined || !known.service.isAvailable) throw remoteUnavailable()
+    // Node would send it in upper case, and so something else than was authorized.
+    if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
     const address = await resolved(remote)
     const headers: Headers = {
@@ -48,8 +52,8 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
       ...identity(context, hasUid),
       'audit-id': context.auditId,
     }
-    if (isUpgrade(http)) return upgrade(http, { remote, address, headers })
     const life = new RequestLife(http.signal, msLeft(context, clock))
+    if (isUpgrade(http)) return upgrade(http, { remote, address, headers, context, life })
     const forwarded = {
       'x-forwarded-uri': encodePath(http.path),
       'x-forwarded-host': authorityOf(address),
@@ -127,24 +131,29 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
     return { status: 502, headers: { 'content-type': textType }, body: Buffer.from(badGateway), isEncoded: true }
   }
   const { 'content-length': length, ...passed } = answerHeaders(headers)
-  const { trailer } = headers
-  const shown = withOwn(trailer === undefined ? passed : { ...passed, trailer }, context)
-  if (trailer !== undefined || typeof length !== 'string' || !/^\d{1,15}$/.test(length)) {
-    if (http.method === 'HEAD' || bodilessStatuses.has(status)) {
-      body.close()
-      return { status, headers: shown, body: Buffer.alloc(0) }
-    }
-    return { status, headers: shown, frames: framesOf(body), isFinite: context.info.verb !== 'watch', trailers }
-  }
-  if (http.method === 'HEAD') {
+  const shown = withOwn(passed, context)
+  const known = typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined
+  if (status === NO_CONTENT || status === NOT_MODIFIED || http.method === 'HEAD') {
     body.close()
-    return { status, headers: shown, body: { length: Number(length), chunks: [] }, isEncoded: true }
+    // The length is that of an answer that has its body.
+    const all = known === undefined || status === NO_CONTENT ? shown : { ...shown, 'content-length': `${known}` }
+    return { status, headers: all, frames: framesOf(body), isFinite: true }
+  }
+  const { trailer } = headers
+  if (trailer !== undefined || known === undefined) {
+    const all = trailer === undefined ? shown : { ...shown, trailer }
+    const isFinite = context.deadlineMs !== Infinity
+    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes: HELD_BYTES }
   }
   // Most answers are short and come in one piece with their head.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
-  return { status, headers: shown, body: { length: Number(length), chunks: chunksOf(body) }, isEncoded: true }
+  const lazy = { length: known, chunks: chunksOf(body), close: () => body.close() }
+  return { status, headers: shown, body: lazy, isEncoded: true }
 }
+
+const NO_CONTENT = 204
+const NOT_MODIFIED = 304
 
 /** Its functions are taken from it by whoever counts or closes it. */
 const framesOf = (body: AnswerBody): FrameSource => ({
@@ -154,7 +163,6 @@ const framesOf = (body: AnswerBody): FrameSource => ({
 })
 
 const textType = 'text/plain; charset=utf-8'
-const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
 
 const isRedirect = ({ status, headers }: Pick<RemoteAnswer, 'status' | 'headers'>): boolean =>
   status >= 300 && status < 400 && headers['location'] !== undefined && headers['location'] !== ''
@@ -188,21 +196,34 @@ async function* chunksOf(body: AnswerBody): AsyncGenerator<readonly Buffer[]> {
   }
 }
 
-type Upgrade = { readonly remote: Remote; readonly address: Address; readonly headers: Headers }
+type Upgrade = {
+  readonly remote: Remote
+  readonly address: Address
+  readonly headers: Headers
+  readonly context: RequestContext
+  /** Until there is an answer. */
+  readonly life: RequestLife
+}
 
 /** The body of such a request is not passed on, so it has no length: a server that refuses would take the next request for the body. */
-async function upgrade(http: ApiRequest, { remote, address, headers }: Upgrade): Promise<ApiResponse> {
+async function upgrade(http: ApiRequest, { remote, address, headers, context, life }: Upgrade): Promise<ApiResponse> {
   const { 'content-length': _length, ...passed } = headers
   const asked = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
-  const request = { method: http.method, path: remoteTarget(http), headers: asked, signal: http.signal }
+  const request = { method: http.method, path: remoteTarget(http), headers: asked, signal: life.signal }
   const { message, socket } = await remote
     .connections()
     .upgrade(address, request)
     .catch((error: FailedCall) => {
-      throw proxyFailed(`error dialing backend: ${reasonOf(error)}`, error)
+      throw life.isLate ? requestTimedOut() : proxyFailed(`error dialing backend: ${reasonOf(error)}`, error)
     })
+    .finally(() => life.end())
+  if (life.signal.aborted) {
+    socket?.destroy()
+    message.destroy()
+    throw requestTimedOut()
+  }
   const { statusCode: status = 0 } = message
-  const received = answerHeaders(message.headersDistinct)
+  const received = withOwn(answerHeaders(message.headersDistinct), context)
   if (socket !== undefined) {
     const agreed = { ...received, connection: 'Upgrade', upgrade: message.headers.upgrade ?? '' }
     return { status: 101, headers: agreed, tunnel: (client) => join(client, socket, 0) }

@@ -1,4 +1,5 @@
 /** A remote API server: what an APIService with a Service leads to. Its connections are kept for as long as the APIService stays the same. */
+import { quote } from '../api/quote.ts'
 import type { Dial } from '../lib/dial.ts'
 import { type Address, addressOf, endpointOf } from '../webhooks/service-address.ts'
 import type { EndpointRouting, GetService } from '../webhooks/call.ts'
@@ -38,15 +39,18 @@ export class Remote {
   async resolve(): Promise<Address> {
     const { service } = this.spec
     const { getService, routing, ownAddress } = this.#parts
-    const own = isOwnService(service) ? ownAddress() : undefined
-    if (own !== undefined) return own
     const { namespace, name } = service
+    if (isOwnService(service)) throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     const found = await getService(namespace, name)
     const address =
       routing === undefined
         ? addressOf(found, service)
         : endpointOf(found, service, { endpoints: await routing.getEndpoints(namespace, name), random: routing.random })
     if (typeof address === 'string') throw new UnresolvedService(address)
+    const own = ownAddress()
+    // A request would come back to be passed on again, without end.
+    if (address.port === own?.port && (address.host === own.host || address.host === 'localhost'))
+      throw new UnresolvedService(`service ${quote(name)} is this server itself`)
     return address
   }
 

@@ -8,6 +8,8 @@ import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
 
+const NOT_MODIFIED = 304
+
 /** `session`: has a stream reserved for it. Fails with a FailedCall, or a LostConnection if it may be sent again. */
 export function sendHttp2(request: RemoteRequest, authority: string, session: Http2Session): Promise<RemoteAnswer> {
   const { signal } = request
@@ -32,12 +34,17 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
     }
     const stream = session.request(fieldsOf(request, authority), {
       onHead: (fields) => {
+        if (!fields.every(({ isValid }) => isValid)) throw new Error('malformed header')
         hasHead = true
         const status = Number(fields.find(({ name }) => name === ':status')?.value)
-        resolve({ status, headers: headersOf(fields), body, trailers: () => trailers })
+        const headers = headersOf(fields)
+        // In answers to HEAD and with 304 it is that of another answer (RFC 9110, section 8.6).
+        if (request.method !== 'HEAD' && status !== NOT_MODIFIED) body.expect(headers['content-length'])
+        resolve({ status, headers, body, trailers: () => trailers })
       },
       onData: (chunk) => body.push(chunk),
       onTrailers: (fields) => {
+        if (!fields.every(({ isValid }) => isValid)) throw new Error('malformed trailer')
         trailers = headersOf(fields)
       },
       onClose: (code) => {

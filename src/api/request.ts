@@ -61,6 +61,8 @@ export type Headers = { readonly [name: string]: string | readonly string[] }
 
 /** A body that is produced while it is sent, so that it is never in memory as a whole. */
 export type LazyBody = {
+  /** Called if it is not sent at all. */
+  readonly close?: () => void
   /** How many bytes the chunks have together. */
   readonly length: number
   /** What it keeps in memory until it is sent, if that is not in the cache. */
@@ -130,6 +132,8 @@ export type ApiResponse = {
       readonly isFinite?: boolean
       /** Headers that follow the frames: asked for when these have ended. Undefined: there are none. */
       readonly trailers?: () => Headers | undefined
+      /** What it holds while its client does not read. Absent: next to nothing. */
+      readonly heldBytes?: number
     }
   | {
       /** 101, with the headers of the protocol that is switched to. */

@@ -232,7 +232,7 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 function heldBytes(response: ApiResponse): number {
-  if ('frames' in response) return WATCH_BYTES
+  if ('frames' in response) return response.heldBytes ?? WATCH_BYTES
   if (!('body' in response)) return 0
   const { body } = response
   if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)
@@ -245,6 +245,7 @@ function heldBytes(response: ApiResponse): number {
 /** In the place of an answer that cannot be held until its client has taken it. */
 function withoutRoom(response: ApiResponse): ApiResponse {
   if ('frames' in response) response.frames.close()
+  else if ('body' in response && 'chunks' in response.body) response.body.close?.()
   const { place, isUnauthenticated = false, headers } = response
   const { code, message, retryAfterSeconds } = overloaded(1)
   const auditId = headers['audit-id']

@@ -48,6 +48,8 @@ export class Http1Exchange extends Exchange {
     // Node's type of headers wants mutable lists.
     for (const [name, value] of Object.entries(headers)) all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
+    // HTTP/1.0 has no chunks, after which trailers could come.
+    if (this.#request.httpVersion === '1.0') delete all['trailer']
     // An unread body stands before the next request, so the connection cannot be reused.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
     if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'

@@ -41,7 +41,8 @@ export class Http2Exchange extends Exchange {
       if (value !== undefined) head.field(name, value)
     }
     if (length !== undefined) head.field('content-length', `${length}`)
-    head.field('date', this.#date.get())
+    // A proxied answer has the date of its origin.
+    if (headers['date'] === undefined) head.field('date', this.#date.get())
     this.#stream.sendHead(isEnd)
     this.releaseHead()
   }

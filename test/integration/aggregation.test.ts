@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { Authority } from '../harness/issued-certificate.ts'
 import { until, WATCHED_MS } from '../harness/until.ts'
 import { adminToken, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
@@ -322,6 +323,80 @@ test('either end of an upgraded connection closes the other', async () => {
   second.socket.resume()
   far?.destroy()
   await isClosed
+})
+
+for (const of of groups) {
+  test(`${of}: answers without a body keep the length that they had, and trailers need a body`, async () => {
+    servers[of].answers.set('bodiless', (request, response) => {
+      const isSame = request.headers['if-none-match'] !== undefined
+      response.writeHead(isSame ? 304 : 200, { 'content-length': 50, date: 'Mon, 01 Jan 2001 00:00:00 GMT' })
+      response.end(isSame || request.method === 'HEAD' ? '' : 'x'.repeat(50))
+    })
+    servers[of].answers.set('trailing', (request, response) => {
+      // Node's own server cannot announce them over HTTP/1.1.
+      const isHead = request.method === 'HEAD'
+      response.writeHead(200, isHead && of === 'one.example.com' ? {} : { trailer: 'x-sum' })
+      if (!isHead) response.write('text')
+      if (!isHead) response.addTrailers({ 'x-sum': '42' })
+      response.end()
+    })
+    for (const open of Object.values(clients)) {
+      await using own = open(server.url)
+      const path = pathOf(of, 'bodiless')
+      for (const more of [{ method: 'HEAD' }, { headers: { 'if-none-match': '"x"' } }]) {
+        const { headers } = await own.call({ path, ...more })
+        assert.deepEqual([headers['content-length'], headers['date']], ['50', 'Mon, 01 Jan 2001 00:00:00 GMT'])
+      }
+      assert.equal((await own.call({ method: 'HEAD', path: pathOf(of, 'trailing') })).status, 200)
+      assert.equal((await own.call({ path: pathOf(of, 'trailing') })).text, 'text')
+    }
+    const { hostname, port } = new URL(server.url)
+    const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false })
+    socket.write(`GET ${pathOf(of, 'trailing')} HTTP/1.0\r\nauthorization: Bearer ${adminToken}\r\n\r\n`)
+    assert.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\ntext$/)
+  })
+}
+
+test('a body over HTTP/2 that is not as long as it says is not followed by another answer', async () => {
+  const { answers } = servers['two.example.com']
+  for (const [name, length] of [
+    ['over', 5],
+    ['under', 50],
+  ] as const) {
+    answers.set(name, (_request, response) => {
+      // Node itself would refuse it by its own response.
+      response.stream.respond({ ':status': 200, 'content-length': `${length}` })
+      response.stream.end('HTTP/1.1 200 OK\r\nx: y\r\n\r\n')
+    })
+    const own = clients['HTTP/1.1']?.(server.url)
+    assert.ok(own)
+    await assert.rejects(own.call({ path: pathOf('two.example.com', name) }), /aborted|reset|hang up/i, name)
+  }
+})
+
+test('a method in lower case reaches nobody', async () => {
+  let calls = 0
+  servers['one.example.com'].answers.set('small', (_request, response) => {
+    calls++
+    response.end()
+  })
+  const { status } = await client.call({ method: 'delete', path: pathOf('one.example.com', 'small') })
+  assert.deepEqual([status, calls], [405, 0])
+})
+
+test('APIServices are served here, whatever leads them elsewhere; nor does a Service lead to this server', async () => {
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices'
+  const port = Number(new URL(server.url).port)
+  const leading = { spec: { caBundle: ca, service: { namespace: 'default', name: 'remote', port } } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const own = `${path}/v1.apiregistration.k8s.io`
+  await register('apiregistration.k8s.io', leading.spec)
+  await client.call({ method: 'PATCH', path: own, body: leading, headers })
+  await register('loop.example.com', leading.spec)
+  const loop = `${path}/v1.loop.example.com`
+  await until(async () => (await client.call({ path: loop })).text.includes('is this server itself'), 'it is refused')
+  assert.equal((await client.call({ method: 'DELETE', path: loop })).status, 200)
+  assert.equal((await client.call({ method: 'DELETE', path: own })).status, 200)
 })
 
 type Upgraded = {
