@@ -140,7 +140,7 @@ export class Reader {
     )
     if (state === undefined) {
       const read = (): Promise<Listed> => this.#fromStore(range, at, selection)
-      return this.#resource.isLeftOut ? this.#parts.ceiling.storeLists.run(read) : read()
+      return this.#resource.isLeftOut ? this.#inLine(read, selection.signal?.()) : read()
     }
     this.#refuseUnreadable(range, at)
     const { revision } = state
@@ -322,15 +322,25 @@ export class Reader {
     return { tree, revision, listing, isCurrent: false, found }
   }
 
+  /** Who has gone leaves the line. */
+  async #inLine(read: () => Promise<Listed>, signal: AbortSignal | undefined): Promise<Listed> {
+    try {
+      return await this.#parts.ceiling.storeLists.run(read, signal)
+    } catch (error) {
+      throw signal?.aborted === true && !(error instanceof StorageError) ? cancelled(error) : error
+    }
+  }
+
   /**
    * A caller that names no revision need not know that the revision of the first page was compacted before the last page: the list is
    * read again.
    */
   async #fromStore(range: KeyRange, at: At, selection: Selection): Promise<Listed> {
     if (typeof at === 'object' && 'exactly' in at) return this.#walkStore(range, at.exactly, selection)
+    const holdAgain = heldOnce(selection.hold)
     for (let tries = 1; ; tries++) {
       try {
-        const found = await this.#walkStore(range, undefined, selection)
+        const found = await this.#walkStore(range, undefined, { ...selection, hold: holdAgain() })
         if (typeof at === 'object' && found.revision < at.atLeast) throw tooNew(at.atLeast, found.revision)
         return found
       } catch (error) {
@@ -342,8 +352,9 @@ export class Reader {
   async #walkStore(
     range: KeyRange,
     exactly: Revision | undefined,
-    { limit = 0, matches, hold }: Selection,
+    { limit = 0, matches, hold, signal }: Selection,
   ): Promise<Listed> {
+    const aborting = signal?.()
     const items: Item[] = []
     let ownBytes = 0
     let revision = exactly
@@ -351,12 +362,13 @@ export class Reader {
     const { fromStore } = this.#resource.counts
     fromStore.lists++
     const slices = new Slices(this.#parts.time)
-    for await (const page of this.#parts.store.walk(range, { revision })) {
+    for await (const page of this.#parts.store.walk(range, { revision, signal: aborting })) {
       revision = page.revision
       slices.begin()
       fromStore.fetched += page.values.length
       for (const [i, stored] of page.values.entries()) {
         if (slices.isOver) await slices.turn()
+        if (aborting?.aborted === true) throw cancelled(aborting.reason)
         const item = this.#resource.looseItem(stored)
         fromStore.evaluated++
         if (matches !== undefined && !matches(item)) continue
@@ -543,6 +555,24 @@ function throwUnlisted(error: unknown, spec: ResourceSpec): never {
 }
 
 const tooOld = (): StorageError => new StorageError('compacted', 'the events after that revision are no longer kept')
+
+const cancelled = (cause: unknown): StorageError =>
+  new StorageError('cancelled', 'nobody waits for the list any more', { cause })
+
+/** For a list that is read again: what an earlier try has held is not held a second time. Each try asks for its own. */
+function heldOnce(hold: Selection['hold'] = () => true): () => NonNullable<Selection['hold']> {
+  let heldBytes = 0
+  return () => {
+    let takenBytes = 0
+    return (bytes) => {
+      takenBytes += bytes
+      if (takenBytes <= heldBytes) return true
+      if (!hold(takenBytes - heldBytes)) return false
+      heldBytes = takenBytes
+      return true
+    }
+  }
+}
 
 /** All of a list is in memory before it is sent. What the cache has is shared by all lists, what is read for one is not. */
 const tooLong = (name: string): StorageError =>

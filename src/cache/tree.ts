@@ -35,6 +35,8 @@ export type Selection = {
   readonly name?: Key | undefined
   /** Asked before an object is kept in memory for this list alone. False: there is no room, and the list fails with 'busy'. Absent: there is. */
   readonly hold?: (bytes: number) => boolean
+  /** Aborted when nobody waits for the list any more. Asked for only if it is read from the database. */
+  readonly signal?: () => AbortSignal
 }
 
 /** A query to an index: the value of a selectable field, or of a label. */

@@ -112,9 +112,6 @@ test('servers that do not agree about a schema write it six times a minute each'
   }
   await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', time, log: silent })
   void following
-  const settle = async (): Promise<void> => {
-    for (let turns = 0; turns < 200; turns++) await turn()
-  }
   await settle()
   assert.equal(writes, 6)
   time.advance(30_000)
@@ -124,3 +121,7 @@ test('servers that do not agree about a schema write it six times a minute each'
   await settle()
   assert.equal(writes, 12)
 })
+
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 200; turns++) await turn()
+}

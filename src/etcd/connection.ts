@@ -4,9 +4,9 @@
  * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a stopped process, while a SETTINGS
  * frame proves that the process runs. Once it is open, a silent connection is probed with PING.
  */
-import { connect as connectPlain, isIP } from 'node:net'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type ConnectionOptions as TlsConnectionOptions } from 'node:tls'
 import { ClientConnection, type ClientOwner } from '../http2/client-connection.ts'
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
@@ -187,13 +187,18 @@ export class EtcdConnection {
     try {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
-      const socket = await openSocket(this.endpoint, material, dial)
-      // It was closed while a proxy was asked.
-      if (this.#state !== 'opening') {
-        socket.destroy()
-        throw this.#lost(false)
+      if (dial === undefined || this.endpoint.startsWith(unixScheme)) {
+        // In one turn: a socket that fails at once tells it before a promise goes on, and who does not listen then ends the process.
+        await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
+      } else {
+        const socket = await dialSocket(this.endpoint, material, dial)
+        // It was closed while a proxy was asked, or the tunnel has ended already.
+        if (this.#state !== 'opening' || socket.destroyed) {
+          socket.destroy()
+          throw new Error(socket.errored?.message ?? 'connection closed')
+        }
+        await this.#openSession(socket, firstStreamId)
       }
-      await this.#openSession(socket, firstStreamId)
     } catch (cause) {
       this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
       throw this.#lost(false)
@@ -311,19 +316,39 @@ export class EtcdConnection {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** Without a proxy it is still connecting. */
-async function openSocket(endpoint: string, material: TlsMaterial, dial: Dial | undefined): Promise<Duplex> {
+/** It is still connecting. */
+function openSocket(endpoint: string, material: TlsMaterial): Socket {
   if (endpoint.startsWith(unixScheme)) return connectPlain({ path: socketPath(endpoint) })
-  const { protocol, hostname, port: given } = new URL(endpoint)
-  const host = hostname.replace(/^\[|\]$/g, '')
-  const port = given === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(given)
-  const dialed = dial?.(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))
-  if (protocol !== 'https:') return dialed ?? connectPlain({ host, port, noDelay: true })
-  // SNI carries host names, not addresses (RFC 6066, 3).
-  const named = isIP(host) === 0 ? { servername: host } : {}
-  const options = { ...named, ...material, host, port, ALPNProtocols: ['h2'] }
-  return dialed === undefined ? connectTls(options).setNoDelay(true) : secured(dialed, options)
+  const { isTls, host, port } = addressOf(endpoint)
+  return isTls
+    ? connectTls(tlsOptions(host, port, material)).setNoDelay(true)
+    : connectPlain({ host, port, noDelay: true })
 }
+
+/** It is connected, by what the dial has opened. */
+async function dialSocket(endpoint: string, material: TlsMaterial, dial: Dial): Promise<Duplex> {
+  const { isTls, host, port } = addressOf(endpoint)
+  const dialed = dial(host, port, AbortSignal.timeout(DIAL_TIMEOUT_MS))
+  return isTls ? secured(dialed, tlsOptions(host, port, material)) : dialed
+}
+
+function addressOf(endpoint: string): { readonly isTls: boolean; readonly host: string; readonly port: number } {
+  const { protocol, hostname, port } = new URL(endpoint)
+  return {
+    isTls: protocol === 'https:',
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port),
+  }
+}
+
+const tlsOptions = (host: string, port: number, material: TlsMaterial): TlsConnectionOptions => ({
+  // SNI carries host names, not addresses (RFC 6066, 3).
+  ...(isIP(host) === 0 ? { servername: host } : {}),
+  ...material,
+  host,
+  port,
+  ALPNProtocols: ['h2'],
+})
 
 /** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */
 function reasonOf(error: Error): string {

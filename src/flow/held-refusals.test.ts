@@ -9,7 +9,7 @@ test('a flow is refused at once a few times in a second, then late', () => {
   const held = new HeldRefusals()
   const [last, ...late] = refuse(held, 'a', 22).slice(-3)
   assert.equal(last, 0)
-  assert.ok(late.every((ms) => ms >= 1000 && ms < 2000) && late[0] !== late[1], `${late.join()}`)
+  assert.ok(late.every((ms) => ms >= 1000 && ms < 2000) && late[0] !== late[1], late.join())
   assert.deepEqual(refuse(held, 'b', 1), [0], 'another flow')
   assert.deepEqual(refuse(held, 'a', 1, 6_000), [0], 'another second')
   assert.equal(held.held, 2)

@@ -161,9 +161,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#budget?.takeAnyway(this.#heldBytes, holder)
   }
 
-  /** Takes bytes of the common budget, until `release`. False: there is no room. */
+  /** Takes bytes of the common budget, until `release`. False: there is no room, or the exchange has ended, after which nobody would release them. */
   hold(bytes: number): boolean {
     if (this.#budget === undefined) return true
+    if (this.#isClosed) return false
     const isSmall = this.#heldBytes + bytes <= SMALL_HELD_BYTES
     if (!this.#budget.take(bytes, { holder: this.#holder, isSmall })) return false
     this.#heldBytes += bytes

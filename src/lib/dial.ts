@@ -17,6 +17,8 @@ export const dialDirect: Dial = (host, port, signal) =>
     socket.once('connect', () => {
       signal.removeEventListener('abort', onAbort)
       socket.off('error', reject)
+      // Until whoever gets it listens, an error must not end the process.
+      socket.on('error', () => undefined)
       resolve(socket)
     })
   })

@@ -22,6 +22,8 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
     socket.once('secureConnect', () => {
       clearTimeout(timer)
       socket.off('error', fail).off('close', onClose)
+      // Until whoever gets it listens, an error must not end the process.
+      socket.on('error', () => undefined)
       // TLS does not end what is below it, unless that is a socket of the system.
       socket.once('close', () => raw.destroy())
       resolve(socket)

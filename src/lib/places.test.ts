@@ -25,3 +25,24 @@ test('no more run at once than there are places, in the order of coming, and fai
   )
   assert.deepEqual(began, [0, 1, 2, 3, 4])
 })
+
+test('who is aborted leaves the line, and nobody waits for him', async () => {
+  const places = new Places(1)
+  const first = Promise.withResolvers<void>()
+  const running = places.run(() => first.promise)
+  const leaving = new AbortController()
+  const gone = places.run(async () => assert.fail('it was aborted'), leaving.signal)
+  const last = places.run(async () => 'served', new AbortController().signal)
+  assert.equal(places.waiting, 2)
+  leaving.abort(new Error('gone'))
+  await assert.rejects(gone, /gone/)
+  assert.equal(places.waiting, 1)
+  first.resolve()
+  await running
+  assert.equal(await last, 'served')
+  await assert.rejects(
+    places.run(async () => undefined, leaving.signal),
+    /gone/,
+  )
+  assert.equal(await places.run(async () => 'free'), 'free')
+})

@@ -51,8 +51,7 @@ test('a watch that has sent its initial objects and has nothing more to send hol
 })
 
 test('a long event is sent in parts, between frames, and counts once', () => {
-  const event = (revision: number) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const
-  const batches = [[event(1), event(2), event(3)]]
+  const batches = [[1, 2, 3].map((revision) => ({ type: 'BOOKMARK', revision, initialEventsEnd: false }) as const)]
   const watcher: EventSource = {
     state: 'live',
     hasNews: false,

@@ -11,11 +11,15 @@ import { Authority } from '../harness/issued-certificate.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { type Kubectl, kubeconfig, kubectlFor } from '../harness/kubectl.ts'
 import { until } from '../harness/until.ts'
-import { hostService, startExtension } from './extension-program.ts'
+import { type ExtensionProgram, hostService, startExtension } from './extension-program.ts'
 import { prepareFrontProxy } from './front-proxy.ts'
 
 const parts = new AsyncDisposableStack()
 let kubectl: Kubectl
+let extension: ExtensionProgram
+
+/** What a failure shows of its log. */
+const LOG_CHARS = 4000
 
 const authority = new Authority('extension-ca')
 const node = 'played'
@@ -68,16 +72,19 @@ before(async () => {
     usage: ['server'],
     hosts: ['metrics-server.kube-system.svc'],
   })
-  const extension = parts.use(
+  extension = parts.use(
     await startExtension({
       name: 'metrics-server',
       certificatePem,
       keyPem,
       kubeconfig: kubeconfig(server),
       // The shortest that it takes.
-      args: ['--metric-resolution=10s', '--kubelet-insecure-tls', '--kubelet-use-node-status-port'].concat(
-        '--kubelet-preferred-address-types=InternalIP',
-      ),
+      args: [
+        '--metric-resolution=10s',
+        '--kubelet-request-timeout=5s',
+        '--kubelet-insecure-tls',
+        '--kubelet-use-node-status-port',
+      ].concat('--kubelet-preferred-address-types=InternalIP'),
     }),
   )
   const resources = { cpu: '2', memory: '2Gi', pods: '110' }
@@ -109,12 +116,24 @@ before(async () => {
   ]
   for (const [at, object] of objects.entries())
     await kubectl.out('create', '-f', await kubectl.file(`object-${at}.json`, object))
+  // metrics-server looks at pods that run.
+  const running = '{"status":{"phase":"Running"}}'
+  await kubectl.out('patch', 'pod', 'busy', '--subresource=status', '--type=merge', '-p', running)
 })
 
 after(() => parts.disposeAsync())
 
 test('kubectl top shows what the kubelet says', async () => {
-  await until(async () => (await kubectl.run('top', 'nodes')).code === 0, 'there are metrics of nodes')
+  // Two rounds of metrics-server, after it was found available.
+  let said = ''
+  const isThere = async (): Promise<boolean> => {
+    const { code, err } = await kubectl.run('top', 'nodes')
+    said = err
+    return code === 0
+  }
+  await until(isThere, 'there are metrics of nodes').catch((error: unknown) => {
+    throw new Error(`${said}\n${extension.log().slice(-LOG_CHARS)}`, { cause: error })
+  })
   const [, name, cpu, memory] =
     /^(\S+) +(\d+)m +\d+% +(\d+)Mi/m.exec(await kubectl.out('top', 'nodes', '--no-headers')) ?? []
   assert.deepEqual([name, memory], [node, `${NODE_MIB}`])

@@ -168,6 +168,11 @@ test('a resource that does not fit is read from the database', async () => {
   const page = await client.call({ path: `${maps}?limit=5`, token })
   assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
   await until(async () => (await used(client)) < 1 << 20, 'it is given back')
+  // Lists that are late hold nothing afterwards, though they had begun to read.
+  for (const timeout of ['20ms', '40ms', '60ms', '90ms', '120ms', '200ms']) {
+    await Promise.all([1, 2, 3].map(() => client.call({ path: `${maps}?timeout=${timeout}` })))
+  }
+  await until(async () => (await used(client)) < 1 << 20, 'nothing is held for who has gone')
 })
 
 test('one client has a limited number of connections', async () => {

@@ -11,8 +11,8 @@ import { runs } from '../emulation/runs.ts'
 import { type Served, servedOf } from '../emulation/served.ts'
 import { adminToken, clients } from './support.ts'
 
-const path = join(import.meta.dirname, '../emulation/recorded.json')
-const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(path, 'utf8'))
+const recording = join(import.meta.dirname, '../emulation/recorded.json')
+const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(recording, 'utf8'))
 
 /** Versions that ended before 1.33: they are not in the catalogue. */
 const isGone = (line: string): boolean =>
@@ -20,6 +20,9 @@ const isGone = (line: string): boolean =>
 /** Gates of features that Keelson does not have are off. */
 const absent =
   /name="(?:ContextualLogging|LoggingBetaOptions|PortForwardWebsockets|StrictCostEnforcement\w+|TranslateStream\w+)"/
+
+const shown = (lines: readonly string[]): string[] => lines.filter((line) => !isGone(line)).toSorted()
+const gatesOf = (lines: readonly string[]): string[] => lines.filter((line) => !absent.test(line)).toSorted()
 
 async function startEmulated(args: readonly string[], stack: AsyncDisposableStack): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-emulation-'))
@@ -38,10 +41,8 @@ for (const [run, args] of Object.entries(runs)) {
     const served = await servedOf(await startEmulated(args, stack))
     const wanted = recorded[run] ?? assert.fail(`${run} is not recorded`)
     assert.deepEqual(served.version, wanted.version)
-    const shown = (lines: readonly string[]): string[] => lines.filter((line) => !isGone(line)).toSorted()
     assert.deepEqual(shown(served.resources), shown(wanted.resources))
-    const gates = (lines: readonly string[]): string[] => lines.filter((line) => !absent.test(line)).toSorted()
-    assert.deepEqual(gates(served.gates), gates(wanted.gates))
+    assert.deepEqual(gatesOf(served.gates), gatesOf(wanted.gates))
   })
 }
 
