@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), features (what audit, roles, flow control and traces cost; needs h2load); all but the last ten when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), proxied (requests to an aggregated server; needs h2load), features (what audit, roles, flow control and traces cost; needs h2load); all but the last eleven when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -37,6 +37,7 @@ import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { benchEtcds } from './server/etcds.ts'
 import { benchFeatures } from './server/features.ts'
+import { benchProxied } from './server/proxied.ts'
 import { benchStart } from './server/start.ts'
 import { benchStores } from './server/stores.ts'
 import { benchTesting } from './testing/clusters.ts'
@@ -65,6 +66,7 @@ const benches: Readonly<Record<string, Bench>> = {
   testing: async () => benchTesting(),
   encryption: benchEncryption,
   etcds: benchEtcds,
+  proxied: () => benchProxied({ runs: Number(values.runs), reference: false }),
   features: () => benchFeatures({ runs: Number(values.runs) }),
 }
 
@@ -79,6 +81,7 @@ const onRequest: ReadonlySet<string> = new Set([
   'testing',
   'encryption',
   'etcds',
+  'proxied',
   'features',
 ])
 
@@ -147,7 +150,8 @@ async function* reference(): AsyncGenerator<readonly Figure[]> {
   if (only?.includes('cluster')) yield await benchCluster({ ...size, reference: true })
   if (only?.includes('admission')) yield await benchAdmission({ runs: Number(values.runs), reference: true })
   if (only?.includes('bully')) yield await benchBully({ reference: true })
-  const loads = only?.filter((name) => name !== 'cluster' && name !== 'admission' && name !== 'bully')
+  if (only?.includes('proxied')) yield await benchProxied({ runs: Number(values.runs), reference: true })
+  const loads = only?.filter((name) => !['cluster', 'admission', 'bully', 'proxied'].includes(name))
   if (loads?.length === 0) return
   yield await benchAgainstReference({ runs: Number(values.runs), ...(loads === undefined ? {} : { only: loads }) })
 }

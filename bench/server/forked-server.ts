@@ -1,0 +1,52 @@
+/** A server in a process of its own, which does no more than it must: it is not what is measured. HTTP/2, and HTTP/1.1 for who knows no other. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { Authority } from '../../test/harness/issued-certificate.ts'
+import { portOf } from '../../test/harness/port-of.ts'
+
+/** `caBundle`: in base64. */
+export type ServerAddress = { readonly port: number; readonly caBundle: string }
+
+export type Answer = (request: Http2ServerRequest, reply: Http2ServerResponse) => void
+
+export class ForkedServer implements AsyncDisposable {
+  readonly address: ServerAddress
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, address: ServerAddress) {
+    this.#child = child
+    this.address = address
+  }
+
+  /** Runs `file` with --serve, where it is to call `serveForked`. */
+  static async start(file: string): Promise<ForkedServer> {
+    const child = fork(file, ['--serve'])
+    const [told]: ServerAddress[] = await once(child, 'message')
+    if (told === undefined) throw new Error(`${file} did not start`)
+    return new ForkedServer(child, told)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gone = once(this.#child, 'exit')
+    this.#child.kill()
+    await gone
+  }
+}
+
+/** `hosts`: the names that its certificate is for. */
+export async function serveForked(hosts: readonly string[], answer: Answer): Promise<void> {
+  const authority = new Authority('bench')
+  const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts })
+  const settings = { maxConcurrentStreams: 1_000 }
+  const server = createSecureServer({ cert, key, allowHTTP1: true, settings }, answer)
+  server.on('sessionError', () => undefined)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address: ServerAddress = {
+    port: portOf(server),
+    caBundle: Buffer.from(authority.certificatePem).toString('base64'),
+  }
+  process.send?.(address)
+  process.on('disconnect', () => process.exit())
+}
