@@ -5,6 +5,9 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import { Authority } from '../../test/harness/issued-certificate.ts'
 import { portOf } from '../../test/harness/port-of.ts'
 
+/** Beyond Node's own limit of 10 it would refuse streams while long answers are sent on others. */
+const SESSION_MEGABYTES_MAX = 1000
+
 /** `caBundle`: in base64. */
 export type ServerAddress = { readonly port: number; readonly caBundle: string }
 
@@ -39,7 +42,8 @@ export async function serveForked(hosts: readonly string[], answer: Answer): Pro
   const authority = new Authority('bench')
   const { certificatePem: cert, keyPem: key } = authority.issue({ usage: ['server'], hosts })
   const settings = { maxConcurrentStreams: 1_000 }
-  const server = createSecureServer({ cert, key, allowHTTP1: true, settings }, answer)
+  const options = { cert, key, allowHTTP1: true, settings, maxSessionMemory: SESSION_MEGABYTES_MAX }
+  const server = createSecureServer(options, answer)
   server.on('sessionError', () => undefined)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
