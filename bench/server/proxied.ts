@@ -67,8 +67,6 @@ export async function benchProxied({ runs, reference }: ProxiedBench): Promise<F
 }
 
 function report(name: string, [ours = [], theirs]: readonly (readonly Figures[])[]): Figure[] {
-  const rate = (all: readonly Figures[]): number => median(all.map(({ perSecond }) => perSecond))
-  const cpu = (all: readonly Figures[]): number => median(all.map(({ cpuMicros }) => cpuMicros))
   const note = `${cpu(ours).toFixed(0)} µs of CPU each`
   if (theirs === undefined) return [{ name: `proxied ${name}`, value: rate(ours), unit: '1/s', note }]
   return [
@@ -81,6 +79,9 @@ function report(name: string, [ours = [], theirs]: readonly (readonly Figures[])
     },
   ]
 }
+
+const rate = (all: readonly Figures[]): number => median(all.map(({ perSecond }) => perSecond))
+const cpu = (all: readonly Figures[]): number => median(all.map(({ cpuMicros }) => cpuMicros))
 
 function proxyFlags(dir: string): string[] {
   const { certificatePem, keyPem } = new Authority('front').issue({ cn: 'front' })
