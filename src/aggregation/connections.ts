@@ -11,7 +11,7 @@ import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Http2Session } from '../webhooks/http2-session.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
-import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
+import { type RemoteAnswer, type RemoteRequest, requestAborted, type UpgradeAnswer } from './remote-request.ts'
 import { sendHttp1 } from './send-http1.ts'
 import { sendHttp2 } from './send-http2.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
@@ -187,5 +187,3 @@ const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRA
 
 /** host:port */
 export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
-
-const requestAborted = (): Error => new DOMException('the request was aborted', 'AbortError')

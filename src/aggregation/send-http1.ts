@@ -9,18 +9,18 @@ import {
 import type { Headers } from '../api/request.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
-import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
+import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
 /** Fails with a FailedCall, or a LostConnection if it may be sent again. */
 export function sendHttp1(request: RemoteRequest, authority: string, agent: Agent): Promise<RemoteAnswer> {
   const { method, path, headers, signal, pipeBody } = request
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(aborted())
+    if (signal.aborted) return reject(requestAborted())
     const sent = open({ method, path, agent, headers: { ...outgoing(headers), host: authority } })
     let hasAnswer = false
     const onAbort = (): void => {
-      reject(aborted())
-      sent.destroy(aborted())
+      reject(requestAborted())
+      sent.destroy(requestAborted())
     }
     signal.addEventListener('abort', onAbort)
     sent.once('close', () => {
@@ -53,8 +53,8 @@ function answerOf(message: IncomingMessage, signal: AbortSignal): RemoteAnswer {
   })
   message.on('data', (chunk: Buffer) => body.push(chunk))
   message.on('end', () => body.end())
-  message.on('error', (error) => body.fail(signal.aborted ? aborted() : error))
-  message.on('close', () => body.fail(signal.aborted ? aborted() : new Error('unexpected EOF')))
+  message.on('error', (error) => body.fail(signal.aborted ? requestAborted() : error))
+  message.on('close', () => body.fail(signal.aborted ? requestAborted() : new Error('unexpected EOF')))
   return {
     status: message.statusCode ?? 0,
     headers: distinct(message.headersDistinct),
@@ -110,5 +110,3 @@ const distinct = (lines: NodeJS.Dict<string[]>): Headers =>
   )
 
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
-
-const aborted = (): Error => new DOMException('the request was aborted', 'AbortError')

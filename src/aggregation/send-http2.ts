@@ -6,7 +6,7 @@ import { CODE } from '../http2/protocol.ts'
 import type { Http2Session } from '../webhooks/http2-session.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
-import type { RemoteAnswer, RemoteRequest } from './remote-request.ts'
+import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
 const NOT_MODIFIED = 304
 
@@ -15,7 +15,7 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
   const { signal } = request
   if (signal.aborted || session.isSpent) {
     session.release()
-    return Promise.reject(signal.aborted ? aborted() : new LostConnection())
+    return Promise.reject(signal.aborted ? requestAborted() : new LostConnection())
   }
   return new Promise((resolve, reject) => {
     let hasHead = false
@@ -29,7 +29,7 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
       cancel: () => opened.stream?.cancel(CODE.CANCEL),
     })
     const onAbort = (): void => {
-      body.fail(aborted())
+      body.fail(requestAborted())
       opened.stream?.cancel(CODE.CANCEL)
     }
     const stream = session.request(fieldsOf(request, authority), {
@@ -52,7 +52,7 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
         signal.removeEventListener('abort', onAbort)
         // A reset may say NO_ERROR, too.
         if (code === CODE.NO_ERROR && hasHead && opened.stream?.isRemoteEnded === true) return body.end()
-        const error = signal.aborted ? aborted() : session.lostBy(code, hasHead)
+        const error = signal.aborted ? requestAborted() : session.lostBy(code, hasHead)
         reject(error)
         body.fail(error)
       },
@@ -132,5 +132,3 @@ function headersOf(fields: readonly HeaderField[]): Headers {
   }
   return headers
 }
-
-const aborted = (): Error => new DOMException('the request was aborted', 'AbortError')
