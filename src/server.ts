@@ -75,6 +75,7 @@ import { reloadAuthorization } from './authorizers.ts'
 import { createClusterObjects } from './cluster-objects.ts'
 import { UntilKnown } from './until-known.ts'
 import { startLater, startLoops } from './loops.ts'
+import { hostPort } from './lib/host-port.ts'
 
 /**
  * Requests under way may take as long as any request when the server stops, but no longer than this: a server in a pod or a systemd
@@ -243,7 +244,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     livezGraceMs: config.serving.livezGraceMs,
     upMs: () => clock.monotonicMs() - startMs,
   })
-  const serverAddress = hostPort(config.externalHost, config.port)
+  const serverAddress = hostPort({ host: config.externalHost, port: config.port })
   const onChecked = countChecks(sliMetrics)
   const signer = await startSigner(config, { time, log, metrics })
   if (signer !== undefined) parts.use(signer)
@@ -434,7 +435,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     sendsRetryAfter: config.serving.sendsRetryAfter,
     log,
   }
-  const url = `https://${hostPort(config.bindAddress, listener.port)}`
+  const url = `https://${hostPort({ host: config.bindAddress, port: listener.port })}`
   const others = [jwtIssuers?.reloader, encryption.reloader].filter((one) => one !== undefined)
   const looking = [...reloaders, ...others]
   const reloadCertificate = async (): Promise<void> =>
@@ -532,6 +533,3 @@ async function listen(listener: Listener, { port, bindAddress, serving }: Config
 /** Where a server that is bound to this address is reached from its own machine. */
 const loopbackOf = (address: string): string =>
   address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
-
-const hostPort = (address: string, port: number): string =>
-  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`

@@ -16,6 +16,7 @@ import { sendHttp1 } from './send-http1.ts'
 import { sendHttp2 } from './send-http2.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
 import { sendUpgrade } from './send-upgrade.ts'
+import { hostPort } from '../lib/host-port.ts'
 
 /** Time to connect, without TLS, as upstream. */
 const CONNECT_MS_MAX = 30_000
@@ -62,7 +63,7 @@ export class RemoteConnections {
   /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall. */
   async upgrade(address: Address, request: Omit<RemoteRequest, 'pipeBody'>): Promise<UpgradeAnswer> {
     const socket = await this.#connect(address, ['http/1.1'], request.signal)
-    return sendUpgrade(request, authorityOf(address), socket)
+    return sendUpgrade(request, hostPort(address), socket)
   }
 
   /** Answers that are under way go on. */
@@ -73,7 +74,7 @@ export class RemoteConnections {
   }
 
   #poolOf(address: Address): Pool {
-    const authority = authorityOf(address)
+    const authority = hostPort(address)
     const known = this.#pools.get(authority)
     if (known !== undefined) return known
     // Endpoints come and go: the pools of those that are gone hold nothing any more.
@@ -184,6 +185,3 @@ class Pool {
 }
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
-
-/** host:port */
-export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -4,9 +4,10 @@ import { quote } from '../api/quote.ts'
 import { reasonOf } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
 import type { ApiService } from './api-service.ts'
-import { authorityOf, RemoteConnections, type RemoteTls } from './connections.ts'
+import { RemoteConnections, type RemoteTls } from './connections.ts'
 import { aggregatorUser } from './document.ts'
 import { identityHeaders } from './identity.ts'
+import { hostPort } from '../lib/host-port.ts'
 
 /** Sent at once, of which one has to succeed: a Service may lead to servers that are gone, beside others that are not. */
 const PROBES = 5
@@ -63,7 +64,7 @@ export class Prober implements Disposable {
       return error instanceof Error ? error.message : String(error)
     }
     const path = name === 'v1.' ? `/api/${version}` : `/apis/${group}/${version}`
-    const url = `https://${authorityOf(address)}${path}`
+    const url = `https://${hostPort(address)}${path}`
     const late = AbortSignal.timeout(PROBE_MS_MAX)
     try {
       const { status, body } = await this.#current().send(address, {

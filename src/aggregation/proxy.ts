@@ -13,13 +13,13 @@ import { type FailedCall, reasonOf } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
 import type { AnswerBody } from './answer-body.ts'
 import type { FollowedApiServices } from './api-services.ts'
-import { authorityOf } from './connections.ts'
 import { identityHeaders } from './identity.ts'
 import { messageChunks } from './message-chunks.ts'
 import { type Remote, UnresolvedService } from './remote.ts'
 import type { RemoteAnswer } from './remote-request.ts'
 import { RequestLife } from './request-life.ts'
 import { encodePath, remoteTarget } from './target.ts'
+import { hostPort } from '../lib/host-port.ts'
 
 /** What an answer holds that its client does not read. */
 const HELD_BYTES = 64 * 1024
@@ -58,7 +58,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
     if (isUpgrade(http)) return upgrade(http, { remote, address, headers, context, life })
     const forwarded = {
       'x-forwarded-uri': encodePath(http.path),
-      'x-forwarded-host': authorityOf(address),
+      'x-forwarded-host': hostPort(address),
       'x-forwarded-proto': 'https',
     }
     const answer = await reached(() =>

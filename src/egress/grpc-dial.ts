@@ -1,11 +1,12 @@
 /** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
 import { connect } from 'node:net'
 import { messageOf } from '../lib/message-of.ts'
-import { type Address, joinAddress } from './address.ts'
+import type { Address } from './address.ts'
 import { DialError } from './dial-error.ts'
 import { openSocket } from './http-connect.ts'
 import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'
+import { hostPort } from '../lib/host-port.ts'
 
 /** gRPC's back-off between attempts to connect, without its jitter: the proxy may be starting. */
 const RETRY_FIRST_MS = 1_000
@@ -26,7 +27,7 @@ export async function openTunnel(
 ): Promise<Tunnel> {
   const tunnel = await connectPatiently(path, signal, metrics)
   onConnected()
-  await tunnel.dial(joinAddress(to), signal)
+  await tunnel.dial(hostPort(to), signal)
   return tunnel
 }
 

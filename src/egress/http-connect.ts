@@ -3,8 +3,9 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { EgressProxy } from '../config/files/egress.ts'
 import { loadTls } from '../etcd/tls.ts'
-import { type Address, joinAddress } from './address.ts'
+import type { Address } from './address.ts'
 import { dialAborted, DialError, dialError } from './dial-error.ts'
+import { hostPort } from '../lib/host-port.ts'
 
 /** Of the proxy's answer, without a body: a status line and a handful of headers. */
 const HEAD_BYTES_MAX = 16 << 10
@@ -66,7 +67,7 @@ export type ConnectOptions = {
 
 /** Asks the proxy for a tunnel; `socket` is then its near end. It is closed if there is none. */
 export async function connectTunnel(socket: Socket, to: Address, { proxy, signal }: ConnectOptions): Promise<Socket> {
-  const address = joinAddress(to)
+  const address = hostPort(to)
   socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
   try {
     const head = await readHead(socket, signal)

@@ -15,6 +15,7 @@ import {
   statusOf,
   table,
 } from './columns.ts'
+import { hostPort } from '../../lib/host-port.ts'
 
 const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*', (object) => {
   const { type, clusterIP, ports, selector } = specOf(object)
@@ -61,12 +62,10 @@ function printEndpoints(subsets: readonly Fields[]): string {
   const all = subsets.flatMap(({ addresses, ports }) => {
     const ips = itemsOf(addresses).map(({ ip }) => textOf(ip))
     if (itemsOf(ports).length === 0) return ips
-    return itemsOf(ports).flatMap(({ port }) => ips.map((ip) => joinPort(ip, numberOf(port))))
+    return itemsOf(ports).flatMap(({ port }) => ips.map((ip) => hostPort({ host: ip, port: numberOf(port) })))
   })
   return shortened(all)
 }
-
-const joinPort = (ip: string, port: number): string => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)
 
 const endpointSlices = table('Name | AddressType | Ports | Endpoints | Age', (object) => {
   const ports = itemsOf(object['ports']).map(({ port, name }) => shownOf(port) || textOf(name))

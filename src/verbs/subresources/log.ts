@@ -10,8 +10,9 @@ import { translated } from '../storage-errors.ts'
 import { containerOf } from './container-of.ts'
 import { chunksOf, type Forwarded, forward } from './forward.ts'
 import { parseLogOptions } from './log-options.ts'
-import { addressOf, hostPort } from './node-address.ts'
+import { addressOf } from './node-address.ts'
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
+import { hostPort } from '../../lib/host-port.ts'
 
 export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request

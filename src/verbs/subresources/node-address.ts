@@ -33,7 +33,3 @@ function noAddress(node: KubeObject): ApiError {
   )
   return unclassified(`no preferred addresses found; known addresses: [${known.join(' ')}]`)
 }
-
-/** For a URL: an IPv6 address is put in brackets. */
-export const hostPort = ({ host, port }: NodeAddress): string =>
-  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

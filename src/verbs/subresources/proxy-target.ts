@@ -6,8 +6,9 @@ import { quote } from '../../api/quote.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { isPort } from '../../registry/rules/ports.ts'
 import { podOf } from './log.ts'
-import { addressOf, hostPort } from './node-address.ts'
+import { addressOf } from './node-address.ts'
 import type { KubeletAccess, SubresourceAccess } from './handler.ts'
+import { hostPort } from '../../lib/host-port.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 

@@ -5,10 +5,11 @@ import type { ResourceRequest } from '../../registry/resource.ts'
 import { containerOf } from './container-of.ts'
 import { isUpgrade } from '../../api/proxied-headers.ts'
 import { podOf } from './log.ts'
-import { addressOf, hostPort } from './node-address.ts'
+import { addressOf } from './node-address.ts'
 import { admitConnect, portForwardOptions, streamOptions } from './connect-options.ts'
 import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
+import { hostPort } from '../../lib/host-port.ts'
 
 /** Options of exec and attach: the names of the API, and those of the kubelet. */
 const streams: readonly (readonly [string, string])[] = [
