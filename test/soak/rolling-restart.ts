@@ -44,14 +44,15 @@ export type RollingResult = {
   readonly latency: readonly [number, number, number]
 }
 
-const CLIENTS = 20
+/** Connections of those who ask: with more, each request is a piece of its own on its way, which takes the machine more than the request. */
+const CLIENTS = 12
 const WATCHERS_PER_CLIENT = 25
 /** In the namespace that is watched, … */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
 /** … and to all watchers together: what they do with more takes the processor that the requests need. */
 const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
-const TICK_MS = 10
+const TICK_MS = 20
 /** Before the first restart and after each: clients find the new server, and are answered for this long. */
 const CALM_SECONDS = 3
 /** A machine that cannot keep up with the load takes far longer; what is never answered is found by its client. */
