@@ -18,8 +18,7 @@ export class AesCbc implements Cipher {
   }
 
   seal(prefix: Buffer, plain: Buffer): Buffer {
-    const vector = Buffer.allocUnsafe(BLOCK_BYTES)
-    this.#nonces.fill(vector, 0, BLOCK_BYTES)
+    const vector = this.#nonces.next(BLOCK_BYTES)
     const cipher = createCipheriv(this.#algorithm, this.#secret, vector)
     return Buffer.concat([prefix, vector, cipher.update(plain), cipher.final()])
   }

@@ -9,14 +9,18 @@ const BLOCK_BYTES = 8 << 10
 export class Nonces {
   readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES)
   #at = BLOCK_BYTES
+  /** By length: a view for each nonce would be garbage for each value. */
+  readonly #next: Buffer[] = []
 
-  /** Writes `bytes` random bytes, at most a block. */
-  fill(target: Buffer, at: number, bytes: number): void {
+  /** `bytes` random bytes, at most a block. Borrowed: the next call writes others there. */
+  next(bytes: number): Buffer {
     if (this.#at + bytes > BLOCK_BYTES) {
       randomFillSync(this.#block)
       this.#at = 0
     }
-    this.#block.copy(target, at, this.#at, this.#at + bytes)
+    const next = (this.#next[bytes] ??= Buffer.allocUnsafeSlow(bytes))
+    this.#block.copy(next, 0, this.#at, this.#at + bytes)
     this.#at += bytes
+    return next
   }
 }

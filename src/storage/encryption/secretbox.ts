@@ -25,8 +25,7 @@ export class Secretbox implements Cipher {
   }
 
   seal(prefix: Buffer, plain: Buffer): Buffer {
-    const nonce = Buffer.allocUnsafe(NONCE_BYTES)
-    this.#nonces.fill(nonce, 0, NONCE_BYTES)
+    const nonce = this.#nonces.next(NONCE_BYTES)
     return Buffer.concat([prefix, nonce, this.#salsa(this.#secret, nonce).encrypt(plain)])
   }
 

@@ -235,7 +235,7 @@ export class KmsV2 implements Disposable {
     const value = Buffer.allocUnsafe(at + dataBytes + tail.length)
     value.set(this.#prefix)
     writeDataHead(value, this.#prefix.length, dataBytes)
-    value.set(tail, seed.sealInto(value, at, { plain, key }))
+    value.set(tail, seed.sealInto(value, at, plain, key))
     onWrite()
     return value
   }
