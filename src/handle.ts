@@ -1,6 +1,6 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext, RequestInfo, ResourceInfo } from './api/context.ts'
-import { ApiError, requestTimedOut, TextError } from './api/errors.ts'
+import { ApiError, RemoteUnavailable, requestTimedOut, TextError } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import type { Span } from './api/span.ts'
 import { anonymousUser, mastersGroup, type User } from './api/user.ts'
@@ -281,6 +281,7 @@ class Life implements Follower {
     const { metrics, isServed } = this.#parts
     const isRefused = this.#measured === undefined
     if (isRefused) metrics.refused(status)
+    if (error instanceof RemoteUnavailable) return metrics.remoteUnavailable(this.#request, this.#info)
     const isLimited = isRefused && status === TOO_MANY_REQUESTS
     const lateCode = error instanceof ApiError && error.reason === 'Timeout' ? error.code : undefined
     if (!isLimited && lateCode === undefined) return
