@@ -7,7 +7,16 @@ import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { CODE } from '../http2/protocol.ts'
 import { Blocks } from '../lib/blocks.ts'
-import { type Answer, answerOf, bodyHeaders, BrokenAnswer, type Call, LostConnection, TooLargeError, UnprocessedCall } from './send.ts'
+import {
+  type Answer,
+  answerOf,
+  bodyHeaders,
+  BrokenAnswer,
+  type Call,
+  LostConnection,
+  TooLargeError,
+  UnprocessedCall,
+} from './send.ts'
 
 /** An answer of some KB comes without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
