@@ -17,6 +17,9 @@ const REFUSED_MS = 200
 /** How long a range is read before messages are looked for; one step may take some milliseconds more. */
 const SLICE_MS = 2
 
+/** What one commit takes of values: after a disk has hung, hundreds of megabytes may wait, and reads would wait for all of them. */
+const COMMIT_BYTES = 16 * 1024 * 1024
+
 type WriteCall = ChangeCall | GrantCall | RevokeCall
 type Sent = { readonly call: Call; readonly bytes: Uint8Array }
 /** A range that is not at its end. */
@@ -40,11 +43,14 @@ export class DatabaseThread {
     this.#port = port
   }
 
-  /** Takes all that has come. */
+  /** Takes all that has come, up to the size of a commit. */
   take(message: Calls | End): void {
     const messages = [message]
-    for (let more = receiveMessageOnPort(this.#port); more !== undefined; more = receiveMessageOnPort(this.#port)) {
+    for (let length = lengthOf(message); length < COMMIT_BYTES; ) {
+      const more: { readonly message: Calls | End } | undefined = receiveMessageOnPort(this.#port)
+      if (more === undefined) break
       messages.push(more.message)
+      length += lengthOf(more.message)
     }
     const calls = messages.filter((one) => 'calls' in one)
     this.#cancel(new Set(calls.flatMap(({ cancelled }) => cancelled)))
@@ -227,6 +233,8 @@ export class DatabaseThread {
     this.#port.close()
   }
 }
+
+const lengthOf = (message: Calls | End): number => ('calls' in message ? message.bytes.length : 0)
 
 function failed(id: number, error: unknown, isAmbiguous: boolean): Answer {
   const ambiguous = isAmbiguous || (error instanceof StorageError && error.ambiguous)
