@@ -48,6 +48,7 @@ const laterModules = [
   'node:https',
   'node:child_process',
   'node:dns/promises',
+  'node:fs/promises',
   'node:inspector/promises',
   'node:sqlite',
   'node:v8',

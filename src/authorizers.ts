@@ -22,7 +22,9 @@ export function createAuthorizers(
   { authorization, featureGates: gates }: Config,
   { graph = new NodeGraph(), ...parts }: AuthorizersParts,
 ): ConfiguredAuthorizers {
-  const nodes = { graph, rules: bootstrapRules('system:node', gates), gates }
+  // Read when a node first asks: a start has no time for it.
+  let rules: ReturnType<typeof bootstrapRules> | undefined
+  const nodes = { graph, rules: () => (rules ??= bootstrapRules('system:node', gates)), gates }
   return new ConfiguredAuthorizers(authorization.authorizers, { ...parts, nodes, gates })
 }
 

@@ -2,124 +2,56 @@
  * What encryption at rest costs: CPU for each value, a feed of encrypted events that another server writes, and a list of all Secrets when
  * a server starts.
  */
-import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Reader } from '../../src/cache/reader.ts'
-import { systemTime } from '../../src/lib/timers.ts'
 import type { ProviderConfig } from '../../src/storage/encryption/configured-providers.ts'
-import { OpenedEvents } from '../../src/storage/opened-events.ts'
-import { identity, type Transformer } from '../../src/storage/transform.ts'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { KmsPluginServer } from '../../test/harness/kms-plugin.ts'
 import { encode, PlainCache, root } from '../../test/harness/plain-cache.ts'
 import type { Figure } from '../figure.ts'
+import { costOf, keyOf, VALUE_BYTES } from './encryption-cost.ts'
 import { startEncryptedWriter, type Told } from './encrypted-writer.ts'
 import { kmsConfig, transformerOf } from './transformers.ts'
 
-const VALUE_BYTES = 1_000
-const VALUES = 20_000
-/** The best of them counts: whatever else runs on the machine only adds. */
-const ROUNDS = 5
 const SECRETS = 100_000
 const WRITES_AT_ONCE = 64
 const FEED_PER_SECOND = 10_000
 const FEED_SECONDS = 10
+
+const providers = [
+  { name: 'aesgcm', provider: 'aesgcm', target: { below: 15 } },
+  { name: 'aescbc', provider: 'aescbc' },
+  { name: 'secretbox', provider: 'secretbox' },
+  { name: 'KMS v2', provider: 'kms', target: { below: 15 } },
+] as const
 
 export async function benchEncryption(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-encryption-'))
   try {
     await using plugin = new KmsPluginServer(join(folder, 'kms.sock'))
     await plugin.start()
-    const keys = [{ name: 'bench', secret: createSecretKey(randomBytes(32)) }]
-    const kms = kmsConfig(plugin.path)
-    const unencrypted = await bestOf(() => creates(identity))
-    const figures: Figure[] = [await bareCipher()]
-    for (const config of [
-      { kind: 'aesgcm', keys },
-      { kind: 'aescbc', keys },
-      { kind: 'secretbox', keys },
-      kms,
-    ] satisfies ProviderConfig[]) {
-      using made = await transformerOf(config)
-      figures.push(...(await costOf(config.kind === 'kms' ? 'KMS v2' : config.kind, made.transformer, unencrypted)))
-    }
-    return [...figures, ...(await onEtcd(kms, plugin.path))]
+    return [...(await costs(plugin.path)), ...(await onEtcd(kmsConfig(plugin.path), plugin.path))]
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-const keyOf = (at: number): string => `${root}secrets/default/s-${at}`
-
-/** What no code of ours can go below: one value through node:crypto. */
-async function bareCipher(): Promise<Figure> {
-  const secret = createSecretKey(randomBytes(32))
-  const [nonce, plain, key] = [randomBytes(12), randomBytes(VALUE_BYTES), Buffer.from(keyOf(0))]
-  const run = async (): Promise<void> => {
-    for (let at = 0; at < VALUES; at++) {
-      const cipher = createCipheriv('aes-256-gcm', secret, nonce)
-      cipher.setAAD(key)
-      cipher.update(plain)
-      cipher.final()
-      cipher.getAuthTag()
-    }
+async function costs(plugin: string): Promise<Figure[]> {
+  const alone = await costOf('cipher', plugin)
+  const none = await costOf('none', plugin)
+  const floor = { name: 'encryption: 1 KB of AES-GCM in node:crypto alone', value: alone.create, unit: 'µs' }
+  const figures: Figure[] = [floor]
+  for (const { name, provider, ...target } of providers) {
+    const { create, read } = await costOf(provider, plugin)
+    figures.push(
+      { name: `encryption: ${name}, added to a create of 1 KB`, value: create - none.create, unit: 'µs', ...target },
+      { name: `encryption: ${name}, a value of 1 KB read`, value: read, unit: 'µs' },
+    )
   }
-  return { name: 'encryption: 1 KB of AES-GCM in node:crypto alone', value: await bestOf(run), unit: 'µs' }
-}
-
-/** A create as the store and the feed have it: the value is encrypted, and its event comes back. */
-async function creates(transformer: Transformer): Promise<void> {
-  const plain = randomBytes(VALUE_BYTES)
-  let seen = 0
-  const events = new OpenedEvents({
-    transformer,
-    time: systemTime,
-    onEvents: (opened) => {
-      seen += opened.length
-    },
-    onGap: () => undefined,
-  })
-  for (let at = 1; at <= VALUES; at++) {
-    const key = keyOf(at)
-    const sealed = transformer.toStorage(key, plain)
-    const value = sealed instanceof Promise ? await sealed : sealed
-    events.push([{ type: 'put', key, value, revision: at, createRevision: at }])
-  }
-  if (seen !== VALUES) throw new Error(`${seen} of ${VALUES} events were seen`)
-}
-
-async function costOf(name: string, transformer: Transformer, unencrypted: number): Promise<Figure[]> {
-  const plain = randomBytes(VALUE_BYTES)
-  const stored: Buffer[] = []
-  for (let at = 0; at < VALUES; at++) stored[at] = await transformer.toStorage(keyOf(at), plain)
-  const reads = async (): Promise<void> => {
-    for (const [at, value] of stored.entries()) {
-      const opened = transformer.fromStorage(keyOf(at), value)
-      if (opened instanceof Promise) await opened
-    }
-  }
-  const target = name === 'aesgcm' || name === 'KMS v2' ? { target: { below: 15 } } : {}
-  const create = (await bestOf(() => creates(transformer))) - unencrypted
-  return [
-    { name: `encryption: ${name}, added to a create of 1 KB`, value: create, unit: 'µs', ...target },
-    { name: `encryption: ${name}, a value of 1 KB read`, value: await bestOf(reads), unit: 'µs' },
-  ]
-}
-
-/** µs of CPU for each value, of all threads. */
-async function bestOf(run: () => Promise<void>): Promise<number> {
-  await run()
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < ROUNDS; round++) {
-    const before = process.cpuUsage()
-    await run()
-    const { user, system } = process.cpuUsage(before)
-    best = Math.min(best, (user + system) / VALUES)
-  }
-  return best
+  return figures
 }
 
 async function onEtcd(config: ProviderConfig, plugin: string): Promise<Figure[]> {

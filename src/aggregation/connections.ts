@@ -9,7 +9,7 @@ import { secured } from '../lib/dialed-tls.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Http2Session } from '../webhooks/http2-session.ts'
-import { LostConnection } from '../webhooks/send.ts'
+import { LostConnection, UnprocessedCall } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted, type UpgradeAnswer } from './remote-request.ts'
 import { sendHttp1 } from './send-http1.ts'
@@ -60,7 +60,7 @@ export class RemoteConnections {
     return this.#poolOf(address).send(request)
   }
 
-  /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall. */
+  /** Always over HTTP/1.1, on a connection of its own. Fails with a FailedCall, or an UnansweredUpgrade. */
   async upgrade(address: Address, request: Omit<RemoteRequest, 'pipeBody'>): Promise<UpgradeAnswer> {
     const socket = await this.#connect(address, ['http/1.1'], request.signal)
     return sendUpgrade(request, hostPort(address), socket)
@@ -137,7 +137,7 @@ class Pool {
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
         // A body can be read once. What may have been done must not be done again.
-        const isRepeatable = !hasBegun && (safeMethods.has(request.method) || session !== undefined)
+        const isRepeatable = !hasBegun && (isReplayable(request) || error instanceof UnprocessedCall)
         if (!isRepeatable || sends === SENDS_MAX) throw new Error('EOF', { cause: error })
       }
     }
@@ -183,5 +183,9 @@ class Pool {
     return session
   }
 }
+
+/** As Go's client: these keys say that to do it twice is to do it once. */
+const isReplayable = ({ method, headers }: RemoteRequest): boolean =>
+  safeMethods.has(method) || headers['idempotency-key'] !== undefined || headers['x-idempotency-key'] !== undefined
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

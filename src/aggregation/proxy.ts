@@ -3,7 +3,7 @@
  * than the other side takes them. The user is told by headers; redirects go no further.
  */
 import type { RequestContext } from '../api/context.ts'
-import { badGateway, noSuchMethod, proxyFailed, remoteUnavailable, requestTimedOut } from '../api/errors.ts'
+import { badGateway, noSuchMethod, proxyFailed, RemoteUnavailable, requestTimedOut } from '../api/errors.ts'
 import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,6 +18,7 @@ import { messageChunks } from './message-chunks.ts'
 import { type Remote, UnresolvedService } from './remote.ts'
 import type { RemoteAnswer } from './remote-request.ts'
 import { RequestLife } from './request-life.ts'
+import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 import { hostPort } from '../lib/host-port.ts'
 
@@ -43,7 +44,7 @@ export type Proxy = (request: ProxiedRequest, name?: string) => Promise<ApiRespo
 export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
   return async ({ http, context }, name) => {
     const known = name === undefined ? apiServices.remoteAt(http.path) : apiServices.get(name)
-    if (known?.remote === undefined || !known.service.isAvailable) throw remoteUnavailable()
+    if (known?.remote === undefined || !known.service.isAvailable) throw new RemoteUnavailable()
     // Node would send it in upper case, and so something else than was authorized.
     if (http.method !== http.method.toUpperCase()) throw noSuchMethod()
     const { remote } = known
@@ -88,7 +89,7 @@ async function resolved(remote: Remote): Promise<Address> {
     return await remote.resolve()
   } catch (error) {
     // Upstream says no more than this, too: the Services of a cluster are not for everyone to see.
-    throw error instanceof UnresolvedService ? remoteUnavailable(error) : error
+    throw error instanceof UnresolvedService ? new RemoteUnavailable(error) : error
   }
 }
 
@@ -118,10 +119,12 @@ function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   return isDiscovery ? Math.min(left, DISCOVERY_MS_MAX) : left
 }
 
-/** A read has a body only if it says so. */
-const hasBody = ({ method, headers }: ApiRequest): boolean =>
+/** A read has a body only if it says so, and so has any request over HTTP/1.1 (RFC 9112, section 6.3). */
+const hasBody = ({ method, headers, protocol }: ApiRequest): boolean =>
   headers['transfer-encoding'] !== undefined ||
-  (headers['content-length'] !== undefined ? headers['content-length'] !== '0' : !bodiless.has(method))
+  (headers['content-length'] !== undefined
+    ? headers['content-length'] !== '0'
+    : protocol !== 'HTTP/1.1' && !bodiless.has(method))
 
 const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
@@ -147,12 +150,12 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   if (trailer !== undefined || known === undefined) {
     const all = trailer === undefined ? shown : { ...shown, trailer }
     const isFinite = context.deadlineMs !== Infinity
-    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes: HELD_BYTES }
+    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes: HELD_BYTES, isRelayed: true }
   }
   // Most answers are short and come in one piece with their head.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
-  const lazy = { length: known, chunks: chunksOf(body), close: () => body.close() }
+  const lazy = { length: known, chunks: chunksOf(body), close: () => body.close(), isRelayed: true }
   return { status, headers: shown, body: lazy, isEncoded: true }
 }
 
@@ -218,7 +221,9 @@ async function upgrade(http: ApiRequest, { remote, address, headers, context, li
     .connections()
     .upgrade(address, request)
     .catch((error: FailedCall) => {
-      throw life.isLate ? requestTimedOut() : proxyFailed(`error dialing backend: ${reasonOf(error)}`, error)
+      if (life.isLate) throw requestTimedOut()
+      const isOpened = error instanceof UnansweredUpgrade
+      throw proxyFailed(isOpened ? error.message : `error dialing backend: ${reasonOf(error)}`, error)
     })
     .finally(() => life.end())
   if (life.signal.aborted) {

@@ -4,7 +4,7 @@ import type { ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import type { Http2Session } from '../webhooks/http2-session.ts'
-import { LostConnection } from '../webhooks/send.ts'
+import { UnprocessedCall } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
@@ -15,7 +15,7 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
   const { signal } = request
   if (signal.aborted || session.isSpent) {
     session.release()
-    return Promise.reject(signal.aborted ? requestAborted() : new LostConnection())
+    return Promise.reject(signal.aborted ? requestAborted() : new UnprocessedCall())
   }
   return new Promise((resolve, reject) => {
     let hasHead = false

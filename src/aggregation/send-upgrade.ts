@@ -4,7 +4,12 @@ import type { TLSSocket } from 'node:tls'
 import type { RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 import { outgoing } from './send-http1.ts'
 
-/** Fails with a FailedCall. */
+/** The server took the request and closed the connection. */
+export class UnansweredUpgrade extends Error {
+  override readonly name = 'UnansweredUpgrade'
+}
+
+/** Fails with an UnansweredUpgrade. */
 export function sendUpgrade(
   { method, path, headers, signal }: Omit<RemoteRequest, 'pipeBody'>,
   authority: string,
@@ -23,8 +28,8 @@ export function sendUpgrade(
       if (first.length > 0) socket.unshift(first)
       resolve({ message, socket })
     })
-    sent.on('error', reject)
-    sent.on('close', () => reject(new Error('EOF')))
+    sent.on('error', (cause) => reject(new UnansweredUpgrade('unexpected EOF', { cause })))
+    sent.on('close', () => reject(new UnansweredUpgrade('unexpected EOF')))
     sent.end()
   })
 }

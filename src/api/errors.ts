@@ -412,7 +412,11 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
 }
 
 /** The aggregated API server of the request is not available. */
-export const remoteUnavailable = (cause?: unknown): TextError => proxyFailed('service unavailable', cause)
+export class RemoteUnavailable extends TextError {
+  constructor(cause?: unknown) {
+    super(503, 'service unavailable\n', { cause })
+  }
+}
 
 /** The request could not be passed on to an aggregated API server. */
 export const proxyFailed = (why: string, cause?: unknown): TextError => new TextError(503, `${why}\n`, { cause })

@@ -1,15 +1,18 @@
 import type { FrameSource } from './request.ts'
 
-/** Calls `onEnd` when the frames end or are closed; it may be called for both. */
-export const followFrames = ({ take, onReady, close }: FrameSource, onEnd: () => void): FrameSource => ({
+/** Calls `onEnd` when the frames end or are closed; it may be called for both. `isWhole`: they came to their end. */
+export const followFrames = (
+  { take, onReady, close }: FrameSource,
+  onEnd: (isWhole: boolean) => void,
+): FrameSource => ({
   take: () => {
     const taken = take()
-    if (taken === undefined) onEnd()
+    if (taken === undefined) onEnd(true)
     return taken
   },
   onReady,
   close: () => {
-    onEnd()
+    onEnd(false)
     close()
   },
 })

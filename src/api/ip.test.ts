@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import { contains, formatCidr, formatIp, isGlobalUnicast, parseCidr, parseIp } from './ip.ts'
 
@@ -53,4 +54,40 @@ test('which addresses lead to another machine, and one only', () => {
   const not = `0.0.0.0 127.0.0.1 127.255.255.255 169.254.169.254 224.0.0.1 239.0.0.1 255.255.255.255 :: ::1 fe80::1 fe80::1%eth0
     ff02::1 ff05::1 ::ffff:127.0.0.1 ::ffff:0.0.0.0 localhost`
   for (const text of [...not.split(/\s+/), '']) assert.ok(!isGlobalUnicast(text), text)
+})
+
+test("what is an IPv6 address is what Node's own expression says", () => {
+  const groups = (count: number): string[] => Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
+  const counts = Array.from({ length: 10 }, (_, count) => count)
+  const lasts = [
+    '',
+    '0',
+    '10000',
+    'g',
+    '-1',
+    ' 1',
+    '1.2.3.4',
+    '01.2.3.4',
+    '1.2.3.04',
+    '1.2.3.256',
+    '1.2.3',
+    '1%a',
+    '1::',
+    ':',
+  ]
+  const joints = ['::', ':', ':::']
+  let addresses = 0
+  for (const before of counts) {
+    for (const after of counts) {
+      for (const joint of joints) {
+        for (const last of lasts) {
+          const text = `${groups(before).join(':')}${joint}${[...groups(after), ...(last === '' ? [] : [last])].join(':')}`
+          const expected = isIPv6(text) && !text.includes('%')
+          if (expected) addresses++
+          assert.equal(parseIp(text) !== undefined, expected, text)
+        }
+      }
+    }
+  }
+  assert.ok(addresses > 100, `${addresses}`)
 })

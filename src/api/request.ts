@@ -67,6 +67,8 @@ export type LazyBody = {
   readonly length: number
   /** What it keeps in memory until it is sent, if that is not in the cache. */
   readonly heldBytes?: number
+  /** It comes from another server, which may end it before its end. */
+  readonly isRelayed?: boolean
   /** Identifies the bytes (a list at a revision, in a representation): bodies with the same tag are compressed once for all clients. */
   readonly tag?: () => string
   /**
@@ -134,6 +136,8 @@ export type ApiResponse = {
       readonly trailers?: () => Headers | undefined
       /** What it holds while its client does not read. Absent: next to nothing. */
       readonly heldBytes?: number
+      /** It comes from another server, which may end it before its end. */
+      readonly isRelayed?: boolean
     }
   | {
       /** 101, with the headers of the protocol that is switched to. */

@@ -159,13 +159,17 @@ export class AuditedRequest implements Audited {
 
   #finish(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
     const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted') : true
-    if (!('body' in response)) {
-      return after(
-        started,
-        whenEnded(response, this.#arrived.request, () => void this.#emit('ResponseComplete')),
-      )
-    }
-    return after(this.#emit('ResponseComplete'), response)
+    if ('body' in response && !isRelayed(response.body)) return after(this.#emit('ResponseComplete'), response)
+    return after(
+      started,
+      whenEnded(response, this.#arrived.request, (isCut) => this.#ended(isCut)),
+    )
+  }
+
+  /** `isCut`: upstream's handler panics. */
+  #ended(isCut: boolean): void {
+    if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
+    void this.#emit(isCut ? 'Panic' : 'ResponseComplete')
   }
 
   get #hasObjects(): boolean {
@@ -235,6 +239,9 @@ export class AuditedRequest implements Audited {
     return auditFailed(this.#uri)
   }
 }
+
+const isRelayed = (body: Extract<ApiResponse, { body: unknown }>['body']): boolean =>
+  !Buffer.isBuffer(body) && 'chunks' in body && body.isRelayed === true
 
 /** As it was sent, as far as it is known. */
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {

@@ -55,6 +55,13 @@ export function countedPath(path: string): CountedPath | undefined {
   }
 }
 
+/** The labels of a request for a remote API server that is not there: upstream names the path of what is no resource as a subresource. */
+export function remoteRequest(http: ApiRequest, info: RequestInfo | undefined): Ended {
+  if (info?.kind === 'resource') return endedRequest(http, info, () => true)
+  const none = { group: '', version: '', resource: '', scope: '' }
+  return { ...none, subresource: http.path, verb: reportedMethod(http.method) }
+}
+
 /** The labels of a request that was ended before it was known whether there is such a resource. */
 export type Ended = {
   readonly group: string

@@ -1,4 +1,5 @@
 /** The metrics of requests, under upstream's names. */
+import type { RequestInfo } from '../api/context.ts'
 import { followFrames } from '../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { Spent } from '../api/spent.ts'
@@ -10,6 +11,7 @@ import type { Passed } from './gate.ts'
 import {
   countedPath,
   type Ended,
+  remoteRequest,
   reportedDryRun,
   reportedFieldValidation,
   reportedMethod,
@@ -88,6 +90,8 @@ export class RequestMetrics {
   readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
   readonly #ofId = new Map<string, Map<string, Series>>()
   readonly #ofPath = new Map<string, Series>()
+  /** Names of what unavailable servers were asked for. */
+  readonly #ofRemote = new Set<string>()
 
   constructor(metrics: Metrics, { monotonicMs }: RequestMetricsParts) {
     this.#monotonicMs = monotonicMs
@@ -202,8 +206,17 @@ export class RequestMetrics {
     this.terminated(ended, 429)
   }
 
-  terminated({ group, resource, scope, subresource, verb, version }: Ended, code: number): void {
-    this.#terminated.with(`${code}`, 'apiserver', group, resource, scope, subresource, verb, version).add()
+  terminated(ended: Ended, code: number): void {
+    this.#terminated.with(`${code}`, ...terminatedLabels('apiserver', ended)).add()
+  }
+
+  /** The aggregated API server of a request is not available. What it would serve is not known: clients name it. */
+  remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
+    const named = terminatedLabels('aggregator', remoteRequest(http, info))
+    const key = named.join(' ')
+    if (this.#ofRemote.size < REMOTE_SERIES_MAX) this.#ofRemote.add(key)
+    const labels = this.#ofRemote.has(key) ? named : unnamedRemote
+    this.#terminated.with('503', ...labels).add()
   }
 
   /** Counts the frames that are sent to watchers of a resource. */
@@ -374,6 +387,16 @@ const bodyVerbs: { readonly [verb: string]: string } = {
 
 /** Of requests that the server ended itself, which are counted before their series are looked up. */
 const endedCodes = [429, 504] as const
+
+/** What is asked of servers that are not there beyond this has no name: any client can make names up. */
+const REMOTE_SERIES_MAX = 500
+
+const terminatedLabels = (component: string, ended: Ended): readonly string[] => {
+  const { group, resource, scope, subresource, verb, version } = ended
+  return [component, group, resource, scope, subresource, verb, version]
+}
+
+const unnamedRemote = ['aggregator', '', '', '', '', 'other', '']
 
 const filterNames = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization'] as const
 

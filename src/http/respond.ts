@@ -17,6 +17,7 @@ export class Responder {
   respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
     if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
+      else if ('body' in response && 'chunks' in response.body) response.body.close?.()
       return undefined
     }
     if ('frames' in response) return pumpFrames(outgoing, response)

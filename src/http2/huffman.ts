@@ -24,7 +24,8 @@ const PADDING_BITS_MAX = 7
  * has this code).
  */
 const TABLE = 1 << 30
-const tables: Int32Array = buildTables()
+/** Built for the first header that is coded: a start has no time for it. */
+let builtTables: Int32Array | undefined
 
 function buildTables(): Int32Array {
   const built: number[][] = [newTable()]
@@ -57,6 +58,7 @@ function place(built: number[][], { symbol, code, length }: { symbol: number; co
 
 /** Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1 if the code is invalid. */
 export function decodeHuffman(from: Buffer, { start, end }: { start: number; end: number }, into: Buffer): number {
+  const tables = (builtTables ??= buildTables())
   let bits = 0
   /** `held`: bits that are read but not decoded; `open`: all bits since the last whole symbol. */
   let held = 0

@@ -463,7 +463,8 @@ async function decideOn<T>(
 function writeOf<T>(decision: Decision, basis: Basis<T>): Write | 'unchanged' {
   if (decision === 'untouched') return 'unchanged'
   if (decision === 'delete' && basis.current === undefined) throw missing()
-  if (decision === 'unchanged' && basis.current?.stale && basis.value !== undefined) return { put: basis.value }
+  // What was read is borrowed, and what is written may be kept.
+  if (decision === 'unchanged' && basis.current?.stale && basis.value) return { put: Buffer.from(basis.value) }
   return decision
 }
 

@@ -13,7 +13,7 @@ export type Plain = {
 }
 
 export interface Transformer {
-  /** `key` is the whole key: some ciphers authenticate it along with the value. */
+  /** `key` is the whole key: some ciphers authenticate it along with the value. `plain` is kept, and must not change later. */
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer>
   /**
    * `stored` is borrowed: what is read after the call is a copy. Fails with a StorageError 'corrupt' for what it cannot read, and 'sealed' for what it cannot read at the moment; the message is

@@ -4,6 +4,7 @@
  */
 import type { Span, SpanAttributes, SpanOptions } from '../api/span.ts'
 import type { Clock } from '../lib/clock.ts'
+import { RandomPool } from '../lib/random-pool.ts'
 import { printTraceContext, type TraceContext } from './trace-context.ts'
 
 /** What is exported of a span. Times are Unix times in nanoseconds. */
@@ -25,59 +26,63 @@ export type SpanKind = 'internal' | 'server' | 'client'
 export type TracerParts = {
   readonly samplingRatePerMillion: number
   readonly clock: Clock
-  readonly randomBytes: (count: number) => Buffer
+  readonly fillRandom: (bytes: Buffer) => void
   readonly onEnd: (span: EndedSpan) => void
   /** Runs work in which this span is the current one. */
   readonly run: <T>(span: Span, work: () => T) => T
 }
 
-export type RequestSpan = {
-  readonly name: string
-  readonly startMs: number
-  readonly attributes: SpanAttributes
-  /** What the client sent, if it did. */
+/** What a client sent, if it did. */
+export type RemoteTrace = {
   readonly remote: TraceContext | undefined
   /** Whether the client may decide that its requests are traced. */
   readonly isTrusted: boolean
 }
 
+/** What a span says of its request. */
+export type RequestSpan = Pick<EndedSpan, 'name' | 'attributes'> & { readonly startMs: number }
+
 const TRACE_ID_BYTES = 16
 const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
+/** The number that decides has 63 bits; its first 31 decide nearly always. */
+const LOWER_BITS = 32n
 
 export class Tracer {
   readonly #parts: TracerParts
   /** A trace is sampled if the lower half of its id, without its last bit, is below this. */
   readonly #bound: bigint
+  /** Its first 31 bits. */
+  readonly #upperBound: number
   /** What the wall clock shows when the monotonic one is 0. */
   readonly #originMs: number
+  readonly #random: RandomPool
 
   constructor(parts: TracerParts) {
     this.#parts = parts
     this.#bound = (BigInt(parts.samplingRatePerMillion) << 63n) / RATE_MAX
+    this.#upperBound = Number(this.#bound >> LOWER_BITS)
     this.#originMs = parts.clock.wallMs() - parts.clock.monotonicMs()
+    this.#random = new RandomPool(parts.fillRandom)
   }
 
-  /** Undefined: the request is not traced. */
-  begin({ name, startMs, attributes, remote, isTrusted }: RequestSpan): Span | undefined {
+  /** Undefined: the request is not traced. `describe` is called only if it is: most are not, and are to pay nothing for it. */
+  begin({ remote, isTrusted }: RemoteTrace, describe: () => RequestSpan): Span | undefined {
     const parent = isTrusted ? remote : undefined
-    const traceId = parent?.traceId ?? this.#parts.randomBytes(TRACE_ID_BYTES)
-    const isSampled = parent?.isSampled ?? this.#isChosen(traceId)
-    if (!isSampled) return undefined
+    const traceId = parent === undefined ? this.#chosenId() : parent.isSampled ? parent.traceId : undefined
+    if (traceId === undefined) return undefined
     return this.start({
       traceId,
       state: parent?.state ?? '',
       parentId: parent?.spanId,
       link: isTrusted ? undefined : remote,
-      name,
       kind: 'server',
-      startMs,
-      attributes,
+      ...describe(),
     })
   }
 
   start({ traceId, state, startMs, ...options }: Started): TracedSpan {
-    const spanId = this.#parts.randomBytes(SPAN_ID_BYTES)
+    const spanId = this.#random.take(SPAN_ID_BYTES)
     const startNs = this.toNs(startMs ?? this.nowMs())
     return new TracedSpan(this, { ...options, context: { traceId, spanId, isSampled: true, state }, startNs })
   }
@@ -98,8 +103,14 @@ export class Tracer {
     this.#parts.onEnd(span)
   }
 
-  #isChosen(traceId: Buffer): boolean {
-    return this.#bound > 0n && traceId.readBigUInt64BE(TRACE_ID_BYTES / 2) >> 1n < this.#bound
+  /** The id of a new trace, if it is sampled. */
+  #chosenId(): Buffer | undefined {
+    const id = this.#random.next(TRACE_ID_BYTES)
+    const lowerAt = TRACE_ID_BYTES / 2
+    const upper = id.readUInt32BE(lowerAt) >>> 1
+    if (upper > this.#upperBound) return undefined
+    if (id.readBigUInt64BE(lowerAt) >> 1n >= this.#bound) return undefined
+    return Buffer.from(id)
   }
 }
 

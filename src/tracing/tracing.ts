@@ -1,6 +1,6 @@
 /** Traces of requests: a span for each that is traced, below it what it passed, what answered it, and what was asked of others. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import type { RequestContext, RequestInfo } from '../api/context.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
 import { type Span, type SpanAttributes, within } from '../api/span.ts'
@@ -55,7 +55,7 @@ export class Tracing implements Traces, AsyncDisposable {
     this.#tracer = new Tracer({
       samplingRatePerMillion,
       clock: parts.clock,
-      randomBytes,
+      fillRandom: (bytes) => void randomFillSync(bytes),
       onEnd: this.exporter.add,
       run: (span, work) => this.#current.run(span, work),
     })
@@ -68,13 +68,14 @@ export class Tracing implements Traces, AsyncDisposable {
 
   begin({ request, info, caller, startMs }: TracedArrival): Span | undefined {
     const { headers } = request
-    return this.#tracer.begin({
+    const parent = firstHeader(headers, 'traceparent')
+    const remote = parent === undefined ? undefined : readTraceContext(parent, firstHeader(headers, 'tracestate'))
+    const isTrusted = remote !== undefined && caller.groups.some((group) => trusted.has(group))
+    return this.#tracer.begin({ remote, isTrusted }, () => ({
       name: spanName(request, info),
       startMs,
       attributes: httpAttributes(request),
-      remote: readTraceContext(firstHeader(headers, 'traceparent'), firstHeader(headers, 'tracestate')),
-      isTrusted: caller.groups.some((group) => trusted.has(group)),
-    })
+    }))
   }
 
   run<T>(span: Span, { request, info, context }: Handled, work: () => Promise<T>): Promise<T> {

@@ -7,7 +7,16 @@ import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { CODE } from '../http2/protocol.ts'
 import { Blocks } from '../lib/blocks.ts'
-import { type Answer, answerOf, bodyHeaders, BrokenAnswer, type Call, LostConnection, TooLargeError } from './send.ts'
+import {
+  type Answer,
+  answerOf,
+  bodyHeaders,
+  BrokenAnswer,
+  type Call,
+  LostConnection,
+  TooLargeError,
+  UnprocessedCall,
+} from './send.ts'
 
 /** An answer of some KB comes without waiting for us to open its window. */
 const STREAM_WINDOW_BYTES = 1 << 20
@@ -211,7 +220,7 @@ export class Http2Session {
 
   /** Why a stream ended with this code: a LostConnection if the peer closed the connection just when it was used again. */
   lostBy(code: number, hasHead: boolean): Error {
-    if (code === CODE.REFUSED_STREAM) return new LostConnection()
+    if (code === CODE.REFUSED_STREAM) return new UnprocessedCall()
     if (this.#isClosed && this.#isAnswered && !hasHead) return new LostConnection()
     return this.#failure ?? (this.#socket.destroyed ? hungUp() : new Error(`the stream was reset with code ${code}`))
   }

@@ -137,6 +137,9 @@ export const bodyHeaders = (body: string): BodyHeaders => ({
 /** A reused connection was lost before there was an answer: the call is to be sent again. */
 export class LostConnection extends Error {}
 
+/** … and the peer has certainly not begun with it, so that it may be sent again whatever it does. */
+export class UnprocessedCall extends LostConnection {}
+
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Why a call failed, with the messages of Go's client. */

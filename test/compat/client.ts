@@ -1,6 +1,7 @@
 /** A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and the body's length. */
 import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { Duplex } from 'node:stream'
 import type { IssuedCertificate } from '../harness/issued-certificate.ts'
 import type { Json } from './json.ts'
 
@@ -22,7 +23,12 @@ export type HttpRequest = {
 export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly raw: Buffer }
 
 /** An answer whose body is still to come; `request.destroy()` ends it. */
-export type OpenAnswer = { readonly response: IncomingMessage; readonly request: ClientRequest }
+export type OpenAnswer = {
+  readonly response: IncomingMessage
+  readonly request: ClientRequest
+  /** What is said after the answer, if that was to switch protocols. */
+  readonly switched?: Duplex
+}
 
 export type Client = {
   readonly request: (request: HttpRequest) => Promise<HttpAnswer>
@@ -72,6 +78,10 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
         headers: Object.fromEntries(all),
       })
       request.on('response', (response) => resolve({ response, request }))
+      request.on('upgrade', (response, switched, first) => {
+        switched.unshift(first)
+        resolve({ response, request, switched })
+      })
       request.setTimeout(SILENCE_MAX_MS, () => request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)))
       request.on('error', reject)
       if (body !== undefined) request.write(body)
@@ -79,9 +89,9 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     })
 
   const request = async (asked: HttpRequest): Promise<HttpAnswer> => {
-    const { response } = await open(asked)
+    const { response, switched } = await open(asked)
     const parts: Buffer[] = []
-    for await (const part of response) parts.push(part)
+    for await (const part of switched ?? response) parts.push(part)
     return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
   }
 

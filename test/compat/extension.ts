@@ -4,14 +4,16 @@
  * of the scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it is), with
  *
  *     delayMs     waits before the answer          hang        does not answer
- *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart
+ *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart, or an asynchronous one
  *     cut         cuts it after the body, which has no end then        trailers    headers after the body
+ *     upgrade     switches to the protocol of this name; `body` is what it says in it
  *
+ * The body of a request whose path has `/unread` is not awaited, nor read. An upgrade that is answered otherwise is refused.
  * Undefined is 404. The certificate is one of its own CA (`${extension.caBundle}`) for the name that the client asks for, but for Services named
  * `untrusted…` (of another CA) and `misnamed…` (for another name).
  */
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
@@ -72,6 +74,15 @@ export class ExtensionServer implements AsyncDisposable {
         else response.writeHead(500).end(`the extension of the scenario failed: ${String(error)}`)
       })
     })
+    server.on('upgrade', (request, socket) => {
+      socket.on('error', () => undefined)
+      if (!(socket instanceof TLSSocket)) return
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.end())
+      answer(served, request, response).catch(() => socket.destroy())
+    })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     return new ExtensionServer(server, served, authority)
@@ -115,8 +126,9 @@ async function answer(
   const server = isTls && 'servername' in socket ? String(socket.servername) : ''
   const namespace = namespaceIn(decodeURIComponent(path)) ?? namespaceIn(server) ?? ''
   const own = served.get(namespace)
+  const isRead = !path.includes('/unread') && request.headers.upgrade === undefined
   const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
+  if (isRead) for await (const part of request) parts.push(part)
   if (own === undefined) {
     response.writeHead(404).end()
     return
@@ -147,10 +159,11 @@ function commonName(socket: TLSSocket): string | null {
 const namespaceIn = (text: string): string | undefined => /oracle-[0-9a-f]{10}/.exec(text)?.[0]
 
 async function send(response: ServerResponse, given: Record<string, unknown>): Promise<void> {
-  const { status, headers, body, delayMs, hang, close, chunks, pauseMs, cut, trailers } = given
+  const { status, headers, body, delayMs, hang, close, chunks, pauseMs, cut, trailers, upgrade } = given
   if (typeof delayMs === 'number') await sleep(delayMs)
   if (close === true) return void response.destroy()
   if (hang === true) return
+  if (typeof upgrade === 'string') return switchTo(upgrade, response, String(body))
   const names = isRecord(trailers) ? Object.keys(trailers) : []
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
   const all = { 'content-type': type, ...(isRecord(headers) ? headers : {}) }
@@ -160,7 +173,10 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
-  for (const chunk of Array.isArray(chunks) ? chunks : []) {
+  // A watch of which nothing is told yet has begun, too.
+  if (isStream(chunks)) response.flushHeaders()
+  for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
+    if (response.destroyed) break
     response.write(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
     await sleep(typeof pauseMs === 'number' ? pauseMs : 0)
   }
@@ -171,6 +187,14 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   // What was written is on its way before the connection is cut.
   await sleep(50)
   response.destroy()
+}
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+/** Says `text` in the other protocol, and ends. */
+function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {
+  socket?.end(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n\r\n${text}`)
 }
 
 const asHeader = (value: unknown): string | string[] => (Array.isArray(value) ? value.map(String) : String(value))

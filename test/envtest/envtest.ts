@@ -5,13 +5,14 @@
  *   --only client,flux    some of the suites, by their names or groups (test/envtest/suites.ts)
  *   --keelson             on Keelson alone
  *   --json F              write the figures to F
+ *   --logs F              keep what each run of a suite printed below the folder F
  *
  * Needs Go, or what `test/tools/install` built earlier.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { installPackage } from '../harness/package.ts'
 import { differences } from './differences.ts'
@@ -30,7 +31,12 @@ const run = promisify(execFile)
 const wholeSuite = '(the suite)'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, keelson: { type: 'boolean', default: false }, json: { type: 'string' } },
+  options: {
+    only: { type: 'string' },
+    keelson: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    logs: { type: 'string' },
+  },
 })
 const asked = values.only?.split(',') ?? suites.map(({ name }) => name)
 const wanted = suites.filter(({ name, group }) => asked.includes(name) || asked.includes(group))
@@ -115,6 +121,10 @@ async function runSuite(suite: SuiteToRun, assets: string): Promise<Omit<Ran, 't
     ({ stdout }) => ({ told: stdout, failure: '' }),
     (error: Error & { stdout?: string }) => ({ told: error.stdout ?? '', failure: String(error).slice(-2_000) }),
   )
+  if (values.logs !== undefined) {
+    mkdirSync(values.logs, { recursive: true })
+    writeFileSync(join(values.logs, `${suite.name}-${basename(assets)}-${Date.now()}.log`), `${told}\n${failure}`)
+  }
   const seconds = (performance.now() - began) / 1000
   try {
     if (suite.reports === 'go') return { seconds, suite: readGoTests(told, firstMs / 1000) }

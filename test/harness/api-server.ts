@@ -74,8 +74,8 @@ export class ApiServerProcess implements AsyncDisposable {
   }
 
   /** Ends the process and starts it again with the same flags, on the same port. Comes back when it is ready. */
-  async restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    await this.#end(signal)
+  async restart(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
+    await this.#end(signal, stopMsMax)
     this.#child = this.#launch()
     await this.ready()
   }
@@ -91,11 +91,11 @@ export class ApiServerProcess implements AsyncDisposable {
     return this.stop()
   }
 
-  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  async #end(signal: 'SIGTERM' | 'SIGKILL', stopMsMax = STOP_MAX_MS): Promise<void> {
     if (this.#child.pid === undefined || this.#hasEnded()) return
     const gone = once(this.#child, 'exit')
     this.#child.kill(signal)
-    const timer = setTimeout(this.#kill, STOP_MAX_MS)
+    const timer = setTimeout(this.#kill, stopMsMax)
     await gone
     clearTimeout(timer)
   }

@@ -4,12 +4,13 @@
  */
 import { connect as connectHttp2 } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'node:tls'
+import { connect, createSecureContext } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { residentMiB } from '../../bench/server/process-usage.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
+import { startWitness } from './witness-thread.ts'
 
 const LIMIT_MIB = 512
 /** What Node would choose in such a container. */
@@ -19,6 +20,8 @@ const flags = ['--request-memory-max=128Mi', '--cache-memory-max=160Mi']
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' } } })
 const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
+/** Who has lost the connection does not keep this process from everything else. */
+const GONE_MS = 50
 const LARGE_OBJECTS = 150
 const LARGE_BYTES = 1_000_000
 
@@ -34,8 +37,10 @@ type Load = { readonly name: string; readonly run: (untilMs: number) => Promise<
 
 const authorization = `Bearer ${server.token}`
 const port = Number(new URL(server.url).port)
+/** One for all: making them takes longer than a handshake. */
+const secureContext = createSecureContext()
 const session = () => {
-  const made = connectHttp2(server.url, { rejectUnauthorized: false })
+  const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext })
   made.on('error', () => undefined)
   made.setMaxListeners(0)
   return made
@@ -46,7 +51,10 @@ async function call(
   headers: Record<string, string>,
   body?: string | Buffer,
 ): Promise<number> {
-  if (made.destroyed) return 0
+  if (made.destroyed || made.closed) {
+    await sleep(GONE_MS)
+    return 0
+  }
   return new Promise((resolve) => {
     const stream = made.request({ authorization, 'content-type': 'application/json', ...headers })
     stream.on('error', () => resolve(0))
@@ -147,7 +155,8 @@ const loads: readonly Load[] = [
     name: 'two thousand connections',
     run: async (untilMs) => {
       const sockets = Array.from({ length: 2_000 }, () => {
-        const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+        const options = { rejectUnauthorized: false, ALPNProtocols: ['h2'], secureContext }
+        const socket = connect({ port, host: '127.0.0.1', ...options })
         socket.on('error', () => undefined)
         return socket
       })
@@ -183,23 +192,15 @@ await prepare(server)
 console.log(`prepared: ${residentMiB(server.pid).toFixed(0)} MiB`)
 for (const { name, run } of loads) {
   mostMiB = 0
-  const good = session()
   // It is connected before the others come.
-  await call(good, { ':path': '/readyz' })
-  let answered = 0
-  const untilMs = performance.now() + LOAD_MS
-  const asking = (async () => {
-    while (performance.now() < untilMs) {
-      if ((await call(good, { ':path': '/readyz' })) === 200) answered++
-      await sleep(200)
-    }
-  })()
-  await Promise.all([run(untilMs), asking])
-  good.destroy()
+  const testify = await startWitness(server.url, ['/readyz', '/api/v1/namespaces/default'])
+  await run(performance.now() + LOAD_MS)
+  const { answered, slowestMs, failures } = await testify()
   await sleep(REST_MS)
   console.log(
-    `${name}: ${mostMiB.toFixed(0)} MiB at the most, ${residentMiB(server.pid).toFixed(0)} afterwards, ${answered} answers meanwhile`,
+    `${name}: ${mostMiB.toFixed(0)} MiB at the most, ${residentMiB(server.pid).toFixed(0)} afterwards; ${answered} answers meanwhile, the slowest after ${(slowestMs / 1000).toFixed(1)} s`,
   )
+  for (const failure of failures.slice(0, 3)) console.log(`  ${failure}`)
   if (mostMiB > LIMIT_MIB) faults.push(`${name}: ${mostMiB.toFixed(0)} MiB`)
   if (answered === 0) faults.push(`${name}: nobody else was answered`)
 }

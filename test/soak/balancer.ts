@@ -1,6 +1,6 @@
 /** A TCP load balancer as there is one before an API server: it looks at /readyz and gives new connections to those who are ready. */
 import { once } from 'node:events'
-import { get } from 'node:https'
+import { Agent, get } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 const POLL_MS = 100
@@ -12,6 +12,8 @@ export class Balancer implements AsyncDisposable {
   readonly #ports: readonly number[]
   readonly #ready = new Set<number>()
   readonly #sockets = new Set<Socket>()
+  /** One connection to each replica: a handshake for each question would take more of the machine than the load. */
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
   readonly #polling: NodeJS.Timeout[]
   #turn = 0
 
@@ -36,6 +38,7 @@ export class Balancer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const polling of this.#polling) clearInterval(polling)
+    this.#agent.destroy()
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
   }
@@ -50,7 +53,7 @@ export class Balancer implements AsyncDisposable {
         if (isReady) this.#ready.add(port)
         else this.#ready.delete(port)
       }
-      const options = { rejectUnauthorized: false, agent: false, timeout: ANSWER_MS_MAX }
+      const options = { agent: this.#agent, timeout: ANSWER_MS_MAX }
       const asked = get(`https://127.0.0.1:${port}/readyz`, options, (answer) => {
         answer.resume()
         know(answer.statusCode === 200)
@@ -63,7 +66,9 @@ export class Balancer implements AsyncDisposable {
   #pass(client: Socket, tries: number): void {
     this.#track(client)
     const ready = this.#ports.filter((port) => this.#ready.has(port))
-    const port = ready[this.#turn++ % Math.max(1, ready.length)]
+    // If none seems ready, it is the machine that is slow: as balancers do, it then gives connections to all.
+    const taking = ready.length === 0 ? this.#ports : ready
+    const port = taking[this.#turn++ % taking.length]
     if (port === undefined || tries === 0) return void client.destroy()
     const server = connect({ port, host: '127.0.0.1', noDelay: true })
     this.#track(server)

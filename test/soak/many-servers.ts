@@ -61,6 +61,7 @@ async function main(): Promise<void> {
   const startTimes: number[] = []
   const stopTimes: number[] = []
   let begun = 0
+  let asked: Promise<void> | undefined
   const beganMs = performance.now()
   const lane = async (): Promise<void> => {
     while (begun < total) {
@@ -69,7 +70,8 @@ async function main(): Promise<void> {
       startTimes.push(one.startMs)
       await one.write()
       alive.push(one)
-      if (alive.length === atOnce && startTimes.length < total) await askAll()
+      // Nobody is stopped while all are asked.
+      if (alive.length >= atOnce && startTimes.length < total) await (asked ??= tellOfAll(kind, alive, beganMs))
       // Room for the next one, but the last ones stay.
       if (alive.length >= atOnce && begun < total) await stopOne()
     }
@@ -78,12 +80,6 @@ async function main(): Promise<void> {
     const stopping = performance.now()
     await alive.shift()?.stop()
     stopTimes.push(performance.now() - stopping)
-  }
-  let isAsked = false
-  const askAll = async (): Promise<void> => {
-    if (isAsked) return
-    isAsked = true
-    await tellOfAll(kind, alive, beganMs)
   }
   await Promise.all(Array.from({ length: Math.min(starting, total) }, lane))
   await tellOfAll(kind, alive, beganMs)
@@ -95,7 +91,9 @@ async function main(): Promise<void> {
   if (left.length > 0) process.exitCode = 1
 }
 
-async function tellOfAll(kind: Kind, alive: readonly Started[], beganMs: number): Promise<void> {
+async function tellOfAll(kind: Kind, started: readonly Started[], beganMs: number): Promise<void> {
+  // Others are being started meanwhile.
+  const alive = [...started]
   const asking = performance.now()
   await Promise.all(alive.map((one) => one.read()))
   const answeredMs = performance.now() - asking

@@ -30,6 +30,8 @@ export type RollingOptions = {
 export type RollingResult = {
   readonly faults: readonly string[]
   readonly requests: number
+  /** As many as were answered, over the whole time: a machine that cannot keep up is asked less than was wanted. */
+  readonly requestsPerSecond: number
   /** Repeated, since nobody had begun with them; told to come again. */
   readonly refused: number
   readonly toldToWait: number
@@ -42,16 +44,21 @@ export type RollingResult = {
   readonly latency: readonly [number, number, number]
 }
 
-const CLIENTS = 20
+/** Connections of those who ask: with more, each request is a piece of its own on its way, which takes the machine more than the request. */
+const CLIENTS = 12
 const WATCHERS_PER_CLIENT = 25
-/** In the namespace that is watched: with a thousand watchers that is 10,000 events a second. */
-const WATCHED_WRITES_PER_SECOND = 10
+/** In the namespace that is watched, … */
+const WATCHED_WRITES_PER_SECOND_MAX = 10
+/** … and to all watchers together: what they do with more takes the processor that the requests need. */
+const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
-const TICK_MS = 10
+const TICK_MS = 20
 /** Before the first restart and after each: clients find the new server, and are answered for this long. */
 const CALM_SECONDS = 3
 /** A machine that cannot keep up with the load takes far longer; what is never answered is found by its client. */
 const CALM_MS_MAX = 600_000
+/** What a replica may take to end: its delay, its grace, and what is under way on a busy machine. */
+const STOP_MS_MAX = 120_000
 
 const objectsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -85,8 +92,8 @@ export async function restartInTurn(options: RollingOptions): Promise<RollingRes
   const ends: RollingResult['ends'][number][] = []
   for (const [at, server] of servers.entries()) {
     load.endedAtMs.length = 0
-    tell(`restarts ${at + 1} of ${servers.length}`)
-    await server.restart('SIGTERM')
+    tell(`restarts ${at + 1} of ${servers.length}: ${load.progress}`)
+    await server.restart('SIGTERM', STOP_MS_MAX)
     const ended = load.endedAtMs.toSorted((one, other) => one - other)
     ends.push({ count: ended.length, ms: (ended.at(-1) ?? 0) - (ended[0] ?? 0) })
     await until(() => balancer.isReady(ports[at] ?? 0), 'the replica is ready again')
@@ -108,13 +115,16 @@ class Load implements AsyncDisposable {
   readonly #faults: string[] = []
   readonly #latencies: number[] = []
   readonly #requestsPerSecond: number
+  readonly #writesPerSecond: number
   #requests = 0
+  #startMs = 0
   #watching: Promise<void>[] = []
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
   constructor(url: string, { watchers, requestsPerSecond }: RollingOptions) {
     this.#requestsPerSecond = requestsPerSecond
+    this.#writesPerSecond = Math.min(WATCHED_WRITES_PER_SECOND_MAX, EVENTS_PER_SECOND_MAX / Math.max(watchers, 1))
     const steady = (): SteadyClient => this.#resources.use(new SteadyClient(url, ADMIN_TOKEN))
     this.#admin = steady()
     this.#clients = Array.from({ length: CLIENTS }, steady)
@@ -148,14 +158,19 @@ class Load implements AsyncDisposable {
     for (const watcher of this.#watchers) await watcher.list()
     this.#watching = this.#watchers.map((watcher) => watcher.run(this.#stopped.signal))
     this.#writing = this.#writeWatched()
-    const startMs = performance.now()
+    this.#startMs = performance.now()
     let begun = 0
     this.#timer = setInterval(() => {
-      const due = Math.floor(((performance.now() - startMs) * requestsPerSecond) / 1000)
+      const due = Math.floor(((performance.now() - this.#startMs) * requestsPerSecond) / 1000)
       // After a pause of the machine the load does not come all at once.
       begun = Math.max(begun, due - requestsPerSecond)
       for (; begun < due; begun++) this.#request(begun)
     }, TICK_MS)
+  }
+
+  get progress(): string {
+    const seconds = (performance.now() - this.#startMs) / 1000
+    return `${this.#requests} requests answered in ${seconds.toFixed(0)} s, ${this.#under.size} under way`
   }
 
   /** Comes back when as many more requests were answered as are asked in some seconds. */
@@ -206,7 +221,7 @@ class Load implements AsyncDisposable {
       if (answer.status > 201) this.#faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`)
       if (round === 3) there.delete(name)
       else there.add(name)
-      await sleep(1000 / WATCHED_WRITES_PER_SECOND)
+      await sleep(1000 / this.#writesPerSecond)
     }
   }
 
@@ -214,6 +229,7 @@ class Load implements AsyncDisposable {
   async end(): Promise<Omit<RollingResult, 'ends'>> {
     clearInterval(this.#timer)
     await Promise.all(this.#under)
+    const seconds = (performance.now() - this.#startMs) / 1000
     this.#stopped.abort()
     await this.#writing.catch((error: unknown) => this.#faults.push(String(error)))
     const { items } = readList(JSON.parse((await this.#admin.call('GET', objectsIn('watched'))).text))
@@ -230,6 +246,7 @@ class Load implements AsyncDisposable {
     return {
       faults: this.#faults,
       requests: this.#requests,
+      requestsPerSecond: Math.round(this.#requests / seconds),
       refused: sum(clients.map(({ refused }) => refused)),
       toldToWait: sum(clients.map(({ toldToWait }) => toldToWait)),
       connections: sum(clients.map(({ connections }) => connections)),

@@ -6,7 +6,7 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } f
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const TRIES_MAX = 50
-const RETRY_MS = 50
+const RETRY_MS = 200
 const ANSWER_MS_MAX = 60_000
 
 export type Answered = { readonly status: number; readonly text: string }

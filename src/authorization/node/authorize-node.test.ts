@@ -50,7 +50,7 @@ function ask(
     name: place.slice(slash + 1),
     selectors: selector === undefined ? undefined : () => ({ fields: parseFieldSelector(selector), labels: [] }),
   }
-  const parts = { graph, rules: bootstrapRules('system:node', gates), gates }
+  const parts = { graph, rules: () => bootstrapRules('system:node', gates), gates }
   const { verdict, reason } = authorizeNode(parts, { name: user, uid: '', groups }, attributes)
   return verdict === 'allow' ? 'allow' : reason
 }

@@ -15,7 +15,7 @@ import type { NodeGraph, Related } from './graph.ts'
 export type NodeAuthorizerParts = {
   readonly graph: NodeGraph
   /** What every node may do: the rules of the ClusterRole system:node. */
-  readonly rules: readonly Rule[]
+  readonly rules: () => readonly Rule[]
   readonly gates: Gates
 }
 
@@ -37,7 +37,7 @@ export function authorizeNode(parts: NodeAuthorizerParts, user: User, attributes
     if (decision !== undefined) return decision
   }
   const question = questionOf(attributes)
-  return parts.rules.some((rule) => ruleCovers(rule, question)) ? allowed : noOpinion
+  return parts.rules().some((rule) => ruleCovers(rule, question)) ? allowed : noOpinion
 }
 
 /** One named object: allowed if it is related to the node. */

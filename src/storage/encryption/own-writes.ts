@@ -10,23 +10,28 @@ const VALUES_MAX = 512
 /** Larger ones are decrypted: to make the cipher is a small part of it then, and this bounds what is kept to 16 MB. */
 const VALUE_BYTES_MAX = 16 << 10
 
-type Own = { readonly sealed: Buffer; readonly plain: Buffer }
+/** Empty once it was taken: to delete it from a Map takes longer. */
+type Own = { sealed: Buffer; plain: Buffer }
+
+const taken = Buffer.alloc(0)
 
 export class OwnWrites {
   readonly #recent = new Recent<Key, Own>(VALUES_MAX)
 
-  /** `plain` is borrowed. */
+  /** Neither of the two may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {
     if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
-    else this.#recent.set(key, { sealed, plain: Buffer.from(plain) })
+    else this.#recent.set(key, { sealed, plain })
   }
 
   /** The value in plain, once. Undefined: it is not known. */
   take(key: Key, stored: Buffer): Buffer | undefined {
     const own = this.#recent.get(key)
-    if (own === undefined || !own.sealed.equals(stored)) return undefined
-    this.#recent.delete(key)
-    return own.plain
+    if (own === undefined || own.sealed === taken || !own.sealed.equals(stored)) return undefined
+    const { plain } = own
+    own.sealed = taken
+    own.plain = taken
+    return plain
   }
 
   clear(): void {

@@ -1,0 +1,36 @@
+/**
+ * Random bytes for nonces and ids, made many at a time: a call for each takes as long as the encryption of a small object, and leaves a
+ * buffer for the garbage collector. Keys do not come from here, since they must not lie around in a pool.
+ */
+import { randomFillSync } from 'node:crypto'
+
+const POOL_BYTES = 8 << 10
+
+export class RandomPool {
+  readonly #fill: (bytes: Buffer) => void
+  readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES)
+  #at = POOL_BYTES
+  /** By length. */
+  readonly #next: Buffer[] = []
+
+  constructor(fill: (bytes: Buffer) => void = (bytes) => void randomFillSync(bytes)) {
+    this.#fill = fill
+  }
+
+  /** So many bytes that nobody has had before. Borrowed: the next call for as many writes others there. */
+  next(count: number): Buffer {
+    if (this.#at + count > POOL_BYTES) {
+      this.#fill(this.#pool)
+      this.#at = 0
+    }
+    const next = (this.#next[count] ??= Buffer.allocUnsafeSlow(count))
+    this.#pool.copy(next, 0, this.#at, this.#at + count)
+    this.#at += count
+    return next
+  }
+
+  /** A copy of its own. */
+  take(count: number): Buffer {
+    return Buffer.from(this.next(count))
+  }
+}

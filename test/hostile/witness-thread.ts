@@ -1,0 +1,52 @@
+/** A witness on a thread of its own: what a program that attacks does to its own event loop is not the server's fault. */
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { Witness } from './witness.ts'
+
+export type Testimony = {
+  readonly answered: number
+  readonly slowestMs: number
+  readonly failures: readonly string[]
+}
+
+/** Comes back when the witness was answered once; what is returned ends it. */
+export async function startWitness(url: string, paths: readonly string[]): Promise<() => Promise<Testimony>> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { url, paths } })
+  await once(worker, 'message')
+  return async () => {
+    const told = once(worker, 'message')
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage('stop')
+    const [testimony]: Testimony[] = await told
+    await worker.terminate()
+    if (testimony === undefined) throw new Error('the witness said nothing')
+    return testimony
+  }
+}
+
+async function testify({ url, paths }: { readonly url: string; readonly paths: readonly string[] }): Promise<void> {
+  const witness = new Witness(url)
+  await witness.get('/readyz')
+  tell('connected')
+  const { latenciesMs, failures } = witness
+  let answered = 0
+  parentPort?.once('message', () => {
+    // What is answered from now on, is answered after the attack.
+    answered = latenciesMs.length - failures.length
+    witness.stop()
+  })
+  await witness.run(paths)
+  const testimony: Testimony = {
+    answered,
+    slowestMs: Math.max(0, ...latenciesMs),
+    failures,
+  }
+  tell(testimony)
+}
+
+function tell(what: 'connected' | Testimony): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(what)
+}
+
+if (!isMainThread) await testify(workerData)
