@@ -447,7 +447,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 }
 
 /** No proxy is needed to reach this server itself. */
-function dialRemote({ cluster = dialDirect }: Egress, ownAddress: () => Phase['address']): Dial {
+function dialRemote({ cluster }: Egress, ownAddress: () => Phase['address']): Dial {
+  if (cluster === undefined) return dialDirect
   return (host, port, signal) => {
     const own = ownAddress()
     const isOwn = own?.host === host && own.port === port
