@@ -65,7 +65,11 @@ export function startLoops(
     clock,
     timers,
     log,
-    remote: () => remoteDocuments.content(),
+    remote: {
+      content: () => remoteDocuments.content(),
+      versions: () => remoteDocuments.versions(),
+      onChange: (listener) => remoteDocuments.discovery.onChange(listener),
+    },
   })
   const elections = config.featureGates.isOn('CoordinatedLeaderElection')
     ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })

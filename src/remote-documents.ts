@@ -1,6 +1,6 @@
 /** Connects the documents about this server with the remote servers of APIServices. */
 import { parseText } from './api/json-value.ts'
-import { itemsOf, textOf, textsOf } from './api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from './api/object.ts'
 import type { FollowedApiServices } from './aggregation/api-services.ts'
 import type { Proxy } from './aggregation/proxy.ts'
 import type { Remote } from './aggregation/remote.ts'
@@ -11,12 +11,34 @@ import { RemoteOpenApi } from './discovery/remote/remote-openapi.ts'
 import type { RemoteServers } from './discovery/remote/remote-servers.ts'
 import type { Log } from './lib/log.ts'
 
-type NamespacedResource = {
+type ResourceContent = {
   readonly group: string
   readonly version: string
   readonly plural: string
+  readonly kind: string
+  readonly isNamespaced: boolean
   readonly verbs: readonly string[]
 }
+
+type VersionContent = {
+  readonly group: string
+  readonly version: string
+  /** Undefined: its server cannot be asked now. */
+  readonly resources: readonly ResourceContent[] | undefined
+}
+
+const contentOf = (
+  { resource, responseKind, scope, verbs }: Fields,
+  group: string,
+  version: string,
+): ResourceContent => ({
+  group,
+  version,
+  plural: textOf(resource),
+  kind: textOf(fieldsOf(responseKind)['kind']),
+  isNamespaced: scope === 'Namespaced',
+  verbs: textsOf(verbs),
+})
 
 export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
   readonly servers: RemoteServers
@@ -49,20 +71,28 @@ export class ConnectedRemotes implements RemoteDocuments, AsyncDisposable {
     await this.discovery.start()
   }
 
-  /** For controllers that look into every resource of a namespace. */
-  content(): { readonly resources: readonly NamespacedResource[]; readonly stale: readonly string[] } {
+  /** For controllers: those of all APIServices that were asked for, the preferred ones of a group first. */
+  versions(): readonly VersionContent[] {
     const versions = [...this.discovery.versions()].toSorted((a, b) => byVersionPriority(a.service, b.service))
-    const stale = versions.filter(({ isStale }) => isStale).map(({ service }) => `${service.group}/${service.version}`)
-    const found = new Map<string, NamespacedResource>()
-    for (const { service, resources = '[]' } of versions) {
-      for (const { resource, scope, verbs } of itemsOf(parseText(resources))) {
-        const { group, version } = service
-        const plural = textOf(resource)
-        const id = `${plural}.${group}`
-        if (scope === 'Namespaced' && !found.has(id)) found.set(id, { group, version, plural, verbs: textsOf(verbs) })
-      }
+    return versions.map(({ service: { group, version }, resources, isStale }) => ({
+      group,
+      version,
+      resources: isStale
+        ? undefined
+        : itemsOf(parseText(resources ?? '[]')).map((one) => contentOf(one, group, version)),
+    }))
+  }
+
+  /** For controllers that look into every resource of a namespace. */
+  content(): { readonly resources: readonly ResourceContent[]; readonly stale: readonly string[] } {
+    const versions = this.versions()
+    const stale = versions.filter(({ resources }) => resources === undefined)
+    const found = new Map<string, ResourceContent>()
+    for (const one of versions.flatMap(({ resources = [] }) => resources)) {
+      const id = `${one.plural}.${one.group}`
+      if (one.isNamespaced && !found.has(id)) found.set(id, one)
     }
-    return { resources: [...found.values()], stale }
+    return { resources: [...found.values()], stale: stale.map(({ group, version }) => `${group}/${version}`) }
   }
 
   readonly handOn: RemoteDocuments['handOn'] = ({ name }, http, context) => this.#proxy({ http, context }, name)

@@ -14,6 +14,8 @@ export type OwnRequest = {
   /** The field manager; kube-apiserver if absent. */
   readonly manager?: string | undefined
   readonly query?: { readonly [name: string]: string }
+  /** What the answer should be; JSON if absent. */
+  readonly accept?: string
   /** A PATCH with a JSON merge patch. */
   readonly isMergePatch?: boolean
   /** A PATCH with a forced server-side apply. */
@@ -43,12 +45,22 @@ function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer 
 
 export async function request(
   handle: HandleAs,
-  { method, path, query = {}, body, manager, isMergePatch = false, isApply = false, signal }: OwnRequest,
+  {
+    method,
+    path,
+    query = {},
+    accept = 'application/json',
+    body,
+    manager,
+    isMergePatch = false,
+    isApply = false,
+    signal,
+  }: OwnRequest,
 ): Promise<ApiResponse> {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
   const patchType = isApply ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
   const type = isMergePatch || isApply ? patchType : 'application/json'
-  const headers = { 'user-agent': userAgent, accept: 'application/json', 'content-type': type }
+  const headers = { 'user-agent': userAgent, accept, 'content-type': type }
   const sent: ApiRequest = {
     method,
     path,

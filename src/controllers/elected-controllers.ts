@@ -23,7 +23,7 @@ import { checkPolicies } from './policy-status.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { QuotaController } from './resource-quota/quota-controller.ts'
 import type { ReadAccessOf } from './read-access.ts'
-import type { RemoteContent } from './remote-content.ts'
+import type { RemoteApis } from './remote/remote-content.ts'
 import { RetriedStart } from './retried-start.ts'
 import { cleanTokens } from './token-cleaner.ts'
 import { deleteFinishedJobs } from './ttl-after-finished.ts'
@@ -49,8 +49,8 @@ export type ControllersParts = {
   /** Of what is due at a time of that clock. Absent: those of the system. */
   readonly timers?: Timers | undefined
   readonly log: Log
-  /** What remote servers have in namespaces. Absent: nothing. */
-  readonly remote?: (() => RemoteContent) | undefined
+  /** Remote API servers. Absent: there are none. */
+  readonly remote?: RemoteApis | undefined
 }
 
 /** Empty if there are none to run. To be called when the system namespaces exist. */
@@ -121,7 +121,10 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
     account: 'service-account-controller',
     start: (parts) => keepInNamespaces(defaultAccount, parts),
   },
-  'namespace-controller': { account: 'namespace-controller', start: (parts) => new NamespaceController(parts) },
+  'namespace-controller': {
+    account: 'namespace-controller',
+    start: ({ remote, ...parts }) => new NamespaceController({ ...parts, remote: remote?.content }),
+  },
 }
 
 type Start = (parts: ControllersParts) => AsyncDisposable

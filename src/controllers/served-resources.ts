@@ -26,12 +26,14 @@ function isBetter(one: Resource, other: Resource): boolean {
 
 const isConvertedByWebhook = ({ converted }: Resource): boolean => converted?.() !== undefined
 
+type Named = Pick<Resource, 'group' | 'version' | 'plural'>
+
 /** The path of a collection, in a namespace if there is one. */
-export function collectionPath({ group, version, plural }: Resource, namespace: string | undefined): string {
+export function collectionPath({ group, version, plural }: Named, namespace: string | undefined): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   return namespace === undefined || namespace === '' ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`
 }
 
 /** The path of an object. */
-export const objectPath = (resource: Resource, namespace: string | undefined, name: string): string =>
+export const objectPath = (resource: Named, namespace: string | undefined, name: string): string =>
   `${collectionPath(resource, namespace)}/${name}`

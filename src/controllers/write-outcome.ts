@@ -7,7 +7,7 @@ import type { ApiResponse } from '../api/request.ts'
 export type Outcome = 'done' | 'changed'
 
 /** Undefined: it failed. */
-export function outcomeOf({ status }: ApiResponse): Outcome | undefined {
+export function outcomeOf({ status }: Pick<ApiResponse, 'status'>): Outcome | undefined {
   if (status === CONFLICT) return 'changed'
   return status < FAILURE || status === NOT_FOUND ? 'done' : undefined
 }

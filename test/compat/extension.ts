@@ -4,7 +4,7 @@
  * of the scenario, from the request to { status, headers, body } (a value is sent as JSON, a text as it is), with
  *
  *     delayMs     waits before the answer          hang        does not answer
- *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart
+ *     close       cuts the connection at once      chunks      a list of texts that are sent one by one, `pauseMs` apart, or an asynchronous one
  *     cut         cuts it after the body, which has no end then        trailers    headers after the body
  *     upgrade     switches to the protocol of this name; `body` is what it says in it
  *
@@ -173,7 +173,10 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
     ),
     ...(names.length === 0 ? {} : { trailer: names.join(', ') }),
   })
-  for (const chunk of Array.isArray(chunks) ? chunks : []) {
+  // A watch of which nothing is told yet has begun, too.
+  if (isStream(chunks)) response.flushHeaders()
+  for await (const chunk of Array.isArray(chunks) || isStream(chunks) ? chunks : []) {
+    if (response.destroyed) break
     response.write(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
     await sleep(typeof pauseMs === 'number' ? pauseMs : 0)
   }
@@ -185,6 +188,9 @@ async function send(response: ServerResponse, given: Record<string, unknown>): P
   await sleep(50)
   response.destroy()
 }
+
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
 /** Says `text` in the other protocol, and ends. */
 function switchTo(protocol: string, { socket }: ServerResponse, text: string): void {

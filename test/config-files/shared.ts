@@ -29,6 +29,7 @@ const fileFlags: { readonly [type: string]: string } = {
   AuthorizationConfiguration: 'authorization-config',
   Policy: 'audit-policy-file',
   EgressSelectorConfiguration: 'egress-selector-config-file',
+  EncryptionConfiguration: 'encryption-provider-config',
   TracingConfiguration: 'tracing-config-file',
   AdmissionConfiguration: 'admission-control-config-file',
   EventRateLimit: 'admission-control-config-file',
@@ -193,7 +194,16 @@ if (!existsSync(shared)) {
       `${type}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same, ${warnings} warnings same`,
     )
   }
-  const flags = [...tallies].filter(([type]) => type.startsWith('flags of ')).map(([, tally]) => tally)
-  const sum = (of: keyof Tally): number => flags.reduce((all, tally) => all + tally[of], 0)
-  console.log(`all flags: ${sum('cases')} cases, ${sum('verdicts')} verdicts same, ${sum('messages')} messages same`)
+  const files = ['EncryptionConfiguration', 'EgressSelectorConfiguration']
+  tell('encryption and egress', tallies, (type) => files.includes(type))
+  tell('all flags', tallies, (type) => type.startsWith('flags of '))
+}
+
+/** Of some types together. */
+function tell(name: string, tallies: ReadonlyMap<string, Tally>, isOne: (type: string) => boolean): void {
+  const some = [...tallies].filter(([type]) => isOne(type)).map(([, tally]) => tally)
+  const sum = (of: keyof Tally): number => some.reduce((all, tally) => all + tally[of], 0)
+  const [cases, verdicts, messages] = [sum('cases'), sum('verdicts'), sum('messages')]
+  const share = ((messages / cases) * 100).toFixed(1)
+  console.log(`${name}: ${cases} cases, ${verdicts} verdicts same, ${messages} messages same (${share} %)`)
 }

@@ -1,8 +1,7 @@
 /** Which owners of an object still count. */
-import { ifDecodable } from '../../cache/if-decodable.ts'
-import type { Item } from '../../cache/item.ts'
-import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
+import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
+import type { Found } from './source.ts'
 import type { Sources } from './sources.ts'
 
 export type Classified = {
@@ -32,22 +31,23 @@ export async function classify(
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)
     else if (typeof led === 'string') return led
     else {
-      const { reader } = led.source
-      const known = at === 'any' ? reader.known() : undefined
-      const item = known === undefined ? (await reader.get(led.key, at)).item : known.get(led.key)
-      groupOf(item, reference, { solid, dangling, waiting }).push(reference)
+      const { source } = led
+      const known = at === 'any' ? source.known(led.key) : 'unknown'
+      const found = known === 'unknown' ? await source.get(led.key, at) : known
+      groupOf(found, reference, { solid, dangling, waiting }).push(reference)
     }
   }
   return { solid, dangling, waiting }
 }
 
-function groupOf<T>(item: Item | undefined, { uid }: OwnerReference, groups: { solid: T; dangling: T; waiting: T }): T {
-  if (item === undefined) return groups.dangling
-  const owner = ownerHeadOf(item)
+function groupOf<T>(
+  found: Found | undefined,
+  { uid }: OwnerReference,
+  groups: { solid: T; dangling: T; waiting: T },
+): T {
+  if (found === undefined) return groups.dangling
+  const owner = found.ownerHead()
   if (owner === undefined) return groups.solid
   if (owner.uid !== uid) return groups.dangling
   return owner.isMarked && owner.finalizers.includes(foregroundFinalizer) ? groups.waiting : groups.solid
 }
-
-/** Undefined: the owner cannot be decoded. It is there, and nobody can say that it is another one: nothing is deleted because of it. */
-export const ownerHeadOf = (item: Item): ObjectHead | undefined => ifDecodable(item, headOf)

@@ -1,16 +1,11 @@
-/** Keeps the graph current by watches of the cache, one for each resource. Resources come and go with their definitions. */
-import { FollowedResource } from '../../cache/followed-resource.ts'
+/** Keeps the graph current by watches, one for each resource. Resources come and go with their definitions and remote servers. */
 import type { Log } from '../../lib/log.ts'
 import type { Time } from '../../lib/timers.ts'
-import { headOf, type ObjectHead } from '../object-head.ts'
 import type { Graph, Key } from './graph.ts'
-import type { Source, Sources } from './sources.ts'
+import type { FollowedObjects, Source } from './source.ts'
+import type { Sources } from './sources.ts'
 
-type Followed = {
-  readonly reader: Source['reader']
-  readonly followed: FollowedResource<ObjectHead>
-  readonly started: Promise<void>
-}
+type Followed = { readonly identity: object; readonly objects: FollowedObjects }
 
 export type FollowedSourcesParts = {
   /** Is told of each object that is deleted, after the graph. */
@@ -35,17 +30,18 @@ export class FollowedSources implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** Follows these and no others. Resolves when all their objects are in the graph, or when it is stopped. */
+  /**
+   * Follows these and no others. Resolves when all their objects are in the graph, but for those of remote servers that are away; or when it is
+   * stopped.
+   */
   async follow(sources: Sources): Promise<void> {
     if (this.#isStopped) return
     const all = sources.all()
-    for (const [prefix, { reader }] of this.#followed) {
-      const source = all.get(prefix)
-      // After a change of the definition the reader is another one.
-      if (source?.reader !== reader) this.#end(prefix)
+    for (const [prefix, { identity }] of this.#followed) {
+      if (all.get(prefix)?.identity !== identity) this.#end(prefix)
     }
     for (const [prefix, source] of all) if (!this.#followed.has(prefix)) this.#begin(prefix, source)
-    await Promise.all(Array.from(this.#followed.values(), ({ started }) => started))
+    await Promise.all(Array.from(this.#followed.values(), ({ objects }) => objects.tried))
   }
 
   /** Whether all objects of this resource have been in the graph since it is followed; if not, `onListed` will tell. */
@@ -55,7 +51,7 @@ export class FollowedSources implements AsyncDisposable {
 
   /** Resolves when the graph has everything that was acknowledged to any client before the call. */
   async latest(signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from(this.#followed.values(), ({ followed }) => followed.latest(signal)))
+    await Promise.all(Array.from(this.#followed.values(), ({ objects }) => objects.latest(signal)))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -64,33 +60,27 @@ export class FollowedSources implements AsyncDisposable {
     await Promise.all(this.#ending)
   }
 
-  #begin(prefix: Key, { resource, keys, reader }: Source): void {
+  #begin(prefix: Key, source: Source): void {
     const graph = this.#graph
     const { onGone, onListed, log, time } = this.#parts
-    const followed = new FollowedResource<ObjectHead>({
-      name: `${resource.plural} of the garbage collector`,
-      reader,
-      range: keys.range(),
-      read: headOf,
+    const objects = source.follow({
       set: (key, head) => {
         graph.set(key, head)
         if (head === undefined) onGone(key)
       },
-      // One that cannot be decoded is there, and so are those that it owns.
-      unreadable: () => undefined,
       *known() {
         for (const key of graph.keys()) if (key.startsWith(prefix)) yield key
       },
       log,
       time,
     })
-    const started = followed.start().then(() => {
+    this.#followed.set(prefix, { identity: source.identity, objects })
+    void objects.listed.then(() => {
       // A stop ends the wait, too.
-      if (this.#followed.get(prefix)?.followed !== followed) return
+      if (this.#followed.get(prefix)?.objects !== objects) return
       this.#listed.add(prefix)
       onListed(prefix)
     })
-    this.#followed.set(prefix, { reader, followed, started })
   }
 
   #end(prefix: Key): void {
@@ -98,7 +88,7 @@ export class FollowedSources implements AsyncDisposable {
     if (one === undefined) return
     this.#followed.delete(prefix)
     this.#listed.delete(prefix)
-    const ending = one.followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
+    const ending = one.objects[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
   }
 }

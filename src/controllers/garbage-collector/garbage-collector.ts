@@ -4,23 +4,26 @@
  * condition that the object has not changed since.
  */
 import type { HandleAs } from '../../api/own-request.ts'
-import type { Item } from '../../cache/item.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { Slices } from '../../lib/slices.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
-import { headOf, type ObjectHead } from '../object-head.ts'
+import type { ObjectHead } from '../object-head.ts'
 import type { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccessOf } from '../read-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
+import type { RemoteApis } from '../remote/remote-content.ts'
+import { RemoteKinds } from '../remote/remote-kinds.ts'
+import { RemoteAway } from '../remote/remote-objects.ts'
 import { WorkQueue } from '../work-queue.ts'
 import type { Outcome } from '../write-outcome.ts'
-import { type Classified, classify, ownerHeadOf } from './classify.ts'
+import { type Classified, classify } from './classify.ts'
 import { FollowedSources } from './followed-sources.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 import { isInOtherNamespace, reportInvalidNamespace } from './invalid-namespace.ts'
-import { type Source, Sources } from './sources.ts'
+import type { Found, Source } from './source.ts'
+import { Sources } from './sources.ts'
 import { type Read, Writes } from './writes.ts'
 
 /** Upstream's number of workers, of each queue. */
@@ -55,6 +58,8 @@ export type GarbageCollectorParts = {
   readonly time?: Time
   /** A number from 0 to 1, for the jitter of waits. */
   readonly random?: () => number
+  /** Remote API servers. Absent: there are none. */
+  readonly remote?: RemoteApis | undefined
 }
 
 export class GarbageCollector implements AsyncDisposable {
@@ -66,6 +71,7 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #deletions: WorkQueue
   readonly #orphanings: WorkQueue
   readonly #registryChanges: Disposable
+  readonly #remoteKinds: RemoteKinds | undefined
   #sources: Sources
   /** Suspects that wait until everything has been listed once; undefined: it has. */
   #early: Set<Key> | undefined = new Set()
@@ -74,10 +80,13 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #unseen = new Map<Key, Unseen>()
 
   constructor(parts: GarbageCollectorParts) {
-    const { handle, registry, accessOf, metrics, clock, log, time = systemTime } = parts
+    const { handle, registry, accessOf, metrics, clock, log, time = systemTime, remote } = parts
     this.#parts = parts
     this.#writes = new Writes(handle, this.#stopping.signal)
-    this.#sources = new Sources(registry, accessOf)
+    const { signal } = this.#stopping
+    this.#remoteKinds =
+      remote && new RemoteKinds({ apis: remote, verbs: ['delete', 'list', 'watch'], handle, signal, log, time })
+    this.#sources = new Sources({ registry, accessOf, remote: this.#remoteKinds?.refresh() ?? [] })
     this.graph = new Graph({
       keyOf: (reference, key) => {
         const led = this.#sources.lead(reference, key)
@@ -99,7 +108,11 @@ export class GarbageCollector implements AsyncDisposable {
       log,
       time,
     })
-    this.#registryChanges = onRegistryChange(registry, () => this.#onKinds(), time)
+    this.#registryChanges = onRegistryChange(
+      { onChange: (changed) => changesOf([registry, remote], changed) },
+      () => this.#onKinds(),
+      time,
+    )
     void this.#start()
   }
 
@@ -137,11 +150,12 @@ export class GarbageCollector implements AsyncDisposable {
     }
   }
 
-  /** Definitions come and go. */
+  /** Definitions and remote servers come and go. */
   #onKinds(): void {
     const { registry, accessOf } = this.#parts
     const before = this.#sources
-    this.#sources = new Sources(registry, accessOf)
+    const remote = this.#remoteKinds?.refresh() ?? []
+    this.#sources = new Sources({ registry, accessOf, remote, before })
     void this.#followed.follow(this.#sources)
     for (const [prefix, source] of before.all()) if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
     const unmapped = [...this.#unmapped]
@@ -151,10 +165,11 @@ export class GarbageCollector implements AsyncDisposable {
 
   /**
    * If the definition was deleted, its objects were, too; the events of the last ones may not have come. If it is only not served, they are
-   * still there. Never fails.
+   * still there. Those of a remote server that this one does not lead to any longer keep nobody waiting. Never fails.
    */
-  async #forgetKind({ resource: { group, plural }, keys: { prefix } }: Source): Promise<void> {
+  async #forgetKind({ resource: { group, plural }, keys: { prefix }, isRemote }: Source): Promise<void> {
     const { registry, accessOf, log } = this.#parts
+    if (isRemote) return this.#forgetObjects(prefix)
     const definitions = registry.find({
       group: 'apiextensions.k8s.io',
       version: 'v1',
@@ -164,22 +179,35 @@ export class GarbageCollector implements AsyncDisposable {
     try {
       const { keys, reader } = accessOf(definitions)
       const { item } = await reader.get(keys.key(undefined, `${plural}.${group}`), 'latest')
-      if (item !== undefined || this.#sources.all().has(prefix)) return
-      for (const key of [...this.graph.keys()]) {
-        if (!key.startsWith(prefix)) continue
-        this.graph.set(key, undefined)
-        this.#onGone(key)
-      }
+      if (item === undefined) await this.#forgetObjects(prefix)
     } catch (error) {
       log('warn', 'the objects of a definition that is gone stay in the graph', { prefix, error: String(error) })
     }
   }
 
+  async #forgetObjects(prefix: Key): Promise<void> {
+    const slices = new Slices(this.#parts.time)
+    for (const key of [...this.graph.keys()]) {
+      if (slices.isOver) await slices.turn()
+      // It is served again.
+      if (this.#sources.all().has(prefix)) return
+      if (!key.startsWith(prefix)) continue
+      this.graph.set(key, undefined)
+      this.#onGone(key)
+    }
+  }
+
   #find(key: Key, uid: string): Key | undefined {
-    const item = this.#sources.at(key)?.reader.known()?.get(key)
-    if (item === undefined) return undefined
-    const owner = ownerHeadOf(item)
-    return owner === undefined || owner.uid === uid ? item.key : undefined
+    const found = this.#known(key)
+    if (found === undefined) return undefined
+    const owner = found.ownerHead()
+    return owner === undefined || owner.uid === uid ? found.key : undefined
+  }
+
+  /** By what is in memory. */
+  #known(key: Key): Found | undefined {
+    const found = this.#sources.at(key)?.known(key)
+    return found === 'unknown' ? undefined : found
   }
 
   #onGone(key: Key): void {
@@ -207,20 +235,29 @@ export class GarbageCollector implements AsyncDisposable {
   async #attemptToDelete(key: Key): Promise<number | undefined> {
     const looks = this.#unseen.get(key)?.looks ?? 0
     this.#unseen.delete(key)
+    try {
+      return await this.#lookAt(key, looks)
+    } catch (error) {
+      if (!(error instanceof RemoteAway)) throw error
+      // Nobody can say whether its owner is there, or it itself.
+      return this.#later([error.prefix], key, looks)
+    }
+  }
+
+  async #lookAt(key: Key, looks: number): Promise<number | undefined> {
     // Most suspects have an owner that was not listed yet when they were seen.
-    const known = this.#sources.at(key)?.reader.known()?.get(key)
-    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key, headOf(known), looks)
-    const read = await this.#read(key)
-    if (read === undefined) return undefined
-    const head = headOf(read.item)
+    const known = this.#known(key)
+    if (known !== undefined && (await this.#isFine(known))) return this.#untilSeen(key, known.head(), looks)
+    const found = await this.#read(key)
+    if (found === undefined) return undefined
+    const { head, ...read } = found
     if (head.isMarked) return this.#finishForeground(read, head)
     if (head.owners.length === 0) return undefined
     const classified = await classify(key, head, { sources: this.#sources, graph: this.graph, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
       // If it went while its owners were asked for, nobody would take it out.
-      const objects = this.#sources.at(key)?.reader.known()
-      if (objects === undefined || objects.get(key) !== undefined) this.#unmapped.add(key)
+      if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
     return again(await this.#decide(read, head, classified)) ?? this.#untilSeen(key, head, looks)
@@ -230,6 +267,11 @@ export class GarbageCollector implements AsyncDisposable {
     if (!this.graph.hasUnseenOwners(key)) return undefined
     const led = owners.map((reference) => this.#sources.lead(reference, key))
     const prefixes = led.flatMap((one) => (typeof one === 'string' ? [] : [one.source.keys.prefix]))
+    return this.#later(prefixes, key, looks)
+  }
+
+  /** It is looked at again when these resources have been listed, and after a while. */
+  #later(prefixes: readonly Key[], key: Key, looks: number): number {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
     const isListed = prefixes.every((prefix) => this.#followed.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
@@ -239,24 +281,24 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   /** Whether all owners are there, by what is in memory. */
-  async #isFine(item: Item): Promise<boolean> {
-    const head = headOf(item)
+  async #isFine(found: Found): Promise<boolean> {
+    const head = found.head()
     if (head.isMarked) return false
-    const classified = await classify(item.key, head, { sources: this.#sources, graph: this.graph, at: 'any' })
+    const classified = await classify(found.key, head, { sources: this.#sources, graph: this.graph, at: 'any' })
     if (typeof classified === 'string') return false
     return classified.dangling.length === 0 && classified.waiting.length === 0
   }
 
   /** An object that waits for its dependents goes when none is left that blocks it. */
   async #finishForeground(read: Read, { finalizers }: ObjectHead): Promise<number | undefined> {
-    const { key } = read.item
+    const { key } = read
     if (!finalizers.includes(foregroundFinalizer) || !this.graph.isWaiting(key)) return undefined
     if (this.graph.hasBlockingDependents(key)) return undefined
     return again(await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)))
   }
 
   async #decide(read: Read, head: ObjectHead, { solid, dangling, waiting }: Classified): Promise<Outcome> {
-    const { key } = read.item
+    const { key } = read
     if (solid.length > 0) {
       if (dangling.length === 0 && waiting.length === 0) return 'done'
       const uids = new Set([...dangling, ...waiting].map(({ uid }) => uid))
@@ -283,7 +325,7 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #reportStrangers(read: Read, dangling: Classified['dangling']): Promise<void> {
     const { handle, clock } = this.#parts
-    const { key } = read.item
+    const { key } = read
     const place = this.#sources.place(key)
     for (const reference of dangling) {
       if (place === undefined || this.graph.wasDeleted(reference.uid)) continue
@@ -296,7 +338,7 @@ export class GarbageCollector implements AsyncDisposable {
   async #attemptToOrphan(key: Key): Promise<number | undefined> {
     const read = await this.#read(key)
     if (read === undefined) return undefined
-    const { finalizers, isMarked } = headOf(read.item)
+    const { finalizers, isMarked } = read.head
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
     // A dependent that the graph does not have yet would be deleted.
     await this.#followed.latest(this.#stopping.signal)
@@ -317,19 +359,29 @@ export class GarbageCollector implements AsyncDisposable {
       this.#stopping.signal.throwIfAborted()
       const read = await this.#read(key)
       if (read === undefined) return
-      const { owners } = headOf(read.item)
+      const { owners } = read.head
       if (!owners.some(({ uid }) => uid === ownerUid)) return
       outcome = await this.#writes.dropOwners(read, owners, new Set([ownerUid]))
     }
   }
 
   /** As it is stored now. */
-  async #read(key: Key): Promise<Read | undefined> {
+  async #read(key: Key): Promise<(Read & { readonly head: ObjectHead }) | undefined> {
     const source = this.#sources.at(key)
-    const item = source && (await source.reader.get(key, 'latest')).item
-    return source && item && { source, item, uid: headOf(item).uid }
+    const found = await source?.get(key, 'latest')
+    if (source === undefined || found === undefined) return undefined
+    const head = found.head()
+    return { source, key, uid: head.uid, resourceVersion: found.resourceVersion, head }
   }
 }
+
+/** Of all of those that there are. */
+function changesOf(origins: readonly (Changing | undefined)[], changed: () => void): Disposable {
+  const listening = origins.map((origin) => origin?.onChange(changed))
+  return { [Symbol.dispose]: () => listening.forEach((one) => one?.[Symbol.dispose]()) }
+}
+
+type Changing = { readonly onChange: (listener: () => void) => Disposable }
 
 const again = (outcome: Outcome): number | undefined => (outcome === 'changed' ? CHANGED_MS : undefined)
 

@@ -7,6 +7,7 @@
  */
 import type { Item } from '../../cache/item.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
+import { isRemoteKey } from '../remote/remote-keys.ts'
 
 export type Key = Item['key']
 
@@ -28,7 +29,7 @@ const MARKED = 1
 /** It is being deleted in the foreground: it waits until its blocking dependents are gone. */
 const WAITING = 2
 const ORPHANING = 4
-/** It was there and was deleted. */
+/** It was there and was deleted; never set for objects of remote servers. */
 const GONE = 8
 /** The rest of the bits: which owners it blocks, by their places. Those beyond count as blocked. */
 const BLOCKS_AT = 4
@@ -230,7 +231,8 @@ export class Graph {
     if (key !== undefined) this.#byKey.delete(key)
     node.key = undefined
     node.owners = undefined
-    node.bits = GONE
+    // What a remote server no longer lists is asked for by its name before anything goes because of it.
+    node.bits = key !== undefined && isRemoteKey(key) ? 0 : GONE
     for (const owner of listOf(owners)) {
       unlink(owner, node)
       if ((owner.bits & WAITING) !== 0) this.#suspect(owner)

@@ -1,18 +1,15 @@
 /** The event that tells why an object went: its owner is in another namespace, which is no owner. */
 import { type HandleAs, request } from '../../api/own-request.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
-import { headOf, type OwnerReference } from '../object-head.ts'
-import { type Led, type Place } from './sources.ts'
+import type { OwnerReference } from '../object-head.ts'
+import type { Led, Place } from './sources.ts'
 import type { Read } from './writes.ts'
 
 const component = 'garbage-collector-controller'
 
 /** Whether an object with the uid of the reference has its name in another namespace. */
-export async function isInOtherNamespace({ name, uid }: OwnerReference, led: Led): Promise<boolean> {
-  if (typeof led === 'string' || !led.source.keys.isNamespaced) return false
-  const { keys, reader } = led.source
-  const { items } = await reader.list(keys.range(), 'any', { name, matches: (item) => keys.hasName(name)(item.key) })
-  return items.some((item) => headOf(item).uid === uid)
+export async function isInOtherNamespace(reference: OwnerReference, led: Led): Promise<boolean> {
+  return typeof led !== 'string' && led.source.keys.isNamespaced && led.source.isSomewhere(reference)
 }
 
 type Told = {

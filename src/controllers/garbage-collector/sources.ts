@@ -2,34 +2,53 @@
 import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
-import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
+import type { ReadAccessOf } from '../read-access.ts'
+import type { RemoteKind } from '../remote/remote-kinds.ts'
 import { servedResources } from '../served-resources.ts'
 import type { Key } from './graph.ts'
-
-export type Source = ReadAccess & {
-  /** In the version that is written to. */
-  readonly resource: Resource
-}
+import { LocalSource } from './local-source.ts'
+import { RemoteSource } from './remote-source.ts'
+import type { Source } from './source.ts'
 
 export type Place = { readonly namespace: string | undefined; readonly name: string }
 
 /** 'scope': the object is cluster-scoped and the owner is not, which nothing can mend. 'kind': the kind is not served. */
 export type Led = { readonly source: Source; readonly key: Key } | 'scope' | 'kind'
 
-/** As the registry is now: it is made anew when that changes. */
+export type Served = {
+  readonly registry: Registry
+  readonly accessOf: ReadAccessOf
+  /** Those of remote servers. */
+  readonly remote: readonly RemoteKind[]
+  /** The sources before: that of a remote resource goes on. */
+  readonly before?: Sources
+}
+
+/** As the registry and the remote servers are now: it is made anew when that changes. */
 export class Sources {
   readonly #byPrefix = new Map<Key, Source>()
+  /** Those whose objects are only asked for one by one. */
+  readonly #unfollowed = new Map<Key, Source>()
   readonly #byKind = new Map<string, Source>()
 
-  constructor(registry: Registry, accessOf: ReadAccessOf) {
+  constructor({ registry, accessOf, remote, before }: Served) {
     const byId = new Map<string, Source>()
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
       // As upstream: events own nothing and are many.
       if (resource.plural === 'events' && (resource.group === '' || resource.group === 'events.k8s.io')) continue
-      const { keys, reader } = accessOf(resource)
-      const source = { resource, keys, reader }
+      const source = new LocalSource(resource, accessOf(resource))
       byId.set(idOf(resource), source)
-      this.#byPrefix.set(keys.prefix, source)
+      this.#byPrefix.set(source.keys.prefix, source)
+    }
+    for (const { objects, kinds, isFollowed } of remote) {
+      const { prefix } = objects.keys
+      const known = before?.all().get(prefix)
+      const source = known?.identity === objects ? known : new RemoteSource(objects)
+      // The objects of two versions of which this server has one may be the same.
+      const isHere = byId.has(idOf(objects.resource))
+      const all = isFollowed && !isHere ? this.#byPrefix : this.#unfollowed
+      all.set(prefix, source)
+      for (const kind of kinds) this.#byKind.set(kind, source)
     }
     for (const resource of registry.all()) {
       const source = byId.get(idOf(resource))
@@ -37,6 +56,7 @@ export class Sources {
     }
   }
 
+  /** Those that are followed. */
   all(): ReadonlyMap<Key, Source> {
     return this.#byPrefix
   }
@@ -67,4 +87,4 @@ export class Sources {
   }
 }
 
-const idOf = ({ group, plural }: Resource): string => `${plural}.${group}`
+const idOf = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): string => `${plural}.${group}`

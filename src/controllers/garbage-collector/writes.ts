@@ -1,16 +1,26 @@
 /** What the collector writes: through the handler, as its service account. Each write names the version that it was decided on. */
 import type { Fields } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
-import type { Item } from '../../cache/item.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import type { OwnerReference } from '../object-head.ts'
+import { askRemote, failureText } from '../remote/ask-remote.ts'
 import { objectPath } from '../served-resources.ts'
-import type { Source } from './sources.ts'
-import { type Outcome, outcomeOrThrow } from '../write-outcome.ts'
+import type { Key } from './graph.ts'
+import type { Source } from './source.ts'
+import { type Outcome, outcomeOf, outcomeOrThrow } from '../write-outcome.ts'
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
 /** An object as it was read. */
-export type Read = { readonly source: Source; readonly item: Item; readonly uid: string }
+export type Read = {
+  readonly source: Source
+  readonly key: Key
+  readonly uid: string
+  /** Empty: a remote server has none. */
+  readonly resourceVersion: string
+}
+
+type Sent = { readonly method: string; readonly body: Fields; readonly isMergePatch?: boolean }
 
 export class Writes {
   readonly #handle: HandleAs
@@ -21,11 +31,12 @@ export class Writes {
     this.#signal = signal
   }
 
-  async delete({ source, item, uid }: Read, propagationPolicy: Propagation): Promise<Outcome> {
-    const preconditions = { uid, resourceVersion: String(item.revision) }
-    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }
-    const path = pathOf(source, item)
-    return outcomeOrThrow(path, await request(this.#handle, { method: 'DELETE', path, body, signal: this.#signal }))
+  delete(read: Read, propagationPolicy: Propagation): Promise<Outcome> {
+    const preconditions = versionOf(read)
+    return this.#send(read, {
+      method: 'DELETE',
+      body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy },
+    })
   }
 
   setOwners(read: Read, owners: readonly Fields[]): Promise<Outcome> {
@@ -44,15 +55,25 @@ export class Writes {
     return this.#patch(read, { finalizers: finalizers.length === 0 ? null : finalizers })
   }
 
-  async #patch({ source, item, uid }: Read, change: Fields): Promise<Outcome> {
-    const body = { metadata: { uid, resourceVersion: String(item.revision), ...change } }
-    const path = pathOf(source, item)
-    const sent = { method: 'PATCH', path, body, isMergePatch: true, signal: this.#signal }
-    return outcomeOrThrow(path, await request(this.#handle, sent))
+  #patch(read: Read, change: Fields): Promise<Outcome> {
+    return this.#send(read, {
+      method: 'PATCH',
+      body: { metadata: { ...versionOf(read), ...change } },
+      isMergePatch: true,
+    })
+  }
+
+  async #send({ source, key }: Read, sent: Sent): Promise<Outcome> {
+    const { namespace, name = '' } = source.keys.parse(key) ?? {}
+    const path = objectPath(source.resource, namespace, name)
+    const asked = { ...sent, path, signal: this.#signal }
+    if (!source.isRemote) return outcomeOrThrow(path, await request(this.#handle, asked))
+    const answer = await askRemote(this.#handle, { ...asked, timers: systemTimers })
+    const outcome = outcomeOf(answer)
+    if (outcome === undefined) throw new Error(failureText(path, answer))
+    return outcome
   }
 }
 
-function pathOf({ resource, keys }: Source, { key }: Item): string {
-  const { namespace, name = '' } = keys.parse(key) ?? {}
-  return objectPath(resource, namespace, name)
-}
+const versionOf = ({ uid, resourceVersion }: Read): Fields =>
+  resourceVersion === '' ? { uid } : { uid, resourceVersion }

@@ -1,9 +1,18 @@
 /** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
-import { type HandleAs, request } from '../../api/own-request.ts'
-import type { ApiResponse } from '../../api/request.ts'
+import type { HandleAs } from '../../api/own-request.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { remoteObject, type RemoteResource } from '../remote-content.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import {
+  answeredObject,
+  askRemote,
+  failureText,
+  FAILURE,
+  NOT_ALLOWED,
+  NOT_FOUND,
+  type RemoteAnswer,
+} from '../remote/ask-remote.ts'
+import type { RemoteResource } from '../remote/remote-content.ts'
 
 /** Objects that are looked at in one pass. */
 const PAGE_ITEMS = 500
@@ -14,23 +23,28 @@ export type RemoteLeft = {
   readonly fault?: string
 }
 
+type DeletedResource = Pick<RemoteResource, 'group' | 'version' | 'plural' | 'verbs'>
 type Parts = { readonly handle: HandleAs; readonly signal: AbortSignal }
 
 const nothing: RemoteLeft = { count: 0, finalizers: new Map() }
 const inBackground = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' }
 
 /** Never fails: what went wrong is in the result. */
-export async function deleteRemote(resource: RemoteResource, namespace: string, parts: Parts): Promise<RemoteLeft> {
+export async function deleteRemote(resource: DeletedResource, namespace: string, parts: Parts): Promise<RemoteLeft> {
   const { group, version, plural, verbs } = resource
   const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`
-  const send = (method: string, to: string, more: { readonly body?: Fields; readonly query?: Query } = {}) =>
-    request(parts.handle, { method, path: to, signal: parts.signal, ...more })
+  const send = (
+    method: string,
+    to: string,
+    more: { readonly body?: Fields; readonly query?: Query } = {},
+  ): Promise<RemoteAnswer> =>
+    askRemote(parts.handle, { method, path: to, signal: parts.signal, timers: systemTimers, ...more })
   const list = async (): Promise<Listed> => {
     const response = await send('GET', path, { query: { limit: `${PAGE_ITEMS}` } })
-    const answer = await remoteObject(response)
     // The resource, or its server, is gone meanwhile.
     if (response.status === NOT_FOUND || response.status === NOT_ALLOWED) return { items: [], count: 0 }
-    if (response.status >= FAILURE) throw new Error(failureOf(answer, response, path))
+    if (response.status >= FAILURE) throw new Error(failureText(path, response))
+    const answer = answeredObject(response)
     const items = itemsOf(answer['items'])
     return { items, count: items.length + numberOf(fieldsOf(answer['metadata'])['remainingItemCount']) }
   }
@@ -43,7 +57,7 @@ export async function deleteRemote(resource: RemoteResource, namespace: string, 
     for (const one of deletes) {
       const response = await send('DELETE', one, { body: inBackground })
       if (response.status < FAILURE || response.status === NOT_FOUND) continue
-      return { ...nothing, fault: failureOf(await remoteObject(response), response, one) }
+      return { ...nothing, fault: failureText(one, response) }
     }
     const { items, count } = await list()
     if (count === 0) return nothing
@@ -57,13 +71,6 @@ export async function deleteRemote(resource: RemoteResource, namespace: string, 
 
 type Query = { readonly [name: string]: string }
 type Listed = { readonly items: readonly Fields[]; readonly count: number }
-
-const FAILURE = 400
-const NOT_FOUND = 404
-const NOT_ALLOWED = 405
-
-const failureOf = (answer: Fields, { status }: ApiResponse, path: string): string =>
-  textOf(answer['message']) || `${path} answers ${status}`
 
 function finalizersOf(items: readonly Fields[]): Map<string, number> {
   const finalizers = new Map<string, number>()

@@ -12,16 +12,18 @@ import type { Shown } from '../../cache/event.ts'
 import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { systemTimers, type Timer } from '../../lib/timers.ts'
+import { systemTime, systemTimers, type Timer } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { FollowedChanges } from '../followed-changes.ts'
 import type { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccessOf } from '../read-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
+import type { RemoteApis } from '../remote/remote-content.ts'
 import { objectPath, servedResources } from '../served-resources.ts'
 import { WorkQueue } from '../work-queue.ts'
 import { CountedNames } from './counted-names.ts'
+import { RemoteCounts } from './remote-counts.ts'
 import { type Counted, limitsOf, usageOf } from './usage.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
 
@@ -37,6 +39,8 @@ export type QuotaControllerParts = {
   readonly metrics: QueueMetrics
   readonly clock: Clock
   readonly log: Log
+  /** Remote API servers. Absent: there are none. */
+  readonly remote?: RemoteApis | undefined
 }
 
 /** What is known of a quota: where it is, what it limits, and its limits as they were written, to tell changes. */
@@ -57,10 +61,12 @@ export class QuotaController implements AsyncDisposable {
   readonly #names = new CountedNames()
   readonly #changes = new Map<string, { readonly counted: Counted; readonly followed: FollowedChanges }>()
   readonly #ending = new Set<Promise<void>>()
+  readonly #remote: RemoteCounts | undefined
+  readonly #remoteChanges: Disposable | undefined
   #counted: readonly Counted[]
 
   constructor(parts: QuotaControllerParts) {
-    const { registry, accessOf, gates, metrics, clock, log } = parts
+    const { handle, registry, accessOf, gates, metrics, clock, log, remote } = parts
     this.#parts = parts
     this.#evaluators = new Evaluators(gates, clock)
     this.#queue = new WorkQueue({
@@ -76,6 +82,12 @@ export class QuotaController implements AsyncDisposable {
       // What is followed anew tells the quotas that limit it.
       this.#followChanges()
     })
+    if (remote !== undefined) {
+      const { signal } = this.#stopping
+      const onChange = (name: string, namespace: string | undefined): void => this.#addNamed(name, namespace)
+      this.#remote = new RemoteCounts({ apis: remote, handle, signal, log, time: systemTime, onChange })
+      this.#remoteChanges = onRegistryChange(remote, () => this.#remote?.follow(new Set(this.#names.all())))
+    }
     this.#resync = systemTimers.every(RESYNC_MS, () => this.#addAll())
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'resourcequotas' })
     if (this.#resource === undefined) return
@@ -101,8 +113,10 @@ export class QuotaController implements AsyncDisposable {
     this.#stopping.abort()
     this.#resync.close()
     this.#registryChanges[Symbol.dispose]()
+    this.#remoteChanges?.[Symbol.dispose]()
     for (const id of [...this.#changes.keys()]) this.#endChanges(id)
-    await Promise.all([this.#followed?.[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose](), ...this.#ending])
+    const others = [this.#followed, this.#queue, this.#remote].map((one) => one?.[Symbol.asyncDispose]())
+    await Promise.all([...others, ...this.#ending])
   }
 
   #set(key: string, known: Known | undefined): void {
@@ -143,6 +157,7 @@ export class QuotaController implements AsyncDisposable {
   #followChanges(): void {
     if (this.#stopping.signal.aborted) return
     const names = [...this.#names.all()]
+    this.#remote?.follow(new Set(names))
     const wanted = new Map(
       this.#counted
         .filter(({ evaluator }) => names.some(evaluator.measures))
@@ -183,6 +198,11 @@ export class QuotaController implements AsyncDisposable {
     for (const key of quotas) if (this.#quotas.get(key)?.names.some(evaluator.measures) === true) this.#queue.add(key)
   }
 
+  #addNamed(name: string, namespace: string | undefined): void {
+    const quotas = namespace === undefined ? this.#quotas.keys() : (this.#inNamespace.get(namespace) ?? [])
+    for (const key of quotas) if (this.#quotas.get(key)?.names.includes(name) === true) this.#queue.add(key)
+  }
+
   async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#parts.accessOf(this.#resource)
@@ -192,7 +212,9 @@ export class QuotaController implements AsyncDisposable {
     if (quota === undefined || place === undefined) return undefined
     const status = fieldsOf(quota['status'])
     const limits = limitsOf(quota)
-    const used = mask(new Map([...readResourceList(status['used']), ...(await usageOf(quota, this.#counted))]), limits)
+    const before = readResourceList(status['used'])
+    const remote = this.#remote?.usageOf(quota, limits.keys()) ?? new Map()
+    const used = mask(new Map([...before, ...(await usageOf(quota, this.#counted)), ...remote]), limits)
     if (isCurrent(status['hard'], limits) && isCurrent(status['used'], used)) return undefined
     const body: KubeObject = { ...quota, status: { hard: printResourceList(limits), used: printResourceList(used) } }
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`

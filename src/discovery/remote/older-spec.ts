@@ -6,7 +6,7 @@ import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
-import { eachEntry, readFields, readPart } from './bounded-json.ts'
+import { eachEntry, readFields, readPart } from '../../api/bounded-json.ts'
 
 /** kube-apiserver has some 1,000 paths and definitions. */
 const PARTS_MAX = 10_000

@@ -66,6 +66,7 @@ export class RemoteDiscovery implements AsyncDisposable {
   readonly #firstRound = new Set<string>()
   #onFirstRound: (() => void) | undefined
   #changes = 0
+  readonly #listeners = new Set<() => void>()
 
   constructor(parts: RemoteDiscoveryParts) {
     this.#parts = parts
@@ -95,6 +96,11 @@ export class RemoteDiscovery implements AsyncDisposable {
     return this.#changes
   }
 
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
+  }
+
   /** Those that were asked for; one that is new is shown when its server has answered, or has not. */
   *versions(): Generator<RemoteVersion> {
     for (const [name, { service }] of this.#services) {
@@ -112,15 +118,20 @@ export class RemoteDiscovery implements AsyncDisposable {
     const found = this.#found.get(name)
     // As upstream, one that was not reached yet is stale from the beginning.
     if (found === undefined && !service.isAvailable) this.#found.set(name, unknown)
-    this.#changes++
+    this.#noteChange()
     this.#refresher.mark(name)
+  }
+
+  #noteChange(): void {
+    this.#changes++
+    for (const listener of this.#listeners) listener()
   }
 
   #remove(name: string): void {
     if (!this.#services.delete(name)) return
     this.#refresher.drop(name)
     this.#noteRound(name)
-    if (this.#found.delete(name)) this.#changes++
+    if (this.#found.delete(name)) this.#noteChange()
     this.#forgetUnused()
   }
 
@@ -137,8 +148,8 @@ export class RemoteDiscovery implements AsyncDisposable {
     // Its server is another one now, and is asked next.
     if (signal.aborted || now === undefined || keyOf(now.service) !== keyOf(known.service)) return true
     const before = this.#found.get(name)
-    if (before?.resources !== found.resources || before?.isStale !== found.isStale) this.#changes++
     this.#found.set(name, found)
+    if (before?.resources !== found.resources || before?.isStale !== found.isStale) this.#noteChange()
     this.#noteRound(name)
     return !found.isStale
   }

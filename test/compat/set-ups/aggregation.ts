@@ -30,6 +30,8 @@ export const setUps: SetUps = {
     },
   },
   'aggregation-controllers': withControllers,
+  /** The same, for scenarios whose remote servers are away or gone at the end of one. */
+  'aggregation-garbage': withControllers,
   /** The same, for a scenario whose remote server is away: that holds up every namespace. */
   'aggregation-controllers-down': withControllers,
 }

@@ -2,10 +2,10 @@
  * Reads the JSON of a remote server, which may say anything, a part at a time: whoever reads yields between parts, and no part is so large or so
  * deep that what is done with it takes long.
  */
-import { JsonScanner } from '../../api/json-scanner.ts'
-import { parseText } from '../../api/json-value.ts'
-import { type Fields, isFields, type Json } from '../../api/object.ts'
-import type { Steps } from '../../lib/slices.ts'
+import { JsonScanner } from './json-scanner.ts'
+import { parseText } from './json-value.ts'
+import { type Fields, isFields, type Json } from './object.ts'
+import type { Steps } from '../lib/slices.ts'
 
 /** Values that are skipped in one step. */
 const STEP_VALUES = 512

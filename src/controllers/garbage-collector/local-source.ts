@@ -1,0 +1,91 @@
+/** A resource of this server: its objects are in the cache. */
+import { FollowedResource } from '../../cache/followed-resource.ts'
+import { ifDecodable } from '../../cache/if-decodable.ts'
+import type { Item } from '../../cache/item.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { headOf, type ObjectHead, type OwnerReference } from '../object-head.ts'
+import type { ReadAccess } from '../read-access.ts'
+import type { Key } from './graph.ts'
+import type { FollowedObjects, Found, Source, Told } from './source.ts'
+
+export class LocalSource implements Source {
+  readonly resource: Resource
+  readonly keys: ReadAccess['keys']
+  readonly isRemote = false
+  readonly #reader: ReadAccess['reader']
+
+  constructor(resource: Resource, { keys, reader }: ReadAccess) {
+    this.resource = resource
+    this.keys = keys
+    this.#reader = reader
+  }
+
+  /** After a change of the definition the reader is another one. */
+  get identity(): object {
+    return this.#reader
+  }
+
+  known(key: Key): Found | 'unknown' | undefined {
+    const objects = this.#reader.known()
+    if (objects === undefined) return 'unknown'
+    const item = objects.get(key)
+    return item && new FoundItem(item)
+  }
+
+  async get(key: Key, at: 'any' | 'latest'): Promise<Found | undefined> {
+    const { item } = await this.#reader.get(key, at)
+    return item && new FoundItem(item)
+  }
+
+  async isSomewhere({ name, uid }: OwnerReference): Promise<boolean> {
+    const hasName = this.keys.hasName(name)
+    const { items } = await this.#reader.list(this.keys.range(), 'any', { name, matches: ({ key }) => hasName(key) })
+    return items.some((item) => headOf(item).uid === uid)
+  }
+
+  follow({ set, known, log, time }: Told): FollowedObjects {
+    const followed = new FollowedResource<ObjectHead>({
+      name: `${this.resource.plural} of the garbage collector`,
+      reader: this.#reader,
+      range: this.keys.range(),
+      read: headOf,
+      set,
+      // One that cannot be decoded is there, and so are those that it owns.
+      unreadable: () => undefined,
+      known,
+      log,
+      time,
+    })
+    const listed = followed.start()
+    return {
+      listed,
+      tried: listed,
+      latest: (signal) => followed.latest(signal),
+      [Symbol.asyncDispose]: () => followed[Symbol.asyncDispose](),
+    }
+  }
+}
+
+class FoundItem implements Found {
+  readonly #item: Item
+
+  constructor(item: Item) {
+    this.#item = item
+  }
+
+  get key(): Key {
+    return this.#item.key
+  }
+
+  get resourceVersion(): string {
+    return String(this.#item.revision)
+  }
+
+  head(): ObjectHead {
+    return headOf(this.#item)
+  }
+
+  ownerHead(): ObjectHead | undefined {
+    return ifDecodable(this.#item, headOf)
+  }
+}

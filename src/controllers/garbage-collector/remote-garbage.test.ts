@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { request } from '../../api/own-request.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silent } from '../../lib/log.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { answering, notFound, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
+import { until as untilWhat } from '../../../test/harness/until.ts'
+import { QueueMetrics } from '../queue-metrics.ts'
+import { GarbageCollector } from './garbage-collector.ts'
+
+const configMaps = builtIn('configmaps')
+const until = (holds: () => boolean | Promise<boolean>): Promise<void> => untilWhat(holds, String(holds))
+const { signal } = new AbortController()
+
+type Owner = KubeObject
+
+const configMap = (name: string, owners: readonly Owner[] = [], more: KubeObject['metadata'] = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'n', uid: `uid-${name}`, ownerReferences: owners.map(referenceTo), ...more },
+})
+
+const referenceTo = ({ apiVersion, kind, metadata: { name = '', uid = '' } }: Owner) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+})
+const absent: Owner = { apiVersion: 'remote.example.com/v1', kind: 'Thing', metadata: { name: 'absent', uid: 'u' } }
+
+class World implements AsyncDisposable {
+  readonly plane: MemoryControlPlane
+  readonly remote = new RemoteApiServer()
+  readonly collector: GarbageCollector
+
+  private constructor(plane: MemoryControlPlane, start: (remote: RemoteApiServer) => void) {
+    this.plane = plane
+    start(this.remote)
+    const { registry, accessOf } = plane
+    const metrics = new QueueMetrics(new Metrics())
+    const parts = { registry, accessOf, metrics, clock: systemClock, log: silent, remote: this.remote.apis }
+    this.collector = new GarbageCollector({ ...parts, handle: this.remote.before(plane.handle) })
+  }
+
+  static async start(start: (remote: RemoteApiServer) => void = () => undefined): Promise<World> {
+    const world = new World(await MemoryControlPlane.start([configMaps]), start)
+    await until(() => world.collector.isFilled)
+    return world
+  }
+
+  async isThere(name: string): Promise<boolean> {
+    const { keys, reader } = this.plane.accessOf(configMaps)
+    return (await reader.get(keys.key('n', name), 'latest')).item !== undefined
+  }
+
+  create = (object: KubeObject): Promise<unknown> => this.plane.create(configMaps, object)
+
+  async remove(name: string, propagationPolicy?: string): Promise<void> {
+    const path = `/api/v1/namespaces/n/configmaps/${name}`
+    const body = propagationPolicy === undefined ? {} : { propagationPolicy }
+    assert.equal((await request(this.plane.handle, { method: 'DELETE', path, body, signal })).status, 200)
+  }
+
+  /** Garbage of this server that comes after all that is there is collected: what is before it has been looked at. */
+  async collected(name: string): Promise<void> {
+    await this.create(configMap(name, [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'none', uid: 'v' } }]))
+    await until(async () => !(await this.isThere(name)))
+  }
+
+  /** The remote server was asked for an owner so often. */
+  asked = (count: number): Promise<void> =>
+    until(() => this.remote.asked.filter((one) => one.endsWith('/things/absent')).length >= count)
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.collector[Symbol.asyncDispose]()
+    await this.plane[Symbol.asyncDispose]()
+  }
+}
+
+test('what a remote owner owns stays while that is there, and goes after it', async () => {
+  await using world = await World.start()
+  const owner = world.remote.create('owner')
+  await world.create(configMap('dependent', [owner]))
+  await world.create(configMap('other-uid', [{ ...owner, metadata: { ...owner.metadata, uid: 'other' } }]))
+  await world.create(configMap('none', [absent]))
+  await until(async () => !(await world.isThere('other-uid')) && !(await world.isThere('none')))
+  assert.ok(await world.isThere('dependent'))
+  world.remote.remove('owner')
+  await until(async () => !(await world.isThere('dependent')))
+})
+
+const failures: { readonly [name: string]: () => ApiResponse | Promise<ApiResponse> } = {
+  'is not available': () => answering(503, 'service unavailable\n'),
+  fails: () => answering(500, '{"kind":"Status","reason":"InternalError"}'),
+  'does not know the resource': () => answering(404, '404 page not found\n'),
+  'does not know the resource, in a Status': () => answering(404, notFound('')),
+  'tells of another name': () => answering(404, notFound('other')),
+  'refuses the collector': () => answering(403, '{"kind":"Status","reason":"Forbidden"}'),
+  'answers no object': () => answering(200, '[]'),
+  'answers another object': () => answering(200, '{"metadata":{"name":"other","uid":"other"}}'),
+  'cuts the connection': () => Promise.reject(new Error('cut')),
+}
+for (const [name, answer] of Object.entries(failures)) {
+  test(`nothing is deleted while a remote server ${name}`, async () => {
+    await using world = await World.start()
+    world.remote.answer = ({ path }) => (path.endsWith('/things/absent') ? answer() : undefined)
+    await world.create(configMap('dependent', [absent]))
+    await world.asked(1)
+    await world.collected('garbage')
+    assert.ok(await world.isThere('dependent'))
+    world.remote.answer = () => undefined
+    await until(async () => !(await world.isThere('dependent')))
+  })
+}
+
+test('a remote server that does not answer holds up nobody else', async () => {
+  await using world = await World.start()
+  const asked: AbortSignal[] = []
+  world.remote.answer = (sent) => {
+    if (!sent.path.endsWith('/things/absent')) return undefined
+    asked.push(sent.signal)
+    return new Promise((_, reject) => sent.signal.addEventListener('abort', () => reject(sent.signal.reason)))
+  }
+  // More than the collector has workers.
+  for (let at = 0; at < 40; at++) await world.create(configMap(`dependent-${at}`, [absent]))
+  await until(() => asked.length > 0)
+  await world.collected('garbage')
+  for (let at = 0; at < 40; at++) assert.ok(await world.isThere(`dependent-${at}`))
+})
+
+test('a list that has lost an owner deletes nothing that the owner owns', async () => {
+  await using world = await World.start()
+  const owner = world.remote.create('owner')
+  await world.create(configMap('dependent', [owner]))
+  await until(() => world.collector.graph.size === 2)
+  let lists = 0
+  world.remote.answer = ({ path, query }) => {
+    if (!path.endsWith('/v1/things') || query.has('watch')) return undefined
+    lists++
+    return answering(200, '{"metadata":{"resourceVersion":"9"},"items":[]}')
+  }
+  // What a server says that has lost its history: all is to be listed again.
+  const { answer } = world.remote
+  world.remote.answer = (sent) =>
+    sent.query.has('watch') && lists === 0
+      ? { status: 200, headers: {}, frames: over('{"type":"ERROR","object":{"code":410}}\n') }
+      : answer(sent)
+  world.remote.endWatches()
+  await until(() => lists > 0)
+  await until(() =>
+    world.remote.asked.some((one) => one.endsWith('GET /apis/remote.example.com/v1/namespaces/n/things/owner')),
+  )
+  await world.collected('garbage')
+  assert.ok(await world.isThere('dependent'))
+})
+
+function over(text: string) {
+  const waiting = [Buffer.from(text)]
+  return {
+    take: () => (waiting.length > 0 ? waiting.splice(0) : undefined),
+    onReady: (ready: () => void) => queueMicrotask(ready),
+    close: () => undefined,
+  }
+}
+
+test('kinds of a server that cannot be asked what it has stay known, and those of one that is gone delete nothing', async () => {
+  await using world = await World.start()
+  const owner = world.remote.create('owner')
+  await world.create(configMap('dependent', [owner]))
+  await world.create(configMap('local'))
+  world.remote.create('held', {
+    ownerReferences: [{ ...referenceTo(configMap('local')), blockOwnerDeletion: true }],
+    finalizers: ['hold'],
+  })
+  await until(() => world.collector.graph.size === 4)
+  world.remote.discover([{ group: things.group, version: 'v1', resources: undefined }])
+  world.remote.answer = () => answering(503, 'away')
+  world.remote.endWatches()
+  await world.collected('first')
+  assert.equal(world.collector.unmapped, 0)
+  // It waits for the remote dependent, as long as this server leads to it.
+  await world.remove('local', 'Foreground')
+  await world.collected('second')
+  assert.ok(await world.isThere('local'))
+  world.remote.discover([])
+  await until(async () => !(await world.isThere('local')))
+  await world.collected('third')
+  assert.ok(await world.isThere('dependent'))
+  world.remote.answer = () => undefined
+  world.remote.remove('owner')
+  world.remote.discover([{ group: things.group, version: 'v1', resources: [things] }])
+  await until(async () => !(await world.isThere('dependent')))
+})
+
+test('a server that was away at the start does not keep the others from being collected', async () => {
+  await using world = await World.start((remote) => {
+    remote.answer = () => answering(503, 'away')
+  })
+  await world.collected('garbage')
+})
+
+test('remote dependents go with their owner, one by one', async () => {
+  await using world = await World.start()
+  await world.create(configMap('owner'))
+  await world.create(configMap('other'))
+  const [owner, other] = [configMap('owner'), configMap('other')].map(referenceTo)
+  assert.ok(owner !== undefined && other !== undefined)
+  world.remote.create('one', { ownerReferences: [owner] })
+  world.remote.create('two', { ownerReferences: [owner, other] })
+  await until(() => world.collector.graph.size === 4)
+  await world.remove('owner')
+  await until(() =>
+    world.remote.asked.some((one) => one === 'DELETE /apis/remote.example.com/v1/namespaces/n/things/one'),
+  )
+  await until(() =>
+    world.remote.asked.some((one) => one === 'PATCH /apis/remote.example.com/v1/namespaces/n/things/two'),
+  )
+  const [left] = [...world.remote.objects.values()]
+  assert.deepEqual(left?.metadata.ownerReferences, [other])
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HandleAs } from '../../api/own-request.ts'
+import type { ApiResponse, FrameSource } from '../../api/request.ts'
+import { silent } from '../../lib/log.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
+import { answering, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
+import { until } from '../../../test/harness/until.ts'
+import { FollowedRemote } from './followed-remote.ts'
+import { RemoteObjects } from './remote-objects.ts'
+
+const { signal } = new AbortController()
+/** Waits are over at once. */
+const time: Time = { ...systemTime, after: (ms, run) => systemTime.after(ms > 60_000 ? ms : 1, run) }
+const none: HandleAs = () => Promise.reject(new Error('not asked for'))
+
+class Followed implements AsyncDisposable {
+  readonly told = new Map<string, string>()
+  readonly gone: string[] = []
+  readonly followed: FollowedRemote
+
+  constructor(handle: HandleAs, known: readonly string[] = []) {
+    const objects = new RemoteObjects(things, { handle, signal, log: silent, time })
+    this.followed = new FollowedRemote(objects, {
+      set: (key, head) => {
+        if (head === undefined) this.gone.push(key)
+        if (head === undefined) this.told.delete(key)
+        else this.told.set(key, head.uid)
+      },
+      known: () => known,
+    })
+  }
+
+  names = (): string[] => Array.from(this.told.keys(), (key) => key.slice(key.lastIndexOf('/') + 1)).toSorted()
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.followed[Symbol.asyncDispose]()
+  }
+}
+
+const item = (name: string) => ({ metadata: { name, namespace: 'n', uid: `uid-${name}` } })
+
+test('all pages are told, then each change, whatever pieces it comes in', async () => {
+  const event = JSON.stringify({ type: 'ADDED', object: item('c') })
+  const gone = JSON.stringify({ type: 'DELETED', object: item('a') })
+  const whole = Buffer.from(
+    `${event}\n\n${gone}\n${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '7' } } })}\n`,
+  )
+  const asked: string[] = []
+  const handle: HandleAs = async ({ query }) => {
+    asked.push(
+      query.get('watch') === 'true' ? `watch ${query.get('resourceVersion')}` : `list ${query.get('continue')}`,
+    )
+    if (query.get('watch') === 'true')
+      return { status: 200, headers: {}, frames: asked.length > 3 ? open() : oneByOne(whole) }
+    const isFirst = query.get('continue') === null
+    const metadata = { resourceVersion: '5', ...(isFirst ? { continue: 'more' } : {}) }
+    return answering(200, JSON.stringify({ metadata, items: [item(isFirst ? 'a' : 'b')] }))
+  }
+  await using one = new Followed(handle, ['//remote.example.com/things/n/old'])
+  await one.followed.listed
+  await until(() => one.names().join() === 'b,c', 'all changes are told')
+  await until(() => asked.length === 4, 'the watch goes on')
+  assert.deepEqual(asked, ['list null', 'list more', 'watch 5', 'watch 7'])
+  assert.deepEqual(one.gone, ['//remote.example.com/things/n/old', '//remote.example.com/things/n/a'])
+})
+
+test('while the server is away what was known stays known, and what went meanwhile is told when it is back', async () => {
+  const remote = new RemoteApiServer()
+  remote.create('a')
+  remote.create('b')
+  await using one = new Followed(remote.before(none))
+  await one.followed.listed
+  await until(() => remote.watchers === 1, 'it is watched')
+  let asked = 0
+  remote.answer = () => {
+    asked++
+    return answering(503, 'away')
+  }
+  remote.objects.clear()
+  remote.create('c')
+  remote.endWatches()
+  await until(() => asked > 3, 'it is asked again and again')
+  assert.deepEqual(one.gone, [])
+  remote.answer = () => undefined
+  await until(() => one.names().join() === 'c', 'all is told')
+})
+
+const strange: { readonly [name: string]: () => ApiResponse } = {
+  'a page that goes on for ever': () => answering(200, '{"metadata":{"continue":"x"},"items":[]}'),
+  'no list': () => answering(200, '{"metadata":{},"items":{}}'),
+  'no items': () => answering(200, '{"metadata":{}}'),
+  'an object without a uid': () => answering(200, '{"metadata":{},"items":[{"metadata":{"name":"x"}}]}'),
+  text: () => answering(200, 'all is well'),
+  'a line without an end': () => ({ status: 200, headers: {}, frames: endless() }),
+}
+for (const [name, answer] of Object.entries(strange)) {
+  test(`a server that answers ${name} is asked again, and nothing is told`, async () => {
+    let asked = 0
+    await using one = new Followed(async () => {
+      asked++
+      return answer()
+    })
+    await one.followed.tried
+    await until(() => asked > 1, 'it is asked again')
+    assert.deepEqual([one.followed.isListed, one.names(), one.gone], [false, [], []])
+  })
+}
+
+test('the event loop runs on while an event without an end is watched, and the watch is given up', async () => {
+  const remote = new RemoteApiServer()
+  let closed = 0
+  remote.answer = ({ query }) =>
+    query.has('watch') ? { status: 200, headers: {}, frames: endless(() => closed++) } : undefined
+  await using one = new Followed(remote.before(none))
+  await one.followed.listed
+  await until(() => closed > 0, 'it is given up')
+})
+
+test('objects of another scope, or without a name that can be one, are not known', async () => {
+  const items = [
+    item('a'),
+    { metadata: { name: 'wide', uid: 'w' } },
+    { metadata: { name: 'a/b', namespace: 'n', uid: 'x' } },
+  ]
+  const handle: HandleAs = async ({ query }) =>
+    query.has('watch')
+      ? { status: 200, headers: {}, frames: open() }
+      : answering(200, JSON.stringify({ metadata: {}, items }))
+  await using one = new Followed(handle)
+  await one.followed.listed
+  assert.deepEqual(one.names(), ['a'])
+})
+
+function oneByOne(bytes: Buffer): FrameSource {
+  let at = 0
+  return {
+    take: () => (at < bytes.length ? [bytes.subarray(at, ++at)] : undefined),
+    onReady: (ready) => queueMicrotask(ready),
+    close: () => undefined,
+  }
+}
+
+function open(): FrameSource {
+  let end: () => void = () => undefined
+  let isOver = false
+  return {
+    take: () => (isOver ? undefined : []),
+    onReady: (ready) => {
+      if (isOver) queueMicrotask(ready)
+      else end = ready
+    },
+    close: () => {
+      isOver = true
+      end()
+    },
+  }
+}
+
+function endless(onClose: () => void = () => undefined): FrameSource {
+  const piece = Buffer.alloc(1 << 20, 'a')
+  let isOver = false
+  return {
+    take: () => (isOver ? undefined : [piece]),
+    onReady: (ready) => queueMicrotask(ready),
+    close: () => {
+      isOver = true
+      onClose()
+    },
+  }
+}

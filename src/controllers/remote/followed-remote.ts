@@ -1,0 +1,245 @@
+/**
+ * Follows the objects of one resource of a remote server, by a list and a watch that this server passes on. While the server is away nothing is told:
+ * what was known stays known. What a new list no longer has is told as gone.
+ */
+import { request } from '../../api/own-request.ts'
+import { Slices } from '../../lib/slices.ts'
+import { deadline, sleep } from '../../lib/timers.ts'
+import { askRemote, failureText, FAILURE } from './ask-remote.ts'
+import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from './remote-heads.ts'
+import type { RemoteObjects } from './remote-objects.ts'
+
+/** Objects of a page: metadata with managedFields has some KB. */
+const PAGE_ITEMS = 250
+/** What one resource may have in memory: some 300 bytes each. One that has more is not followed. */
+const OBJECTS_MAX = 100_000
+/** An event with its object; those of upstream have 1.5 MB at the most. */
+const LINE_BYTES_MAX = 4 << 20
+/** A watch ends by itself after that, as those of upstream's clients; one that does not is cut some time later. */
+const WATCH_SECONDS = 300
+const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
+/** The wait before a server is asked again: after a watch that ended, after the first failure, and at the most. */
+const RETRY_MS_FIRST = 1_000
+const RETRY_MS_MAX = 30_000
+/** The wait before one that has too many objects is listed again. */
+const TOO_MANY_MS = 600_000
+
+class TooManyObjects extends Error {
+  override readonly message = `there are more than ${OBJECTS_MAX} objects`
+}
+
+export type ToldRemote = {
+  /** Undefined: it is gone. */
+  readonly set: (key: string, head: RemoteHead | undefined) => void
+  /** Keys that were told before, by who followed it earlier. */
+  readonly known: () => Iterable<string>
+}
+
+export class FollowedRemote implements AsyncDisposable {
+  readonly #objects: RemoteObjects
+  readonly #told: ToldRemote
+  readonly #stopping = new AbortController()
+  readonly #heads = new Map<string, RemoteHead>()
+  readonly #listed = Promise.withResolvers<void>()
+  readonly #tried = Promise.withResolvers<void>()
+  readonly #running: Promise<void>
+  #isListed = false
+
+  constructor(objects: RemoteObjects, told: ToldRemote) {
+    this.#objects = objects
+    this.#told = told
+    this.#running = this.#run()
+  }
+
+  /** Resolves when all objects have been told, which is never if the server stays away; or when this is stopped. */
+  get listed(): Promise<void> {
+    return this.#listed.promise
+  }
+
+  /** Resolves when the server has been asked once, whatever it said. */
+  get tried(): Promise<void> {
+    return this.#tried.promise
+  }
+
+  /** Undefined: it is not there, or not listed yet (`isListed`). */
+  get(key: string): RemoteHead | undefined {
+    return this.#heads.get(key)
+  }
+
+  all(): Iterable<readonly [string, RemoteHead]> {
+    return this.#heads
+  }
+
+  get isListed(): boolean {
+    return this.#isListed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  /** Never fails. */
+  async #run(): Promise<void> {
+    const { log, time } = this.#objects.parts
+    const signal = AbortSignal.any([this.#stopping.signal, this.#objects.parts.signal])
+    for (let failures = 0; !signal.aborted; ) {
+      const since = time.monotonicMs()
+      let waitMs = RETRY_MS_FIRST
+      try {
+        await this.#followOnce(signal)
+        failures = 0
+      } catch (error) {
+        if (signal.aborted) break
+        // One that was followed for a while has not failed again and again.
+        failures = time.monotonicMs() - since > RETRY_MS_MAX ? 1 : failures + 1
+        waitMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
+        if (error instanceof TooManyObjects) waitMs = TOO_MANY_MS
+        const { path } = this.#objects
+        log('info', 'objects of a remote server cannot be followed; trying again', { path, error: String(error) })
+      }
+      this.#tried.resolve()
+      await sleep(time, waitMs, signal).catch(() => undefined)
+    }
+    this.#tried.resolve()
+    this.#listed.resolve()
+  }
+
+  async #followOnce(signal: AbortSignal): Promise<void> {
+    let version = await this.#list(signal)
+    this.#isListed = true
+    this.#listed.resolve()
+    this.#tried.resolve()
+    // The end of a watch is usual; what it told last is where the next one begins.
+    while (!signal.aborted) {
+      version = await this.#watch(version, signal)
+      await sleep(this.#objects.parts.time, RETRY_MS_FIRST, signal)
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<string> {
+    const { path, parts } = this.#objects
+    const { handle, time } = parts
+    const seen = new Set<string>()
+    const query: Record<string, string> = { limit: `${PAGE_ITEMS}` }
+    for (;;) {
+      const asked = { method: 'GET', path, query: { ...query }, accept: acceptList, signal, timers: time }
+      const answer = await askRemote(handle, asked)
+      if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
+      const before = seen.size
+      const { next, resourceVersion } = await readPage(answer.bytes, (head) => {
+        const key = this.#keyOf(head)
+        if (key === undefined) return
+        if (seen.size >= OBJECTS_MAX) throw new TooManyObjects()
+        seen.add(key)
+        this.#set(key, head)
+      })
+      if (next === '') {
+        await this.#tellGone(seen)
+        return resourceVersion
+      }
+      if (seen.size === before) throw new Error('a page has no new objects, and is not the last one')
+      query['continue'] = next
+    }
+  }
+
+  async #tellGone(seen: ReadonlySet<string>): Promise<void> {
+    const slices = new Slices(this.#objects.parts.time)
+    for (const keys of [this.#heads.keys(), this.#told.known()]) {
+      for (const key of [...keys]) {
+        if (!seen.has(key)) this.#set(key, undefined)
+        if (slices.isOver) await slices.turn()
+      }
+    }
+  }
+
+  /** Resolves with the version of the last event when the watch has ended. Fails if it was cut off, or if everything has to be listed again. */
+  async #watch(version: string, signal: AbortSignal): Promise<string> {
+    const { path, parts } = this.#objects
+    using late = deadline(parts.time, WATCH_MS_MAX)
+    const both = AbortSignal.any([signal, late.signal])
+    const query = {
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: `${WATCH_SECONDS}`,
+      resourceVersion: version,
+    }
+    const response = await request(parts.handle, { method: 'GET', path, query, accept: acceptObject, signal: both })
+    if (!('frames' in response) || response.status >= FAILURE) {
+      if ('body' in response && 'close' in response.body) response.body.close?.()
+      if ('frames' in response) response.frames.close()
+      throw new Error(`a watch of ${path} answers ${response.status}`)
+    }
+    const { frames } = response
+    const onAbort = (): void => frames.close()
+    both.addEventListener('abort', onAbort, { once: true })
+    const lines = new Lines()
+    let last = version
+    try {
+      for (let taken = frames.take(); taken !== undefined; taken = frames.take()) {
+        both.throwIfAborted()
+        for (const line of lines.add(taken)) last = await this.#onEvent(line, last)
+        if (taken.length === 0) await new Promise<void>((resolve) => frames.onReady(resolve))
+      }
+      both.throwIfAborted()
+      return last
+    } finally {
+      both.removeEventListener('abort', onAbort)
+      frames.close()
+    }
+  }
+
+  async #onEvent(line: string, last: string): Promise<string> {
+    const { type, head, code } = await readEvent(line)
+    if (type === 'ERROR') throw new Error(`a watch ended with code ${code}`)
+    const key = this.#keyOf(head)
+    if (key !== undefined && type === 'DELETED') this.#set(key, undefined)
+    else if (key !== undefined && (type === 'ADDED' || type === 'MODIFIED')) {
+      if (this.#heads.size >= OBJECTS_MAX && !this.#heads.has(key)) throw new TooManyObjects()
+      this.#set(key, head)
+    }
+    return head.resourceVersion || last
+  }
+
+  /** Undefined: what it says of itself cannot be, and it is not known. */
+  #keyOf({ namespace, name, uid }: RemoteHead): string | undefined {
+    const { keys } = this.#objects
+    if (name === '' || uid === '' || (namespace !== '') !== keys.isNamespaced) return undefined
+    const key = keys.key(namespace, name)
+    return keys.parse(key) === undefined ? undefined : key
+  }
+
+  #set(key: string, head: RemoteHead | undefined): void {
+    if (head === undefined) this.#heads.delete(key)
+    else this.#heads.set(key, head)
+    this.#told.set(key, head)
+  }
+}
+
+const LINE_FEED = 0x0a
+
+/** Cuts what comes in pieces into lines. */
+export class Lines {
+  #parts: Buffer[] = []
+  #length = 0
+
+  /** The lines that have ended. The memory of the pieces may be reused. */
+  add(pieces: readonly Buffer[]): readonly string[] {
+    const lines: string[] = []
+    for (const piece of pieces) {
+      let from = 0
+      for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {
+        const line = Buffer.concat([...this.#parts, piece.subarray(from, end)]).toString()
+        this.#parts = []
+        this.#length = 0
+        from = end + 1
+        if (line.trim() !== '') lines.push(line)
+      }
+      const rest = piece.subarray(from)
+      this.#length += rest.length
+      if (this.#length > LINE_BYTES_MAX) throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
+      if (rest.length > 0) this.#parts.push(Buffer.from(rest))
+    }
+    return lines
+  }
+}

@@ -1,0 +1,30 @@
+/** Names of the objects of one remote resource among all that a controller knows. No key of the database has two slashes at its beginning. */
+const root = '//'
+
+export const isRemoteKey = (key: string): boolean => key.startsWith(root)
+
+type Place = { readonly namespace: string | undefined; readonly name: string }
+
+export class RemoteKeys {
+  /** Ends in a slash. */
+  readonly prefix: string
+  readonly isNamespaced: boolean
+
+  constructor(group: string, plural: string, isNamespaced: boolean) {
+    this.prefix = `${root}${group}/${plural}/`
+    this.isNamespaced = isNamespaced
+  }
+
+  key(namespace: string | undefined, name: string): string {
+    return this.isNamespaced ? `${this.prefix}${namespace ?? ''}/${name}` : this.prefix + name
+  }
+
+  /** Undefined for a key that cannot be one of its objects. */
+  parse(key: string): Place | undefined {
+    if (!key.startsWith(this.prefix)) return undefined
+    const [first = '', second, ...more] = key.slice(this.prefix.length).split('/')
+    if (more.length > 0 || (second !== undefined) !== this.isNamespaced || first === '' || second === '')
+      return undefined
+    return second === undefined ? { namespace: undefined, name: first } : { namespace: first, name: second }
+  }
+}

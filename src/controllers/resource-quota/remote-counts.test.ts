@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silent } from '../../lib/log.ts'
+import { Metrics } from '../../lib/metrics.ts'
+import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
+import { answering, RemoteApiServer } from '../../../test/harness/remote-api-server.ts'
+import { until } from '../../../test/harness/until.ts'
+import { QueueMetrics } from '../queue-metrics.ts'
+import { QuotaController } from './quota-controller.ts'
+
+const quotas = builtIn('resourcequotas')
+const name = 'count/things.remote.example.com'
+const quota = (more: Partial<KubeObject> = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'q', namespace: 'n', uid: 'uid-q' },
+  spec: { hard: { [name]: '2' } },
+  ...more,
+})
+
+async function usedOf({ accessOf }: MemoryControlPlane): Promise<unknown> {
+  const { keys, reader } = accessOf(quotas)
+  const status = (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status']
+  return fieldsOf(fieldsOf(status)['used'])[name]
+}
+
+function counting(plane: MemoryControlPlane, remote: RemoteApiServer): QuotaController {
+  const { registry, accessOf } = plane
+  const metrics = new QueueMetrics(new Metrics())
+  const gates = { isOn: () => true }
+  const parts = { registry, accessOf, metrics, gates, clock: systemClock, log: silent, remote: remote.apis }
+  return new QuotaController({ ...parts, handle: remote.before(plane.handle) })
+}
+
+test('objects of remote servers are counted, when there are more and when there are fewer', async () => {
+  await using plane = await MemoryControlPlane.start([quotas])
+  const remote = new RemoteApiServer()
+  remote.create('a')
+  remote.create('elsewhere', { namespace: 'm' })
+  await using _controller = counting(plane, remote)
+  await plane.create(quotas, quota())
+  await until(async () => (await usedOf(plane)) === '1', 'what there is is counted')
+  remote.create('b')
+  remote.create('c')
+  await until(async () => (await usedOf(plane)) === '3', 'so is what comes')
+  remote.remove('a')
+  remote.remove('b')
+  await until(async () => (await usedOf(plane)) === '1', 'and what goes')
+})
+
+test('a server that is away leaves the number as it was', async () => {
+  await using plane = await MemoryControlPlane.start([quotas])
+  const remote = new RemoteApiServer()
+  remote.create('a')
+  let asked = 0
+  remote.answer = () => {
+    asked++
+    return answering(503, 'away')
+  }
+  await using _controller = counting(plane, remote)
+  await plane.create(quotas, quota({ status: { hard: {}, used: { [name]: '7' } } }))
+  await until(() => asked > 1, 'it is asked again')
+  await until(async () => {
+    const { keys, reader } = plane.accessOf(quotas)
+    const status = (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status']
+    return fieldsOf(fieldsOf(status)['hard'])[name] === '2'
+  }, 'the limits are told')
+  assert.equal(await usedOf(plane), '7')
+  remote.answer = () => undefined
+  await until(async () => (await usedOf(plane)) === '1', 'it is back')
+})
+
+test('only what a quota limits is asked for', async () => {
+  await using plane = await MemoryControlPlane.start([quotas])
+  const remote = new RemoteApiServer()
+  await using _controller = counting(plane, remote)
+  await plane.create(quotas, quota({ spec: { hard: { pods: '1' } } }))
+  await until(async () => {
+    const { keys, reader } = plane.accessOf(quotas)
+    return (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status'] !== undefined
+  }, 'it was looked at')
+  assert.deepEqual(remote.asked, [])
+})

@@ -1,0 +1,97 @@
+/**
+ * How many objects of remote API servers there are in namespaces, for quotas that limit their number (`count/things.example.com`). Nobody refuses what
+ * is too much: admission is that of the server that stores an object, and a remote one has its own.
+ */
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import type { Quantity } from '../../api/quantity.ts'
+import type { ResourceList } from '../../api/resource-list.ts'
+import { count } from '../../admission/resource-quota/evaluator.ts'
+import { FollowedRemote } from '../remote/followed-remote.ts'
+import { RemoteKinds, type RemoteKindsParts } from '../remote/remote-kinds.ts'
+import type { RemoteObjects } from '../remote/remote-objects.ts'
+
+/** As upstream. */
+const verbs = ['create', 'list', 'watch', 'delete']
+
+export type RemoteCountsParts = Omit<RemoteKindsParts, 'verbs'> & {
+  /** What quotas of the namespace limit by this name has changed. Undefined: in all namespaces. */
+  readonly onChange: (name: string, namespace: string | undefined) => void
+}
+
+type Counted = {
+  readonly objects: RemoteObjects
+  readonly followed: FollowedRemote
+  /** By namespace. */
+  readonly counts: Map<string, number>
+}
+
+export class RemoteCounts implements AsyncDisposable {
+  readonly #kinds: RemoteKinds
+  readonly #onChange: RemoteCountsParts['onChange']
+  readonly #counted = new Map<string, Counted>()
+  readonly #ending = new Set<Promise<void>>()
+
+  constructor({ onChange, ...parts }: RemoteCountsParts) {
+    this.#kinds = new RemoteKinds({ ...parts, verbs })
+    this.#onChange = onChange
+  }
+
+  /** Follows the resources that quotas limit by these names, and no others. */
+  follow(names: ReadonlySet<string>): void {
+    const wanted = new Map<string, RemoteObjects>()
+    for (const { objects, isFollowed } of this.#kinds.refresh()) {
+      const { group, plural, isNamespaced } = objects.resource
+      const name = `count/${plural}.${group}`
+      if (isFollowed && isNamespaced && names.has(name)) wanted.set(name, objects)
+    }
+    for (const [name, { objects }] of this.#counted) if (wanted.get(name) !== objects) this.#end(name)
+    for (const [name, objects] of wanted) if (!this.#counted.has(name)) this.#begin(name, objects)
+  }
+
+  /** Of the names that are followed; nothing is said of a server that was not reached yet. */
+  usageOf(quota: KubeObject, names: Iterable<string>): ResourceList {
+    const used = new Map<string, Quantity>()
+    const { scopes, scopeSelector } = fieldsOf(quota['spec'])
+    // A scope says which pods, or what is like them, are counted: other objects are in none.
+    const hasScope = (Array.isArray(scopes) && scopes.length > 0) || scopeSelector !== undefined
+    for (const name of names) {
+      const one = this.#counted.get(name)
+      if (one?.followed.isListed !== true) continue
+      used.set(name, count(hasScope ? 0 : (one.counts.get(quota.metadata.namespace ?? '') ?? 0)))
+    }
+    return used
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const name of [...this.#counted.keys()]) this.#end(name)
+    await Promise.all(this.#ending)
+  }
+
+  #begin(name: string, objects: RemoteObjects): void {
+    const counts = new Map<string, number>()
+    const seen = new Set<string>()
+    const followed = new FollowedRemote(objects, {
+      set: (key, head) => {
+        if (seen.has(key) === (head !== undefined)) return
+        const namespace = objects.keys.parse(key)?.namespace ?? ''
+        const after = (counts.get(namespace) ?? 0) + (head === undefined ? -1 : 1)
+        if (after === 0) counts.delete(namespace)
+        else counts.set(namespace, after)
+        if (head === undefined) seen.delete(key)
+        else seen.add(key)
+        if (followed.isListed) this.#onChange(name, namespace)
+      },
+      known: () => [],
+    })
+    this.#counted.set(name, { objects, followed, counts })
+    void followed.listed.then(() => this.#onChange(name, undefined))
+  }
+
+  #end(name: string): void {
+    const one = this.#counted.get(name)
+    this.#counted.delete(name)
+    if (one === undefined) return
+    const ending = one.followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+}
