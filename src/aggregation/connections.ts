@@ -123,8 +123,7 @@ export class RemoteMemory {
   readonly reads = new SharedReads()
 }
 
-const connecting = (signal: AbortSignal): AbortSignal =>
-  AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
+const connecting = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
 
 /** `readTo`: it has no events for what it reads; undefined: it has. */
 type ReadingSocket = { readonly socket: TLSSocket; readonly readTo: SessionOptions['readTo'] }

@@ -82,7 +82,11 @@ export class Remote {
     if (this.#connections !== undefined && this.#connections.client === client) return this.#connections.current
     const { service, caPem, isInsecure } = this.spec
     const servername = `${service.name}.${service.namespace}.svc`
-    const current = new RemoteConnections({ servername, caPem, isInsecure, client }, this.#parts.dial, this.#parts.memory)
+    const current = new RemoteConnections(
+      { servername, caPem, isInsecure, client },
+      this.#parts.dial,
+      this.#parts.memory,
+    )
     this.#connections?.current.close()
     this.#connections = { current, client }
     if (this.#isClosed) current.close()

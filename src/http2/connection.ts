@@ -108,7 +108,10 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   #isEnding = false
   #lingering: NodeJS.Timeout | undefined
 
-  constructor({ socket, limits, headerMemory, readTo, ...shared }: ConnectionParts, { isServer, settings, window }: Side) {
+  constructor(
+    { socket, limits, headerMemory, readTo, ...shared }: ConnectionParts,
+    { isServer, settings, window }: Side,
+  ) {
     this.#socket = socket
     this.limits = limits
     this.headerMemory = headerMemory

@@ -19,7 +19,7 @@ export type DirectOptions = ConnectionOptions & { readonly host: string; readonl
  */
 export async function securedDirect(options: DirectOptions, signal: AbortSignal): Promise<TLSSocket> {
   signal.throwIfAborted()
-  const socket = connect({ ...options, noDelay: true })
+  const socket = connect(options).setNoDelay(true)
   await connected(socket, signal)
   return handshake(socket, socket)
 }
