@@ -3,10 +3,12 @@
  * resident memory is looked at all the time (`--seconds N`: of each load; `--only TEXT`: loads whose name contains it). It must never have more, answer somebody in good faith all along, and be alive at the end.
  */
 import { connect as connectHttp2 } from 'node:http2'
+import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { residentMiB } from '../../bench/server/process-usage.ts'
+import { planMemory } from '../../src/lib/memory-plan.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
@@ -15,8 +17,14 @@ import { startWitness } from './witness-thread.ts'
 const LIMIT_MIB = 512
 /** What Node would choose in such a container. */
 const HEAP_MIB = 256
-/** What Keelson would choose in such a container; a test cannot make one. */
-const flags = ['--request-memory-max=128Mi', '--cache-memory-max=160Mi']
+/** What Keelson chooses in such a container; a test cannot make one. */
+const plan = planMemory({
+  requestBytesMax: null,
+  cacheBytesMax: null,
+  totalBytes: totalmem(),
+  constrainedBytes: LIMIT_MIB << 20,
+})
+const flags = [`--request-memory-max=${plan.requestBytes}`, `--cache-memory-max=${plan.cacheBytes}`]
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '15' }, only: { type: 'string', default: '' } },
 })
