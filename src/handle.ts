@@ -182,9 +182,9 @@ class Life implements Follower {
     const info = this.#info
     if (info === undefined) return undefined
     const { flowControl, inFlight } = this.#parts
-    const holdFor = (isExempt: boolean): void => this.#request.heldBy?.({ name: user.name, isExempt })
+    const request = this.#request
     if (flowControl === undefined) {
-      holdFor(user.groups.includes(mastersGroup))
+      request.heldBy?.({ name: user.name, isExempt: user.groups.includes(mastersGroup) })
       this.#place = inFlight.enter(user, info)
       return undefined
     }
@@ -194,22 +194,14 @@ class Life implements Follower {
     }
     // As upstream: what takes long by itself, but for a watch, is in no flow.
     if (info.verb !== 'watch' && isLongRunning(info)) {
-      holdFor(false)
+      request.heldBy?.({ name: user.name, isExempt: false })
       return undefined
     }
-    this.#flow = flowControl.classify(user, info)
-    if (this.#flow === undefined) return undefined
-    holdFor(this.#flow.level.spec.isExempt)
-    const request = this.#request
-    const entering = {
-      user,
-      info,
-      query: () => request.query,
-      signal: () => request.signal,
-      timeoutMs: context.deadlineMs - this.#startMs,
-      connection: request.connection,
-    }
-    const seat = flowControl.enter(this.#flow, entering)
+    const flow = flowControl.classify(user, info)
+    if (flow === undefined) return undefined
+    this.#flow = flow
+    request.heldBy?.({ name: user.name, isExempt: flow.level.spec.isExempt })
+    const seat = flowControl.enter(flow, { user, info, timeoutMs: context.deadlineMs - this.#startMs, request })
     if (seat instanceof Promise) return this.#waitFor(seat, context)
     this.#place = seat
     return undefined

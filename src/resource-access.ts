@@ -189,7 +189,14 @@ export class ResourceAccess {
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
-    const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: resource.shape }
+    const kind = {
+      kind: resource.kind,
+      apiVersion: apiVersionOf(resource),
+      // Read with the first object: most kinds have none, and those of a cluster's types take milliseconds and megabytes.
+      get schema() {
+        return resource.shape
+      },
+    }
     const spec: ResourceSpec = {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,

@@ -11,7 +11,7 @@ import { readSchema } from '../../src/flow/flow-schema.ts'
 import { FlowRequest, oneSeat } from '../../src/flow/flow-request.ts'
 import { FlowMetrics } from '../../src/flow/metrics.ts'
 import { readLevel } from '../../src/flow/priority-level.ts'
-import { handOf, hashOfFlow } from '../../src/flow/shuffle-sharding.ts'
+import { Hand, handOf, hashOfFlow } from '../../src/flow/shuffle-sharding.ts'
 import { Metrics } from '../../src/lib/metrics.ts'
 import { systemTime } from '../../src/lib/timers.ts'
 import type { Figure } from '../figure.ts'
@@ -67,10 +67,8 @@ const never = new AbortController()
 const entering = (user: User, asked: RequestInfo): Entering => ({
   user,
   info: asked,
-  query: () => query,
-  signal: () => never.signal,
   timeoutMs: 60_000,
-  connection: never,
+  request: { query, signal: never.signal, connection: never },
 })
 
 function enter(flows: FlowControl, user: User, asked: RequestInfo): Seat | Promise<Seat> {
@@ -126,10 +124,10 @@ function crowded(): number {
   const seated: FlowRequest[] = []
   let next = 0
   const ask = (): void => {
-    const asked = { user: '', info: info('get') }
+    const asked = { user: { name: '' }, info: info('get') }
     const request = new FlowRequest({ series, distinguisher: '', work: oneSeat, asked })
     request.onSeated = () => void seated.push(request)
-    if (level.queues.enter(request, hands[next++ % hands.length] ?? []) === 'seated') seated.push(request)
+    if (level.queues.enter(request, hands[next++ % hands.length] ?? new Hand([0])) === 'seated') seated.push(request)
   }
   while (level.queues.waiting < WAITING) ask()
   let ended = 0

@@ -159,7 +159,8 @@ type Asking = { readonly isAllowed: boolean; readonly isNode?: boolean }
 function decisionMicros(name: string, { isAllowed, isNode = true }: Asking): number {
   const graph = new NodeGraph()
   fill(graph, new SharedLists())
-  const parts = { graph, rules: bootstrapRules('system:node', defaultGates), gates: defaultGates }
+  const rules = bootstrapRules('system:node', defaultGates)
+  const parts = { graph, rules: () => rules, gates: defaultGates }
   const user = isNode
     ? { name: `system:node:${nodeOf(0)}`, uid: '', groups: ['system:nodes', 'system:authenticated'] }
     : { name: 'system:serviceaccount:default:default', uid: '', groups: ['system:authenticated'] }

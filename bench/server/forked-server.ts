@@ -22,6 +22,10 @@ export class ForkedServer implements AsyncDisposable {
     this.address = address
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   /** Runs `file` with --serve, where it is to call `serveForked`. */
   static async start(file: string): Promise<ForkedServer> {
     const child = fork(file, ['--serve'])

@@ -149,3 +149,28 @@ test('one that closes without an answer has not answered either', async () => {
   remote.close()
   server.close()
 })
+
+test('over HTTP/2 only what reads is sent again when its connection is lost', async () => {
+  const asked: string[] = []
+  const server = createSecureServer({ cert, key })
+  server.on('sessionError', () => undefined)
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined)
+    const request = `${headers[':method']} ${headers[':path']}`
+    asked.push(request)
+    const isFirst = asked.filter((one) => one === request).length === 1
+    if (headers[':path'] === '/lost' && isFirst) return stream.session?.destroy()
+    stream.respond({ ':status': 200 })
+    stream.end('here')
+  })
+  const remote = remoteAt(await listen(server), cert)
+  const { signal } = new AbortController()
+  const send = async (method: string, path: string): Promise<number> =>
+    (await remote.send({ method, path, headers: {}, pipeBody: undefined, signal })).status
+  assert.equal(await send('GET', '/'), 200)
+  assert.equal(await send('GET', '/lost'), 200)
+  await assert.rejects(send('DELETE', '/lost'), /EOF/)
+  assert.deepEqual(asked, ['GET /', 'GET /lost', 'GET /lost', 'DELETE /lost'])
+  remote.close()
+  server.close()
+})

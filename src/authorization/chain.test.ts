@@ -17,7 +17,7 @@ function createAuthorizer(modes: readonly Mode[], roles: RoleIndex): Authorizer 
     modes.map((type) => ({ type, name: type.toLowerCase() })),
     {
       roles,
-      nodes: { graph: new NodeGraph(), rules: [], gates: defaultGates },
+      nodes: { graph: new NodeGraph(), rules: () => [], gates: defaultGates },
       webhookOf: () => assert.fail('no webhook is configured'),
     },
   )

@@ -36,7 +36,7 @@ const webhookAt = (name: string, server: string): WebhookConfig => ({
 test('a chain that cannot be built does not replace the old one, nor close its clients', (t) => {
   const configured = new ConfiguredAuthorizers([webhookAt('old', 'https://old.example')], {
     roles: new RoleIndex(),
-    nodes: { graph: new NodeGraph(), rules: [], gates: defaultGates },
+    nodes: { graph: new NodeGraph(), rules: () => [], gates: defaultGates },
     metrics: new AuthorizationMetrics(new Metrics()),
     gates: defaultGates,
     log: () => undefined,

@@ -1,13 +1,16 @@
 /**
  * Which flow schema a request falls under: the first one by precedence that has a rule for its user and for
- * what it asks. Nothing is remembered of users: to look through the schemas that every cluster has takes less than a microsecond.
+ * what it asks. Which rules are for a user is remembered for as long as the user is: nearly all of them are for others.
  */
 import type { RequestInfo } from '../api/context.ts'
 import type { User } from '../api/user.ts'
-import { type FlowSchema, takes } from './flow-schema.ts'
+import { type FlowRule, type FlowSchema, isFor, takes } from './flow-schema.ts'
 
 /** What is kept with a schema: of type `T`. */
 type Entry<T> = { readonly schema: FlowSchema; readonly flow: T }
+
+/** A rule that is for a user. */
+type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 
 const catchAll = 'catch-all'
 
@@ -15,6 +18,10 @@ export class Classifier<T> {
   /** In the order of matching. */
   readonly #entries: readonly Entry<T>[]
   readonly #fallback: T | undefined
+  readonly #ofUser = new WeakMap<User, readonly Rule<T>[]>()
+  /** Requests of one user often come one after the other. */
+  #lastUser: User | undefined
+  #lastRules: readonly Rule<T>[] = []
 
   /** `flowOf` undefined: the level of the schema does not exist, and it counts for nothing. */
   constructor(schemas: Iterable<FlowSchema>, flowOf: (schema: FlowSchema) => T | undefined) {
@@ -29,7 +36,28 @@ export class Classifier<T> {
 
   /** What no rule takes falls under `catch-all`. Undefined: there is no such schema. */
   classify(user: User, info: RequestInfo): T | undefined {
-    for (const { schema, flow } of this.#entries) if (takes(schema, user, info)) return flow
+    for (const { rule, flow } of this.#rulesOf(user)) if (takes(rule, info)) return flow
     return this.#fallback
+  }
+
+  #rulesOf(user: User): readonly Rule<T>[] {
+    if (user === this.#lastUser) return this.#lastRules
+    let rules = this.#ofUser.get(user)
+    if (rules === undefined) {
+      rules = this.#findRules(user)
+      this.#ofUser.set(user, rules)
+    }
+    this.#lastUser = user
+    this.#lastRules = rules
+    return rules
+  }
+
+  /** In the order of matching. */
+  #findRules(user: User): readonly Rule<T>[] {
+    const found: Rule<T>[] = []
+    for (const { schema, flow } of this.#entries) {
+      for (const rule of schema.rules) if (isFor(rule, user)) found.push({ rule, flow })
+    }
+    return found
   }
 }

@@ -80,7 +80,7 @@ const queueColumns = [
 const queueRows = ({ spec, queues }: Level): string[][] =>
   queues.queues().map((queue) => {
     const { index, length, executing, seatsInUse, nextR, initialSeatsSum, seatsSum, workSum } = queue
-    const counts = [index, length, executing.size, seatsInUse].map(String)
+    const counts = [index, length, executing.length, seatsInUse].map(String)
     return [spec.name, ...counts, seatSeconds(nextR), `${initialSeatsSum}`, `${seatsSum}`, seatSeconds(workSum)]
   })
 
@@ -107,11 +107,11 @@ function* requestRows({ spec, queues }: Level, hasDetails: boolean, now: DumpTim
     const places = [queue?.index ?? -1, place].map(String)
     const seats = [`${work.initialSeats}`, `${work.finalSeats}`, formatDuration(work.lingerMs)]
     const columns = [spec.name, series.schema, ...places, distinguisher, wallAt(arrivedMs), ...seats, started]
-    return hasDetails ? [...columns, asked.user, ...detailsOf(asked.info)] : columns
+    return hasDetails ? [...columns, asked.user.name, ...detailsOf(asked.info)] : columns
   }
   for (const queue of queues.queues()) {
     // A copy: the queue goes on while the page is made in slices.
-    for (const [place, request] of [...queue.waiting()].entries()) yield row(request, queue, place)
+    for (const [place, request] of [...queue.waiting].entries()) yield row(request, queue, place)
     for (const request of [...queue.executing]) yield row(request, queue, -1)
   }
   for (const request of [...queues.executingAlone()]) yield row(request, undefined, -1)

@@ -71,9 +71,8 @@ class World implements Disposable {
     }
     const flow = this.flows.classify(user, info) ?? assert.fail()
     assert.equal(flow.schema.name, 'all')
-    const query = new URLSearchParams()
-    const entering = { user, info, query: () => query, signal: () => this.gone.signal, timeoutMs, connection: name }
-    return this.flows.enter(flow, entering)
+    const request = { query: new URLSearchParams(), signal: this.gone.signal, connection: name }
+    return this.flows.enter(flow, { user, info, timeoutMs, request })
   }
 }
 
@@ -109,7 +108,7 @@ test('a request waits for a quarter of its time', async () => {
   await assert.rejects(late, (error) => error instanceof TextError && error.code === 429)
   first.leave()
   const seat = await patient
-  assert.equal(seat.request.state, 'executing')
+  assert.equal(seat.state, 'executing')
 })
 
 test('refusals of a flow that goes on come late, and never those of another', async () => {
@@ -136,11 +135,11 @@ test('lists are as wide as what they read', () => {
   using world = new World({ objects: 450 })
   const seat = world.enter('a', 'list')
   assert.ok(!(seat instanceof Promise))
-  assert.equal(seat.request.seats, 5)
+  assert.equal(seat.seats, 5)
   using larger = new World({ objects: Infinity })
   const widest = larger.enter('a', 'list')
   assert.ok(!(widest instanceof Promise))
-  assert.equal(widest.request.seats, 10)
+  assert.equal(widest.seats, 10)
 })
 
 test('a dump is as wide as it needs to be, and no wider', async () => {

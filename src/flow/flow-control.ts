@@ -8,14 +8,14 @@ import type { Headers } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import type { Timer, Time } from '../lib/timers.ts'
 import { Classifier } from './classifier.ts'
-import { FlowRequest, oneSeat } from './flow-request.ts'
+import { FlowRequest, type FlowRequestOptions, oneSeat, type Work } from './flow-request.ts'
 import { distinguisherOf, type FlowSchema, mandatorySchemas } from './flow-schema.ts'
 import { HeldRefusals } from './held-refusals.ts'
 import type { Level } from './level.ts'
 import { Levels } from './levels.ts'
 import type { FlowMetrics, FlowSeries, KindSeries } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
-import { type Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
+import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { Turns, weightOf } from './turns.ts'
 import { WatchCounts } from './watch-counts.ts'
 import { type CountObjects, estimateWork } from './work-estimate.ts'
@@ -58,13 +58,18 @@ export type FlowControlParts = {
 export type Entering = {
   readonly user: User
   readonly info: RequestInfo
-  readonly query: () => URLSearchParams
-  /** Aborted when the client goes away. Read only if the request has to wait. */
-  readonly signal: () => AbortSignal
   /** How long it may take in all; Infinity: for ever. */
   readonly timeoutMs: number
+  /** Of its parts each is read only if it is needed: to make them costs more than to let most requests in. */
+  readonly request: EnteringRequest
+}
+
+export type EnteringRequest = {
+  readonly query: URLSearchParams
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
   /** Requests of one connection take turns with those of others where nothing else tells them apart. */
-  readonly connection: unknown
+  readonly connection?: unknown
 }
 
 export class FlowControl implements Disposable {
@@ -82,6 +87,8 @@ export class FlowControl implements Disposable {
   #shown: readonly Flow[] = []
   readonly #dividing: Timer
   readonly #own: FlowSeries
+  /** Of flows that are not told apart. */
+  readonly #onlyQueue = new Hand([0])
 
   constructor(parts: FlowControlParts) {
     this.#parts = parts
@@ -150,17 +157,17 @@ export class FlowControl implements Disposable {
     const isHashed = queuing !== undefined && queuing.queues > 1
     const distinguisher = isHashed ? distinguisherOf(flow.schema, user, info) : ''
     const work = this.#estimate(flow, entering)
-    const request = new FlowRequest({ series, distinguisher, work, asked: { user: user.name, info } })
-    const kind = this.#parts.metrics.kinds[isReadOnly(info) ? 'readOnly' : 'mutating']
-    const seat = new Seat({ request, level, kind })
+    const isWrite = !isReadOnly(info)
+    const { mutating, readOnly } = this.#parts.metrics.kinds
+    const seat = new Seat(level, isWrite ? mutating : readOnly, { series, distinguisher, work, asked: entering })
     // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
-    if (isExempt) return this.#begin(seat, entering)
-    const outcome = level.queues.enter(request, isHashed ? this.#handOf(flow, distinguisher) : onlyQueue)
+    if (isExempt) return this.#begin(seat, entering, isWrite)
+    const outcome = level.queues.enter(seat, isHashed ? this.#handOf(flow, distinguisher) : this.#onlyQueue)
     if (outcome === 'seated') {
       series.waitSeconds(true).observe(0)
-      return this.#begin(seat, entering)
+      return this.#begin(seat, entering, isWrite)
     }
-    if (outcome === 'waiting') return this.#wait(seat, entering)
+    if (outcome === 'waiting') return this.#wait(seat, entering, isWrite)
     series.waitSeconds(false).observe(0)
     return this.#refuse(flow, user.name)
   }
@@ -202,14 +209,13 @@ export class FlowControl implements Disposable {
     return { schema, level, headers, series: this.#parts.metrics.flow(schema.name, schema.level), hands: new Map() }
   }
 
-  #estimate({ level, series }: Flow, { info, query }: Entering): FlowRequest['work'] {
-    const { countObjects } = this.#parts
+  #estimate({ level, series }: Flow, { info, request }: Entering): Work {
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
     const work = isPlain
       ? oneSeat
       : estimateWork(
-          { countObjects, watches: this.#watches },
-          { info, query: query(), seatsMax: level.requestSeatsMax, series },
+          { countObjects: this.#parts.countObjects, watches: this.#watches },
+          { info, query: request.query, seatsMax: level.requestSeatsMax, series },
         )
     series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))
     return work
@@ -222,47 +228,51 @@ export class FlowControl implements Disposable {
     const known = hands.get(key)
     if (known !== undefined) return known
     const { queuing } = level.spec
-    const hand = queuing === undefined ? onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
+    const hand = queuing === undefined ? this.#onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
     hands.set(key, hand)
     return hand
   }
 
   /** At once if this turn of the loop has room. */
-  #begin(seat: Seat, { info, connection }: Entering): Seat | Promise<Seat> {
-    const { request, level } = seat
-    const { series, distinguisher } = request
+  #begin(seat: Seat, { request }: Entering, isWrite: boolean): Seat | Promise<Seat> {
+    const { level, series, distinguisher } = seat
     if (series !== this.#lastSeries || distinguisher !== this.#lastDistinguisher) {
       if (this.#lastSeries !== undefined) this.#turns.contend()
       this.#lastSeries = series
       this.#lastDistinguisher = distinguisher
     }
-    const weight = weightOf(!isReadOnly(info), request.work.initialSeats)
-    if (this.#turns.takes(weight)) return seat.begin()
+    const weight = weightOf(isWrite, seat.work.initialSeats)
+    if (this.#turns.takes(weight)) return this.#seated(seat)
     return new Promise((resolve) =>
       this.#turns.add({
         level,
         // Not by queue: flows share queues, and none is to stand behind another.
-        flow: distinguisher === '' ? connection : `${series.schema}/${distinguisher}`,
+        flow: distinguisher === '' ? request.connection : `${series.schema}/${distinguisher}`,
         weight,
         begin: () => {
-          resolve(seat.begin())
+          resolve(this.#seated(seat))
           return true
         },
       }),
     )
   }
 
-  #wait(seat: Seat, entering: Entering): Promise<Seat> {
+  #seated(seat: Seat): Seat {
+    if (seat.level.spec.isExempt) seat.level.queues.enter(seat, this.#onlyQueue)
+    seat.begin()
+    return seat
+  }
+
+  #wait(seat: Seat, entering: Entering, isWrite: boolean): Promise<Seat> {
     const { time, requestTimeoutMs } = this.#parts
-    const { request, level, kind } = seat
-    const { series } = request
+    const { level, kind, series } = seat
     const timeoutMs = entering.timeoutMs === Infinity ? requestTimeoutMs : entering.timeoutMs
-    const signal = entering.signal()
-    noteWaiting(kind, 1, request.arrivedMs)
+    const { signal } = entering.request
+    noteWaiting(kind, 1, seat.arrivedMs)
     return new Promise((resolve, reject) => {
       const giveUp = (why: 'timedOut' | 'cancelled'): void => {
-        if (!level.queues.giveUp(request, why)) return
+        if (!level.queues.giveUp(seat, why)) return
         end(false)
         reject(this.#refusal(level))
       }
@@ -273,11 +283,11 @@ export class FlowControl implements Disposable {
         signal.removeEventListener('abort', onGone)
         const nowMs = time.monotonicMs()
         noteWaiting(kind, -1, nowMs)
-        series.waitSeconds(isExecuted).observe((nowMs - request.arrivedMs) / 1000)
+        series.waitSeconds(isExecuted).observe((nowMs - seat.arrivedMs) / 1000)
       }
-      request.onSeated = () => {
+      seat.onSeated = () => {
         end(true)
-        resolve(this.#begin(seat, entering))
+        resolve(this.#begin(seat, entering, isWrite))
       }
       signal.addEventListener('abort', onGone, { once: true })
       if (signal.aborted) onGone()
@@ -303,39 +313,34 @@ export class FlowControl implements Disposable {
   }
 }
 
-type SeatParts = { readonly request: FlowRequest; readonly level: Level; readonly kind: KindSeries }
-
 /** What a request holds while it is served. */
-export class Seat {
-  readonly request: FlowRequest
+export class Seat extends FlowRequest {
   readonly level: Level
   readonly kind: KindSeries
 
-  constructor({ request, level, kind }: SeatParts) {
-    this.request = request
+  constructor(level: Level, kind: KindSeries, options: FlowRequestOptions) {
+    super(options)
     this.level = level
     this.kind = kind
   }
 
-  begin(): this {
-    const { request, level, kind } = this
-    if (level.spec.isExempt) level.queues.enter(request, onlyQueue)
-    request.series.dispatched.value++
+  begin(): void {
+    const { kind } = this
+    this.series.dispatched.value++
     kind.executing++
-    kind.executingTime.set(kind.executing, request.startedMs)
-    return this
+    kind.executingTime.set(kind.executing, this.startedMs)
   }
 
   /** More than once is the same. */
   leave(): void {
-    const { request, level, kind } = this
-    if (request.state !== 'executing') return
-    level.queues.finish(request)
-    const nowMs = request.endedMs
+    if (this.state !== 'executing') return
+    const { kind } = this
+    this.level.queues.finish(this)
+    const nowMs = this.endedMs
     kind.executing--
     kind.executingTime.set(kind.executing, nowMs)
-    const isWatch = request.asked.info.verb === 'watch'
-    request.series.executionSeconds(isWatch).observe((nowMs - request.startedMs) / 1000)
+    const isWatch = this.asked.info.verb === 'watch'
+    this.series.executionSeconds(isWatch).observe((nowMs - this.startedMs) / 1000)
   }
 
   /** The seats of a long answer are held until its client has taken it, … */
@@ -348,8 +353,6 @@ export class Seat {
     this.leave()
   }
 }
-
-const onlyQueue: Hand = [0]
 
 function noteWaiting(kind: KindSeries, by: 1 | -1, nowMs: number): void {
   kind.waiting += by

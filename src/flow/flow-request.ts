@@ -1,6 +1,6 @@
 /** A request in flow control: where it waits, which seats it takes, since when. */
 import type { RequestInfo } from '../api/context.ts'
-import { Deque } from '../lib/deque.ts'
+import type { User } from '../api/user.ts'
 import type { FlowSeries } from './metrics.ts'
 import type { Hand } from './shuffle-sharding.ts'
 
@@ -16,7 +16,7 @@ export type Work = {
 export const oneSeat: Work = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
 
 /** What is known of who sent it, for the dump page alone. */
-export type Asked = { readonly user: string; readonly info: RequestInfo }
+export type Asked = { readonly user: Pick<User, 'name'>; readonly info: RequestInfo }
 
 /** `lingering`: it was answered, its seats are not free yet. */
 export type FlowState = 'new' | 'waiting' | 'executing' | 'lingering' | 'over'
@@ -48,7 +48,7 @@ export class FlowRequest {
   isOverdue = false
   /** Called when a request that had to wait gets its seats. */
   onSeated: (() => void) | undefined
-  /** Its neighbours in the queue. */
+  /** Its neighbours among those that wait in the queue; from its beginning on, among those that are served. */
   before: FlowRequest | undefined
   after: FlowRequest | undefined
 
@@ -70,21 +70,54 @@ export class FlowRequest {
   }
 }
 
-/** The requests of some flows that wait, in the order of their arrival, and what is executing of them. A list that any member can leave. */
+/** Requests in the order in which they came to it. A list that any member can leave, which costs no memory: a request is in one of them at a time. */
+export class RequestLine {
+  first: FlowRequest | undefined
+  last: FlowRequest | undefined
+  length = 0
+
+  push(request: FlowRequest): void {
+    const { last } = this
+    request.before = last
+    if (last === undefined) this.first = request
+    else last.after = request
+    this.last = request
+    this.length++
+  }
+
+  remove(request: FlowRequest): void {
+    const { before, after } = request
+    if (before === undefined) this.first = after
+    else before.after = after
+    if (after === undefined) this.last = before
+    else after.before = before
+    request.before = undefined
+    request.after = undefined
+    this.length--
+  }
+
+  *[Symbol.iterator](): Generator<FlowRequest, void, void> {
+    for (let at = this.first; at !== undefined; at = at.after) yield at
+  }
+}
+
+/** A line for who only looks at it. */
+export type Requests = Iterable<FlowRequest> & { readonly length: number }
+
+/** The requests of some flows that wait, in the order of their arrival, and what is executing of them. */
 export class Queue {
   readonly index: number
   /** The progress of the level at which the next request would begin, were every queue given its part continuously. */
   nextR = 0
   seatsInUse = 0
-  readonly #executing = new Set<FlowRequest>()
-  /** Those that have begun, in this order, until they are over or overdue. */
-  readonly #young = new Deque<FlowRequest>()
+  readonly #waiting = new RequestLine()
+  /** In the order of their beginnings: those that are overdue come first. */
+  readonly #executing = new RequestLine()
+  /** The first that is not overdue. */
+  #young: FlowRequest | undefined
   /** Sums over those that are overdue: their seats, and each seat times when it was taken. */
   #overdueSeats = 0
   #overdueSince = 0
-  #first: FlowRequest | undefined
-  #last: FlowRequest | undefined
-  #length = 0
   /** Sums over those that wait. */
   initialSeatsSum = 0
   seatsSum = 0
@@ -95,33 +128,37 @@ export class Queue {
   }
 
   get length(): number {
-    return this.#length
+    return this.#waiting.length
   }
 
   get first(): FlowRequest | undefined {
-    return this.#first
+    return this.#waiting.first
   }
 
   get isActive(): boolean {
-    return this.#length > 0 || this.#executing.size > 0
+    return this.#waiting.length > 0 || this.#executing.length > 0
   }
 
-  get executing(): ReadonlySet<FlowRequest> {
+  get executing(): Requests {
     return this.#executing
+  }
+
+  get waiting(): Requests {
+    return this.#waiting
   }
 
   begin(request: FlowRequest): void {
     this.#age(request.startedMs)
-    this.#executing.add(request)
-    this.#young.push(request)
+    this.#executing.push(request)
+    this.#young ??= request
   }
 
   end(request: FlowRequest): void {
-    this.#executing.delete(request)
+    if (request === this.#young) this.#young = request.after
+    this.#executing.remove(request)
     if (request.isOverdue) this.#countOverdue(request, -1)
-    if (this.#executing.size > 0) return
+    if (this.#executing.length > 0) return
     // Nothing of the rounding of sums is kept.
-    this.#young.clear()
     this.#overdueSeats = 0
     this.#overdueSince = 0
   }
@@ -136,37 +173,23 @@ export class Queue {
   }
 
   push(request: FlowRequest): void {
-    request.before = this.#last
-    if (this.#last === undefined) this.#first = request
-    else this.#last.after = request
-    this.#last = request
+    this.#waiting.push(request)
     this.#count(request, 1)
   }
 
   remove(request: FlowRequest): void {
-    const { before, after } = request
-    if (before === undefined) this.#first = after
-    else before.after = after
-    if (after === undefined) this.#last = before
-    else after.before = before
-    request.before = undefined
-    request.after = undefined
+    this.#waiting.remove(request)
     this.#count(request, -1)
   }
 
-  *waiting(): Generator<FlowRequest, void, void> {
-    for (let at = this.#first; at !== undefined; at = at.after) yield at
-  }
-
   #age(nowMs: number): void {
-    for (let first = this.#young.at(0); first !== undefined; first = this.#young.at(0)) {
-      const isOver = first.state !== 'executing'
-      if (!isOver && nowMs - first.startedMs < ESTIMATED_MS) break
-      this.#young.shift()
-      if (isOver) continue
-      first.isOverdue = true
-      this.#countOverdue(first, 1)
+    let young = this.#young
+    while (young !== undefined && nowMs - young.startedMs >= ESTIMATED_MS) {
+      young.isOverdue = true
+      this.#countOverdue(young, 1)
+      young = young.after
     }
+    this.#young = young
   }
 
   #countOverdue({ work, startedMs }: FlowRequest, sign: 1 | -1): void {
@@ -175,10 +198,9 @@ export class Queue {
   }
 
   #count(request: FlowRequest, sign: 1 | -1): void {
-    this.#length += sign
     this.initialSeatsSum += sign * request.work.initialSeats
     this.seatsSum += sign * request.seats
-    this.workSum = this.#length === 0 ? 0 : this.workSum + sign * workOf(request)
+    this.workSum = this.length === 0 ? 0 : this.workSum + sign * workOf(request)
   }
 }
 

@@ -136,13 +136,8 @@ function prefixOf(path: string): string {
   return start.endsWith('/') ? start : `${start}/`
 }
 
-/** With loops rather than closures: every request asks this of several schemas. */
-export function takes({ rules }: FlowSchema, user: User, info: RequestInfo): boolean {
-  for (const rule of rules) if (isOf(rule, user) && takesInfo(rule, info)) return true
-  return false
-}
-
-function isOf({ subjects }: FlowRule, { name, groups }: User): boolean {
+/** Whether the rule is for this user. */
+export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
   for (const subject of subjects) {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
@@ -152,7 +147,8 @@ function isOf({ subjects }: FlowRule, { name, groups }: User): boolean {
   return false
 }
 
-function takesInfo({ resources, paths }: FlowRule, info: RequestInfo): boolean {
+/** Whether a rule that is for its user takes a request. With loops rather than closures: every request asks this of several rules. */
+export function takes({ resources, paths }: FlowRule, info: RequestInfo): boolean {
   if (info.kind === 'resource') {
     for (const rule of resources) if (takesResource(rule, info)) return true
   } else for (const rule of paths) if (has(rule.verbs, info.verb) && takesPath(rule, info.path)) return true

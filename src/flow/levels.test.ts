@@ -7,6 +7,7 @@ import type { Level } from './level.ts'
 import { Levels } from './levels.ts'
 import { FlowMetrics } from './metrics.ts'
 import type { LevelSpec } from './priority-level.ts'
+import { Hand } from './shuffle-sharding.ts'
 
 const limited = (name: string, shares: number, more: Partial<LevelSpec> = {}): LevelSpec => ({
   name,
@@ -40,8 +41,8 @@ function worldOf(...specs: readonly LevelSpec[]) {
     Array.from({ length: count }, (_, at) => {
       const info = { kind: 'path', verb: 'get', path: '/' } as const
       const series = metrics.flow('schema', name)
-      const request = new FlowRequest({ series, distinguisher: '', work: oneSeat, asked: { user: '', info } })
-      level(name).queues.enter(request, [at % 64])
+      const request = new FlowRequest({ series, distinguisher: '', work: oneSeat, asked: { user: { name: '' }, info } })
+      level(name).queues.enter(request, new Hand([at % 64]))
       return request
     })
   return { time, levels, level, use }

@@ -5,7 +5,7 @@ import { FlowRequest, oneSeat, type Work } from './flow-request.ts'
 import { FlowMetrics } from './metrics.ts'
 import { QueueSet, type QueueSetConfig } from './queue-set.ts'
 import { SeatDemand } from './seat-demand.ts'
-import { type Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
+import { Hand, handOf, hashOfFlow } from './shuffle-sharding.ts'
 import { SteppedTime } from '../../test/harness/stepped-time.ts'
 import { Random } from '../../test/simulation/random.ts'
 
@@ -26,14 +26,14 @@ class World {
 
   request(work: Work = oneSeat, flow = 'a'): FlowRequest {
     const series = this.metrics.flow('schema', 'level')
-    return new FlowRequest({ series, distinguisher: flow, work, asked: { user: flow, info } })
+    return new FlowRequest({ series, distinguisher: flow, work, asked: { user: { name: flow }, info } })
   }
 
   enter(request: FlowRequest): ReturnType<QueueSet['enter']> {
     const { queuing } = this.#config
     const { distinguisher } = request
     const known = this.#hands.get(distinguisher)
-    const hand = known ?? (queuing === undefined ? [0] : handOf(hashOfFlow('schema', distinguisher), queuing))
+    const hand = known ?? (queuing === undefined ? new Hand([0]) : handOf(hashOfFlow('schema', distinguisher), queuing))
     this.#hands.set(distinguisher, hand)
     return this.set.enter(request, hand)
   }

@@ -5,7 +5,7 @@
  * request is in are not kept beyond the first few hundred, however many the level is configured with.
  */
 import type { Time } from '../lib/timers.ts'
-import { ESTIMATED_MS, type FlowRequest, Queue, workOf } from './flow-request.ts'
+import { ESTIMATED_MS, type FlowRequest, Queue, RequestLine, type Requests, workOf } from './flow-request.ts'
 import type { LevelSeries, RefusalReason } from './metrics.ts'
 import type { Queuing } from './priority-level.ts'
 import type { SeatDemand } from './seat-demand.ts'
@@ -30,11 +30,9 @@ export class QueueSet {
   #config: QueueSetConfig
   readonly #queues = new Map<number, Queue>()
   /** Requests in no queue: the level is exempt, or has none. */
-  readonly #executingAlone = new Set<FlowRequest>()
+  readonly #executingAlone = new RequestLine()
   #progressR = 0
   #syncedMs: number
-  /** How many requests of each flow are served, by its hand. */
-  readonly #served = new Map<Hand, number>()
   /** The queue that was served last; of equal ones the next after it is served. */
   #servedLast = -1
   #activeQueues = 0
@@ -76,7 +74,7 @@ export class QueueSet {
     return [...this.#queues.values()].toSorted((one, other) => one.index - other.index)
   }
 
-  executingAlone(): ReadonlySet<FlowRequest> {
+  executingAlone(): Requests {
     return this.#executingAlone
   }
 
@@ -103,6 +101,10 @@ export class QueueSet {
     }
     request.hand = hand
     const queue = this.#choose(hand)
+    if (this.#waiting === 0 && this.#seatsInUse + request.seats <= seats && this.#leavesRoom(request)) {
+      this.#beginAtOnce(request, queue)
+      return 'seated'
+    }
     if (this.#seatsInUse >= seats && queue.length >= queuing.lengthMax) {
       this.#dropIfEmpty(queue)
       return this.#refuse(request, 'queue-full')
@@ -139,10 +141,10 @@ export class QueueSet {
     const { series, queue, work } = request
     series.executingRequests.value--
     this.#parts.series.executing.set(this.#executing, nowMs)
-    if (queue === undefined) this.#executingAlone.delete(request)
+    if (queue === undefined) this.#executingAlone.remove(request)
     else {
       queue.end(request)
-      this.#countServed(request.hand, -1)
+      if (request.hand !== undefined) request.hand.served--
       if (!queue.isActive) this.#activeQueues--
       // What it took less than estimated was charged to the queue when it began.
       queue.nextR -= work.initialSeats * (ESTIMATED_MS - (nowMs - request.startedMs))
@@ -177,11 +179,12 @@ export class QueueSet {
 
   /** Of the hand, the queue with the least work before it; it is another one's turn among equals each time. */
   #choose(hand: Hand): Queue {
-    const offset = this.#enqueued++ % hand.length
-    let best = hand[offset] ?? 0
+    const { queues } = hand
+    const offset = this.#enqueued++ % queues.length
+    let best = queues[offset] ?? 0
     let least = this.#queues.get(best)?.workSum ?? 0
-    for (let at = 1; at < hand.length && least > 0; at++) {
-      const index = hand[(offset + at) % hand.length] ?? 0
+    for (let at = 1; at < queues.length && least > 0; at++) {
+      const index = queues[(offset + at) % queues.length] ?? 0
       const work = this.#queues.get(index)?.workSum ?? 0
       if (work < least) {
         best = index
@@ -212,6 +215,17 @@ export class QueueSet {
     this.#parts.series.waiting.set(this.#waiting, request.arrivedMs)
     this.#noteDemand()
     this.#bound(queue)
+  }
+
+  /** What `#enqueue` and `#dispatch` come to where nobody waits and there are seats: most requests are to pay for no more than this. */
+  #beginAtOnce(request: FlowRequest, queue: Queue): void {
+    if (!queue.isActive || queue.nextR < request.arrivedR) queue.nextR = request.arrivedR
+    request.queue = queue
+    request.series.queueLength().observe(1)
+    this.#noteDispatch(queue)
+    this.#servedLast = queue.index
+    queue.nextR += workOf(request)
+    this.#seat(request, request.arrivedMs)
   }
 
   #leaveQueue(request: FlowRequest, queue: Queue): void {
@@ -247,7 +261,7 @@ export class QueueSet {
       const { first, executing } = queue
       if (first === undefined || !this.#leavesRoom(first)) continue
       const startR = queue.startR(nowMs)
-      const isNew = executing.size === 0 && startR <= this.#progressR && this.#asksForLittle(first)
+      const isNew = executing.length === 0 && startR <= this.#progressR && this.#asksForLittle(first)
       if (bestIsNew && !isNew) continue
       const endR = startR + workOf(first)
       const distance = (queue.index - this.#servedLast - 1 + queues) % queues
@@ -262,15 +276,8 @@ export class QueueSet {
   }
 
   #asksForLittle({ hand }: FlowRequest): boolean {
-    const served = hand === undefined ? 0 : (this.#served.get(hand) ?? 0)
+    const served = hand?.served ?? 0
     return served === 0 || served < this.#config.seats * LITTLE_SHARE
-  }
-
-  #countServed(hand: Hand | undefined, by: 1 | -1): void {
-    if (hand === undefined) return
-    const count = (this.#served.get(hand) ?? 0) + by
-    if (count === 0) this.#served.delete(hand)
-    else this.#served.set(hand, count)
   }
 
   /** False: its first request needs more seats than are free, and nobody else gets them meanwhile. */
@@ -302,11 +309,11 @@ export class QueueSet {
     request.startedMs = nowMs
     this.#executing++
     this.#seatsInUse += seats
-    if (queue === undefined) this.#executingAlone.add(request)
+    if (queue === undefined) this.#executingAlone.push(request)
     else {
       if (!queue.isActive) this.#activeQueues++
       queue.begin(request)
-      this.#countServed(request.hand, 1)
+      if (request.hand !== undefined) request.hand.served++
       queue.seatsInUse += seats
       if (request.isWide) this.#wideSeatsInUse += seats
       this.#queuedSeatsInUse += seats

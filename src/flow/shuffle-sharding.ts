@@ -5,8 +5,17 @@
  */
 import { createHash } from 'node:crypto'
 
-/** The numbers of the queues, in the order in which they are dealt. */
-export type Hand = readonly number[]
+/** The queues of a flow: one object for all of its requests. */
+export class Hand {
+  /** Their numbers, in the order in which they are dealt. */
+  readonly queues: readonly number[]
+  /** How many requests of the flow are being served. */
+  served = 0
+
+  constructor(queues: readonly number[]) {
+    this.queues = queues
+  }
+}
 
 export function handOf(
   flow: bigint,
@@ -20,7 +29,7 @@ export function handOf(
     places.push(Number(entropy % left))
     entropy /= left
   }
-  return places.map((place, at) => cardAt(place, places.slice(0, at)))
+  return new Hand(places.map((place, at) => cardAt(place, places.slice(0, at))))
 }
 
 /** From a place among the cards that are left to one of the whole deck: each card that was dealt before from a place not above it moves it up. */

@@ -1,35 +1,36 @@
-/** Random bytes, made many at a time: a call of randomBytes costs as much for a few as for thousands, and leaves a buffer of its own for the garbage collector. */
+/**
+ * Random bytes for nonces and ids, made many at a time: a call for each takes as long as the encryption of a small object, and leaves a
+ * buffer for the garbage collector. Keys do not come from here, since they must not lie around in a pool.
+ */
+import { randomFillSync } from 'node:crypto'
 
-/** Ids of 256 traces. */
-const POOL_BYTES = 4096
+const POOL_BYTES = 8 << 10
 
 export class RandomPool {
   readonly #fill: (bytes: Buffer) => void
-  readonly #bytes = Buffer.allocUnsafeSlow(POOL_BYTES)
+  readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES)
   #at = POOL_BYTES
+  /** By length. */
+  readonly #next: Buffer[] = []
 
-  constructor(fill: (bytes: Buffer) => void) {
+  constructor(fill: (bytes: Buffer) => void = (bytes) => void randomFillSync(bytes)) {
     this.#fill = fill
   }
 
-  /** So many bytes that nobody has had before, valid until the next call: `at` is where they are in `bytes`. */
-  next(count: number): number {
+  /** So many bytes that nobody has had before. Borrowed: the next call for as many writes others there. */
+  next(count: number): Buffer {
     if (this.#at + count > POOL_BYTES) {
-      this.#fill(this.#bytes)
+      this.#fill(this.#pool)
       this.#at = 0
     }
-    const at = this.#at
+    const next = (this.#next[count] ??= Buffer.allocUnsafeSlow(count))
+    this.#pool.copy(next, 0, this.#at, this.#at + count)
     this.#at += count
-    return at
-  }
-
-  get bytes(): Buffer {
-    return this.#bytes
+    return next
   }
 
   /** A copy of its own. */
   take(count: number): Buffer {
-    const at = this.next(count)
-    return Buffer.from(this.#bytes.subarray(at, at + count))
+    return Buffer.from(this.next(count))
   }
 }

@@ -105,13 +105,12 @@ export class Tracer {
 
   /** The id of a new trace, if it is sampled. */
   #chosenId(): Buffer | undefined {
-    const at = this.#random.next(TRACE_ID_BYTES)
-    const { bytes } = this.#random
-    const lowerAt = at + TRACE_ID_BYTES / 2
-    const upper = bytes.readUInt32BE(lowerAt) >>> 1
+    const id = this.#random.next(TRACE_ID_BYTES)
+    const lowerAt = TRACE_ID_BYTES / 2
+    const upper = id.readUInt32BE(lowerAt) >>> 1
     if (upper > this.#upperBound) return undefined
-    if (bytes.readBigUInt64BE(lowerAt) >> 1n >= this.#bound) return undefined
-    return Buffer.from(bytes.subarray(at, at + TRACE_ID_BYTES))
+    if (id.readBigUInt64BE(lowerAt) >> 1n >= this.#bound) return undefined
+    return Buffer.from(id)
   }
 }
 

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { connect } from 'node:tls'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
 import { until } from '../../test/harness/until.ts'
 import { Webhook, WebhookError } from './call.ts'
+import { Http2Session } from './http2-session.ts'
 import { ReceivedAnswers } from './received.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1', 'localhost'], Date.now())
@@ -16,7 +18,9 @@ type Answer = (stream: ServerHttp2Stream, body: string, path: string) => void
 async function start(
   answer: Answer,
   { host = '127.0.0.1', streamsMax = 100, timeoutMs = 20_000 } = {},
-): Promise<{ webhook: Webhook; sessions: ServerHttp2Session[]; received: ReceivedAnswers } & AsyncDisposable> {
+): Promise<
+  { webhook: Webhook; sessions: ServerHttp2Session[]; received: ReceivedAnswers; port: number } & AsyncDisposable
+> {
   const sessions: ServerHttp2Session[] = []
   const server = createSecureServer({ cert, key, settings: { maxConcurrentStreams: streamsMax } })
   server.on('session', (session) => {
@@ -41,6 +45,7 @@ async function start(
     webhook,
     sessions,
     received,
+    port: address.port,
     async [Symbol.asyncDispose]() {
       webhook.close()
       for (const session of sessions) session.destroy()
@@ -181,4 +186,35 @@ test('one that is as long as it said is an answer', async () => {
     stream.end('{}')
   })
   assert.equal(await hook.webhook.post('{}', within()), '{}')
+})
+
+const fail = (): never => {
+  throw new Error('what the peer has sent makes no sense')
+}
+
+test('a listener that throws ends its own stream, and nothing else', async () => {
+  await using hook = await start(echo)
+  const socket = connect({ port: hook.port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'] })
+  await once(socket, 'secureConnect')
+  const session = new Http2Session(socket, 60_000)
+  await session.ready
+  const fields = [':method', 'POST', ':scheme', 'https', ':authority', 'localhost', ':path', '/']
+  /** What the stream told, until it was closed with a code. */
+  const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
+    new Promise((resolve) => {
+      let told = ''
+      assert.ok(session.acquire())
+      const listener = {
+        onHead: () => void (told += 'head '),
+        onData: (chunk: Buffer) => void (told += `${String(chunk)} `),
+        onTrailers: () => undefined,
+        onClose: (code: number) => resolve(`${told}${code}`),
+      }
+      session.request(fields, broken === undefined ? listener : { ...listener, [broken]: fail }).end([Buffer.from('a')])
+    })
+  const slow = ask(undefined)
+  assert.deepEqual(await Promise.all([ask('onHead'), ask('onData'), slow]), ['2', 'head 2', 'head a 0'])
+  assert.equal(await ask(undefined), 'head a 0')
+  assert.equal(hook.sessions.length, 1)
+  session.close()
 })

@@ -46,10 +46,11 @@ const watch = {
 } as const
 const lease = (name: string, namespace = 'kube-node-lease') =>
   ({ method: 'GET', path: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}` }) as const
-const review = {
+/** A dry run: etcd's time is not the flow control's. */
+const create = {
   method: 'POST',
-  path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-  body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+  path: `${maps}?dryRun=All`,
+  body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } },
 } as const
 
 /** The rates below are those at which a service time of 100 ms fills the levels; requests last two and a half times as long. */
@@ -93,7 +94,7 @@ export function createTraces(seed: number): readonly Trace[] {
     trace('lists flood', stream(['flood'], 60, list), stream(['other'], 5, get)),
     trace('lists and gets of accounts', stream(accounts.slice(0, 1), 60, list), stream(accounts.slice(1), 100, get)),
     trace('watches flood', stream(['flood'], 120, watch), stream(['other'], 5, get)),
-    trace('writes flood', stream(['flood'], 400, review), stream(people.slice(0, 5), 20, review)),
+    trace('writes flood', stream(['flood'], 400, create), stream(people.slice(0, 5), 20, create)),
     trace('leases beside a flood', stream(['flood'], 200, get), leases),
     trace('elections beside floods', stream(accounts, 250, get), stream(people, 100, get), elections),
     trace(

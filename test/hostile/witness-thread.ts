@@ -15,6 +15,7 @@ export async function startWitness(url: string, paths: readonly string[]): Promi
   await once(worker, 'message')
   return async () => {
     const told = once(worker, 'message')
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage('stop')
     const [testimony]: Testimony[] = await told
     await worker.terminate()
@@ -26,7 +27,7 @@ export async function startWitness(url: string, paths: readonly string[]): Promi
 async function testify({ url, paths }: { readonly url: string; readonly paths: readonly string[] }): Promise<void> {
   const witness = new Witness(url)
   await witness.get('/readyz')
-  parentPort?.postMessage('connected')
+  tell('connected')
   const { latenciesMs, failures } = witness
   let answered = 0
   parentPort?.once('message', () => {
@@ -40,7 +41,12 @@ async function testify({ url, paths }: { readonly url: string; readonly paths: r
     slowestMs: Math.max(0, ...latenciesMs),
     failures,
   }
-  parentPort?.postMessage(testimony)
+  tell(testimony)
+}
+
+function tell(what: 'connected' | Testimony): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(what)
 }
 
 if (!isMainThread) await testify(workerData)

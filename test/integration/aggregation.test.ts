@@ -21,7 +21,15 @@ import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { Authority } from '../harness/issued-certificate.ts'
 import { until, WATCHED_MS } from '../harness/until.ts'
-import { adminToken, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Call,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 const MB = 1 << 20
 const proxies = new Authority('proxies')
@@ -325,6 +333,17 @@ test('either end of an upgraded connection closes the other', async () => {
   await isClosed
 })
 
+test('an upgrade that is not answered in time is closed on the other side, too', async () => {
+  let far: Duplex | undefined
+  servers['one.example.com'].upgrades.set('hangs?timeout=1s', (socket) => {
+    far = socket.resume()
+  })
+  const { status } = await upgrade(`${pathOf('one.example.com', 'hangs')}?timeout=1s`)
+  assert.equal(status, 504)
+  assert.ok(far)
+  await until(() => far?.destroyed === true || far?.readableEnded === true, 'the remote connection is closed')
+})
+
 for (const of of groups) {
   test(`${of}: answers without a body keep the length that they had, and trailers need a body`, async () => {
     servers[of].answers.set('bodiless', (request, response) => {
@@ -474,4 +493,45 @@ test('a server that listens no more is unavailable, and available when it does',
     /^aggregator_unavailable_apiservice_total\{name="v1.three.example.com",reason="FailedDiscoveryCheck"\} 1$/m,
   )
   await client.call({ method: 'DELETE', path })
+})
+
+test('a condition that somebody else writes is not written over at once', async () => {
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.two.example.com'
+  const conditionOf = async (): Promise<string> => {
+    const { status } = JSON.parse((await client.call({ path })).text)
+    return status.conditions[0].reason
+  }
+  await until(async () => (await conditionOf()) === 'Passed', 'it is available')
+  const body = { status: { conditions: [{ type: 'Available', status: 'False', reason: 'Elsewhere', message: 'no' }] } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const { status } = await client.call({ method: 'PATCH', path: `${path}/status`, body, headers })
+  assert.equal(status, 200)
+  const sinceMs = performance.now()
+  await until(async () => (await conditionOf()) === 'Passed', 'it is written again')
+  // A second; a timer may be early by some milliseconds, and the write was before `sinceMs`.
+  assert.ok(performance.now() - sinceMs > 700, `after ${performance.now() - sinceMs} ms`)
+  await until(() => isServed('two.example.com'), 'it is served again')
+})
+
+test('a server that stops ends the logs that it relays', async () => {
+  let isClosed = false
+  servers['two.example.com'].answers.set('log', (_request, response) => {
+    response.writeHead(200)
+    response.write('a line\n')
+    response.on('close', () => (isClosed = true))
+  })
+  const replica = await startReplica(server)
+  const session = connectHttp2(replica.url, { rejectUnauthorized: false })
+  session.on('error', () => undefined)
+  const asked = { ':path': `${pathOf('two.example.com', 'x')}/log?follow=true`, authorization: `Bearer ${adminToken}` }
+  const stream = session.request(asked)
+  stream.on('error', () => undefined)
+  await once(stream, 'data')
+  const closed = once(stream.resume(), 'close')
+  await replica[Symbol.asyncDispose]()
+  await closed
+  // It was ended; not cut with all that was left when the time to stop was up.
+  assert.deepEqual([stream.readableEnded, stream.aborted, stream.rstCode], [true, false, 0])
+  await until(() => isClosed, 'the log is closed')
+  session.destroy()
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeServers, jsonAnswer, remoteService } from '../../../test/harness/fake-remote-servers.ts'
+import { SteppedTime } from '../../../test/harness/stepped-time.ts'
 import { until } from '../../../test/harness/until.ts'
 import { silent } from '../../lib/log.ts'
 import { RemoteDiscovery, type RemoteVersion } from './remote-discovery.ts'
@@ -145,4 +146,25 @@ test('a bad answer makes its own APIService stale and no other', async () => {
       body,
     )
   }
+})
+
+test('a server that never answers does not keep this one from being ready', async () => {
+  const servers = new FakeServers()
+  servers.answers['/apis'] = new Promise(() => undefined)
+  servers.set(remoteService('v1.stable.example.com'))
+  const time = new SteppedTime()
+  const discovery = new RemoteDiscovery({ servers, log: silent, time })
+  let isReady = false
+  const starting = discovery.start().then(() => (isReady = true))
+  await until(() => {
+    // Its worker begins with the time, too.
+    time.advance(0)
+    return servers.asked.length === 1
+  }, 'it is asked')
+  time.advance(9_999)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(isReady, false)
+  time.advance(1)
+  await starting
+  assert.deepEqual(shownOf(discovery), {})
 })

@@ -6,7 +6,7 @@ import { defaultGates } from '../../api/gates.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { fieldsOf } from '../../api/object.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { silent } from '../../lib/log.ts'
+import { type Log, silent } from '../../lib/log.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
 import { encodeV2 } from '../openapi/gnostic.ts'
@@ -84,4 +84,32 @@ test('the index has the addresses of remote documents; who has only 2.0 is conve
   assert.equal(openApi.urls().size, 0)
   servers.set(remoteService('v1.a.example.com'))
   await until(() => openApi.find(key)?.converted !== undefined, 'the document of 2.0 is converted')
+})
+
+test('documents of all servers share one budget: who comes when it is used up adds nothing', async () => {
+  const servers = new FakeServers()
+  const told: unknown[] = []
+  const log: Log = (_level, _message, fields) => void told.push(fields)
+  const text = 'x'.repeat(1_000)
+  const documentOf = (group: string): object => ({
+    ...swagger,
+    paths: { [`/apis/${group}/v1/things`]: { get: { description: text } } },
+  })
+  const fetch: FakeServers['fetch'] = (service, asked, options) => {
+    servers.answers['/openapi/v2'] = jsonAnswer(documentOf(service.group))
+    return servers.fetch(service, asked, options)
+  }
+  const { list, changes, onChange } = servers
+  await using openApi = new RemoteOpenApi({ servers: { list, changes, onChange, fetch }, log, olderCharsMax: 1_900 })
+  openApi.start()
+  servers.set(remoteService('v1.a.example.com'))
+  await until(() => openApi.olderSpecs().length === 1, 'the first document is read')
+  servers.set(remoteService('v1.a.example.com'), remoteService('v1.b.example.com'))
+  await until(() => told.some((fields) => /more than 1900 characters/.test(JSON.stringify(fields))), 'it is refused')
+  assert.deepEqual(
+    openApi.olderSpecs().map(([{ name }]) => name),
+    ['v1.a.example.com'],
+  )
+  servers.set(remoteService('v1.b.example.com'))
+  await until(() => openApi.olderSpecs()[0]?.[0].name === 'v1.b.example.com', 'there is room when the first has gone')
 })

@@ -21,7 +21,7 @@ const INDEX_BYTES_MAX = 1 << 20
 const INDEX_KEYS_MAX = 4_096
 /** kube-apiserver's own has 4 MB. It takes three times as much memory while it is read. */
 const OLDER_BYTES_MAX = 16 << 20
-/** What is kept of all servers together. */
+/** What is kept of all servers together, unless somebody says otherwise. */
 const OLDER_CHARS_MAX = 64 << 20
 /** Servers that are asked at the same time: those that do not answer must not hold up the others. */
 const WORKERS_MAX = 8
@@ -45,6 +45,8 @@ export type RemoteOpenApiParts = {
   readonly servers: RemoteServers
   readonly log: Log
   readonly time?: Time
+  /** What is kept of all servers' documents of 2.0 together. */
+  readonly olderCharsMax?: number
 }
 
 export class RemoteOpenApi implements AsyncDisposable {
@@ -205,7 +207,8 @@ export class RemoteOpenApi implements AsyncDisposable {
     const size = sizeOf(spec)
     let others = 0
     for (const [name, older] of this.#olders) if (name !== service.name) others += older.size
-    if (others + size > OLDER_CHARS_MAX) throw new Error(`all of them have more than ${OLDER_CHARS_MAX} characters`)
+    const { olderCharsMax = OLDER_CHARS_MAX } = this.#parts
+    if (others + size > olderCharsMax) throw new Error(`all of them have more than ${olderCharsMax} characters`)
     this.#olders.set(service.name, { etag: document.etag, digest, spec, size })
     this.#changes++
   }

@@ -2,16 +2,16 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { Nonces } from './nonces.ts'
+import type { RandomPool } from '../../lib/random-pool.ts'
 
 const BLOCK_BYTES = 16
 
 export class AesCbc implements Cipher {
   readonly #secret: KeyObject
   readonly #algorithm: string
-  readonly #nonces: Nonces
+  readonly #nonces: RandomPool
 
-  constructor(secret: KeyObject, nonces: Nonces) {
+  constructor(secret: KeyObject, nonces: RandomPool) {
     this.#secret = secret
     this.#algorithm = `aes-${(secret.symmetricKeySize ?? 0) * 8}-cbc`
     this.#nonces = nonces

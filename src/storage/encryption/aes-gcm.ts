@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { toBytes } from '../keys.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { Nonces } from './nonces.ts'
+import type { RandomPool } from '../../lib/random-pool.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -21,9 +21,9 @@ const algorithms: ReadonlyMap<number, Algorithm> = new Map([
 export class AesGcm implements Cipher {
   readonly #secret: KeyObject
   readonly #algorithm: Algorithm
-  readonly #nonces: Nonces
+  readonly #nonces: RandomPool
 
-  constructor(secret: KeyObject, nonces: Nonces) {
+  constructor(secret: KeyObject, nonces: RandomPool) {
     this.#secret = secret
     this.#algorithm = algorithms.get(secret.symmetricKeySize ?? 0) ?? 'aes-256-gcm'
     this.#nonces = nonces

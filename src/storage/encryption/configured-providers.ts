@@ -6,7 +6,7 @@ import { KmsV1 } from './kms/kms-v1.ts'
 import { KmsV2 } from './kms/kms-v2.ts'
 import type { KmsMetrics } from './kms/metrics.ts'
 import { KmsPlugin } from './kms/plugin.ts'
-import { Nonces } from './nonces.ts'
+import { RandomPool } from '../../lib/random-pool.ts'
 import { identityProvider, type KeyedAlgorithm, keyedProvider, type NamedKey, type Provider } from './provider.ts'
 
 export type ProviderConfig =
@@ -60,7 +60,7 @@ export class ConfiguredProviders implements Disposable {
   }
 
   static async create(rules: readonly RuleConfig[], parts: ProviderParts): Promise<ConfiguredProviders> {
-    const nonces = new Nonces()
+    const nonces = new RandomPool()
     const plugins: (KmsV1 | KmsV2)[] = []
     const create = async (config: ProviderConfig): Promise<Provider> => {
       if (config.kind === 'identity') return identityProvider
@@ -93,14 +93,14 @@ export class ConfiguredProviders implements Disposable {
   }
 }
 
-function keyed(kind: KeyedAlgorithm, [first, ...others]: readonly NamedKey[], nonces: Nonces): Promise<Provider> {
+function keyed(kind: KeyedAlgorithm, [first, ...others]: readonly NamedKey[], nonces: RandomPool): Promise<Provider> {
   if (first === undefined) throw new Error(`broken invariant: a provider ${kind} has a key`)
   return keyedProvider(kind, [first, ...others], nonces)
 }
 
 function createPlugin(
   { version, keysMax, ...options }: KmsConfig,
-  nonces: Nonces,
+  nonces: RandomPool,
   parts: ProviderParts,
 ): KmsV1 | KmsV2 {
   const plugin = new KmsPlugin(options, parts)

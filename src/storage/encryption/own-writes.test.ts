@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { systemTime } from '../../lib/timers.ts'
 import { OpenedEvents } from '../opened-events.ts'
 import { Encryption, type ProvidersByResource } from './encryption.ts'
-import { Nonces } from './nonces.ts'
+import { RandomPool } from '../../lib/random-pool.ts'
 import { keyedProvider, type Provider } from './provider.ts'
 
 const root = '/registry/'
@@ -13,7 +13,7 @@ const keyOf = (name: string): string => `${root}secrets/default/${name}`
 /** `opened` counts what is decrypted. */
 async function countingProviders(): Promise<{ readonly rules: ProvidersByResource; opened: number }> {
   const secret = createSecretKey(Buffer.alloc(32, 1))
-  const provider = await keyedProvider('aesgcm', [{ name: 'k1', secret }], new Nonces())
+  const provider = await keyedProvider('aesgcm', [{ name: 'k1', secret }], new RandomPool())
   const counting: Provider = {
     ...provider,
     open: (key, sealed) => {

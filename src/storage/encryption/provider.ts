@@ -10,7 +10,7 @@ import { AesCbc } from './aes-cbc.ts'
 import { AesGcm } from './aes-gcm.ts'
 import { type Cipher, unreadable } from './cipher.ts'
 import { unreadableBy } from './failures.ts'
-import type { Nonces } from './nonces.ts'
+import type { RandomPool } from '../../lib/random-pool.ts'
 import { loadSalsa, Secretbox } from './secretbox.ts'
 
 export type Provider = {
@@ -25,7 +25,7 @@ export type NamedKey = { readonly name: string; readonly secret: KeyObject }
 
 export type KeyedAlgorithm = 'aescbc' | 'aesgcm' | 'secretbox'
 
-type CreateCipher = (secret: KeyObject, nonces: Nonces) => Cipher
+type CreateCipher = (secret: KeyObject, nonces: RandomPool) => Cipher
 
 async function cipherOf(algorithm: KeyedAlgorithm): Promise<CreateCipher> {
   if (algorithm === 'aescbc') return (secret, nonces) => new AesCbc(secret, nonces)
@@ -38,7 +38,7 @@ async function cipherOf(algorithm: KeyedAlgorithm): Promise<CreateCipher> {
 export async function keyedProvider(
   algorithm: KeyedAlgorithm,
   keys: readonly [NamedKey, ...NamedKey[]],
-  nonces: Nonces,
+  nonces: RandomPool,
 ): Promise<Provider> {
   const create = await cipherOf(algorithm)
   const prefix = Buffer.from(`k8s:enc:${algorithm}:v1:`)

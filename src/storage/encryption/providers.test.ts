@@ -3,11 +3,11 @@ import { createSecretKey } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { isCode } from '../errors.ts'
 import { Encryption, type ProvidersByResource } from './encryption.ts'
-import { Nonces } from './nonces.ts'
+import { RandomPool } from '../../lib/random-pool.ts'
 import { identityProvider, type KeyedAlgorithm, keyedProvider, type NamedKey } from './provider.ts'
 import { ProviderList } from './provider-list.ts'
 
-const nonces = new Nonces()
+const nonces = new RandomPool()
 const named = (name: string, fill: number, bytes = 32): NamedKey => ({
   name,
   secret: createSecretKey(Buffer.alloc(bytes, fill)),

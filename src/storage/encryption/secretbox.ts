@@ -3,7 +3,7 @@ import type { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { KeyObject } from 'node:crypto'
 import type { Key } from '../engine.ts'
 import { type Cipher, tooShort, unreadable } from './cipher.ts'
-import type { Nonces } from './nonces.ts'
+import type { RandomPool } from '../../lib/random-pool.ts'
 
 const NONCE_BYTES = 24
 
@@ -15,10 +15,10 @@ export const loadSalsa = async (): Promise<Salsa> => (await import('@noble/ciphe
 export class Secretbox implements Cipher {
   /** The bytes of a Buffer are not part of a heap snapshot. */
   readonly #secret: Buffer
-  readonly #nonces: Nonces
+  readonly #nonces: RandomPool
   readonly #salsa: Salsa
 
-  constructor(secret: KeyObject, nonces: Nonces, salsa: Salsa) {
+  constructor(secret: KeyObject, nonces: RandomPool, salsa: Salsa) {
     this.#secret = secret.export()
     this.#nonces = nonces
     this.#salsa = salsa

@@ -1,32 +1,60 @@
 /**
  * As `sqlite-writer.ts`, without the thread: it starts in half the time, so that thousands can be killed. It commits, compacts and sweeps
- * as the thread does.
+ * as the thread does, and closes and opens the file now and then.
  */
-import { writeSync } from 'node:fs'
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
+import { checkHistory, IN_FLIGHT_MAX, keyOf, readExpected, tagOf, tell, valueOf } from './crash-history.ts'
+import { readingOf } from './crash-reading.ts'
 
-const [folder = ''] = process.argv.slice(2)
-const COMPACTED_EVERY = 60
-const STDOUT = 1
-const database = new SqliteDatabase({ file: join(folder, 'keelson.sqlite'), isDurable: true })
-writeSync(STDOUT, 'open\n')
+const [folder = '', file = ''] = process.argv.slice(2)
+const COMPACTED_EVERY = 40
+const CLOSED_EVERY = 150
+/** SQLite's own check of the file takes longer than the others together. */
+const PROVED_EVERY = 8
+const path = join(folder, 'keelson.sqlite')
+const expected = readExpected(file)
+const { life } = expected
+tell('opening\n')
+const open = (): SqliteDatabase => new SqliteDatabase({ file: path, isDurable: true })
+let database = open()
+const checked = await checkHistory(readingOf(database), expected)
+if (life % PROVED_EVERY === 0) prove()
+tell(`checked ${JSON.stringify(checked)}\n`)
 
 for (let n = 0; ; n++) {
+  const before = database.revision
   // Commits of one to eight writes.
-  const told = database.commit(() => Array.from({ length: 1 + (n % 8) }, (_, writer) => write(n, writer)))
-  writeSync(STDOUT, told.join(''))
-  if (n % COMPACTED_EVERY === COMPACTED_EVERY - 1) database.compact(database.revision - 1)
+  const writes = 1 + ((n + life) % IN_FLIGHT_MAX)
+  const told = database.commit(() => Array.from({ length: writes }, (_, writer) => write(n, writer)))
+  tell(told.join(''))
+  const { revision } = database
+  if (isPassed(COMPACTED_EVERY, before, revision)) database.compact(revision - 1)
   if (database.isSweepDue) database.sweep()
+  if (!isPassed(CLOSED_EVERY, before, revision)) continue
+  database[Symbol.dispose]()
+  database = open()
+}
+
+function isPassed(every: number, before: number, now: number): boolean {
+  return Math.floor(before / every) !== Math.floor(now / every)
 }
 
 function write(n: number, writer: number): string {
-  const key = `/crash/${writer}/${n % 5}`
+  const key = keyOf(writer, n + life)
   const steps = database.range({ from: key, to: `${key}\0`, limit: 0, values: 'none' }, 0)
-  const expected = [...steps].flat()[0]?.revision ?? 0
-  const isDeletion = expected > 0 && n % 7 === 0
-  const put = Buffer.from(`${process.pid}-${n} ${'x'.repeat((n * 97) % 3000)}`)
-  const { won, revision } = database.change({ key, expected, ...(!isDeletion && { put }) })
+  const current = [...steps].flat()[0]?.revision ?? 0
+  const isDeletion = current > 0 && n % 7 === 0
+  const what = tagOf(life, writer, n)
+  const { won, revision } = database.change({ key, expected: current, ...(!isDeletion && { put: valueOf(what) }) })
   if (!won) throw new Error(`somebody else wrote ${key}`)
-  return `${revision} ${key} ${isDeletion ? '-' : `${process.pid}-${n}`}\n`
+  return `${revision} ${key} ${isDeletion ? '-' : what}\n`
+}
+
+/** By a connection of its own, as another program has it. */
+function prove(): void {
+  using db = new DatabaseSync(path, { readOnly: true })
+  assert.equal(db.prepare('PRAGMA integrity_check').get()?.['integrity_check'], 'ok')
 }

@@ -1,128 +1,188 @@
 /**
- * kill -9 at random moments: what was acknowledged is there, once, in its order. CRASHES=10000 is the long run, on several folders at
- * once; a crash costs a start of Node. Each folder lives through all of its crashes.
+ * kill -9 at random moments: what was acknowledged is there, once, in its order. The next process that opens the folder checks it
+ * (`crash-history.ts`), so that recovery of SQLite's log, and of what the process before it left, is killed as well. Each folder lives
+ * through all of its crashes; `CRASHES=10000 CRASH_SECONDS=3000` is the long run, in which a crash costs a start of Node.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
+import { build } from 'esbuild'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
-import type { StoredEvent, StoredVersion } from '../../../src/storage/sqlite/stored.ts'
+import { type Checked, checkHistory, type Expected, type Write, writeExpected } from './crash-history.ts'
+import { readingOf } from './crash-reading.ts'
+import { canPreload } from './preload.ts'
 
-const CRASHES = Number(process.env['CRASHES'] ?? 6)
+const CRASHES = Number(process.env['CRASHES'] ?? 24)
 /** The run ends by then, with as many crashes as there were. */
 const SECONDS_MAX = Number(process.env['CRASH_SECONDS'] ?? 600)
-const FOLDERS = Math.min(CRASHES, 2 * availableParallelism())
-/** By what it has acknowledged, not by time: on a busy machine it would die before its first write. Some do. */
+/** Each for some crashes at least; more than cores, since commits wait for the disk. */
+const FOLDERS = Math.max(1, Math.min(Math.ceil(CRASHES / 12), 5 * availableParallelism()))
+/** By what it has acknowledged, not by time: on a busy machine it would die before its first write. */
 const LIVES_WRITES_MAX = 60
 /** Behind the last of these, so that it is hit in the middle of anything. */
 const LIVES_MS_MAX = 3
 const REPORTED_EVERY = 500
 /** Every fourth process is the whole engine, with its thread; the others start faster. */
 const ENGINES_EVERY = 4
-const writers = { engine: 'sqlite-writer.ts', database: 'sqlite-committer.ts' }
+type Kind = 'sqlite-writer' | 'sqlite-committer'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-crash-'))
-after(() => rmSync(folder, { recursive: true }))
-// Code is compiled once, not for each process.
+const children = new Set<ChildProcess>()
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+const library = join(folder, 'kill-at-write.so')
+const canKillAtWrite = canPreload('kill-at-write.c', library)
+// Code is loaded from one file and compiled once, not for each process.
 const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+await build({
+  entryPoints: ['sqlite-writer.ts', 'sqlite-committer.ts', '../../../src/storage/sqlite/sqlite-worker.ts'].map((file) =>
+    join(import.meta.dirname, file),
+  ),
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  outdir: folder,
+  entryNames: '[name]',
+  outExtension: { '.js': '.mjs' },
+})
 
-type Acknowledged = { readonly revision: number; readonly key: string; readonly what: string }
+/** When the process is killed: while it opens and checks the store, after some writes, or at a certain write to the disk. */
+type Moment =
+  | { readonly when: 'opening'; readonly share: number }
+  | { readonly when: 'writing'; readonly writes: number }
+  | { readonly when: 'at-write'; readonly at: string }
 
-/** Kills it some time after it has opened the store. A line that was cut off was not acknowledged. */
-async function crash(path: string, kind: keyof typeof writers): Promise<Acknowledged[]> {
-  const program = join(import.meta.dirname, writers[kind])
-  const child: ChildProcess = spawn(process.execPath, [program, path], { stdio: ['ignore', 'pipe', 'inherit'], env })
+const between = (low: number, high: number): number => low + Math.floor(Math.random() * (high - low + 1))
+
+/** How many there are in a life, about, and in which parts they can be cut. */
+const calls = [
+  { what: 'wal', most: 300, parts: ['before', 'half', 'after'] },
+  { what: 'file', most: 40, parts: ['before', 'half', 'after'] },
+  { what: 'flush', most: 25, parts: ['before', 'after'] },
+  { what: 'unlink', most: 1, parts: ['before', 'after'] },
+] as const
+
+function randomMoment(): Moment {
+  const dice = Math.random()
+  if (dice < 0.35) return { when: 'opening', share: Math.random() * 1.2 }
+  const call = calls[between(0, calls.length - 1)]
+  if (dice < 0.65 || !canKillAtWrite || call === undefined) {
+    return { when: 'writing', writes: between(0, LIVES_WRITES_MAX) }
+  }
+  const { what, most, parts } = call
+  return { when: 'at-write', at: `${what} ${between(1, most)} ${parts[between(0, parts.length - 1)]}` }
+}
+
+/** How long opening and checking took lately, by kind. */
+const openingMs = { 'sqlite-writer': 100, 'sqlite-committer': 30 }
+
+/** What it told before it was killed. A line that was cut off was not told. */
+async function crash(path: string, kind: Kind, moment: Moment): Promise<string[]> {
+  const killAt = moment.when === 'at-write' ? { LD_PRELOAD: library, KILL_AT: moment.at } : {}
+  const child = spawn(process.execPath, [join(folder, `${kind}.mjs`), path, `${path}.expected`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...env, ...killAt },
+  })
+  children.add(child)
   const lines: string[] = []
-  assert.ok(child.stdout !== null)
-  const reader = createInterface({ input: child.stdout })
-  const last = 1 + Math.floor(Math.random() * LIVES_WRITES_MAX)
-  reader.on('line', (line) => {
-    if (lines.push(line) === last) setTimeout(() => child.kill('SIGKILL'), Math.random() * LIVES_MS_MAX)
-  })
-  await Promise.all([once(child, 'exit'), once(reader, 'close')])
-  assert.equal(lines[0], 'open', 'the store opens again after every crash')
-  return lines.slice(1).flatMap((line) => {
-    const [, revision = '', key = '', what = ''] = /^(\d+) (\S+) (-|\d+-\d+)$/.exec(line) ?? []
-    return revision === '' ? [] : [{ revision: Number(revision), key, what }]
-  })
-}
-
-const told = (value: Uint8Array | undefined): string =>
-  value === undefined ? '-' : (Buffer.from(value).toString().split(' ', 1)[0] ?? '')
-
-function readEvents(database: SqliteDatabase, from: number): Map<number, StoredEvent> {
-  const events = new Map<number, StoredEvent>()
-  for (let last = Math.max(from, database.compacted); last < database.revision; ) {
-    const found = database.commitsAfter({ after: last, most: 1000, previous: false, from: '/crash/', to: '/crash0' })
-    assert.ok(found !== undefined)
-    for (const row of found.rows) {
-      assert.ok(!events.has(row.revision), 'each revision is one write')
-      events.set(row.revision, row)
+  let [rest, openedMs, isDue] = ['', 0, false]
+  /** It says 'opening' and 'checked' before its writes. */
+  const writesMax = moment.when === 'writing' ? moment.writes : LIVES_WRITES_MAX
+  const killIn = (ms: number): void => {
+    if (isDue) return
+    isDue = true
+    setTimeout(() => child.kill('SIGKILL'), ms)
+  }
+  child.stdout.setEncoding('latin1')
+  child.stdout.on('data', (text: string) => {
+    const now = performance.now()
+    const told = (rest + text).split('\n')
+    rest = told.pop() ?? ''
+    if (lines.length === 0) {
+      openedMs = now
+      if (moment.when === 'opening') killIn(moment.share * openingMs[kind])
     }
-    last = found.upTo
-  }
-  return events
+    if (lines.length <= 1 && lines.length + told.length > 1) {
+      openingMs[kind] += (now - openedMs - openingMs[kind]) / 10
+    }
+    lines.push(...told)
+    if (lines.length >= 2 + writesMax) killIn(Math.random() * LIVES_MS_MAX)
+  })
+  const [, [code, signal]] = await Promise.all([once(child.stdout, 'close'), once(child, 'exit')])
+  children.delete(child)
+  assert.equal(signal, 'SIGKILL', `it ended by itself (${code}): ${lines.slice(-3).join(', ')}`)
+  assert.equal(lines[0], 'opening')
+  return lines
 }
 
-function readState(database: SqliteDatabase): Map<string, StoredVersion> {
-  const steps = database.range({ from: '/crash/', to: '/crash0', limit: 0, values: 'all' }, 0)
-  return new Map([...steps].flat().map((row) => [row.key, row]))
+function writeOf(line: string): Write {
+  const [revision = '', key = '', what = ''] = line.split(' ')
+  assert.match(line, /^\d+ \/crash\/\d\/\d (-|\d+-\d-\d+)$/)
+  return { revision: Number(revision), key, what }
 }
 
-/** Returns the revision of the store. */
-function check(path: string, acknowledged: readonly Acknowledged[], before: number): number {
-  using database = new SqliteDatabase({ file: join(path, 'keelson.sqlite'), isDurable: true })
-  const revisions = new Set(acknowledged.map(({ revision }) => revision))
-  assert.equal(revisions.size, acknowledged.length, 'no revision was acknowledged twice')
-  assert.ok(acknowledged.every(({ revision }) => revision > before && revision <= database.revision))
-  const events = readEvents(database, before)
-  const state = readState(database)
-  const lastOf = new Map<string, Acknowledged>()
-  for (const write of acknowledged) {
-    const { revision, key, what } = write
-    if ((lastOf.get(key)?.revision ?? 0) < revision) lastOf.set(key, write)
-    if (revision <= database.compacted) continue
-    const event = events.get(revision)
-    assert.ok(event !== undefined, `revision ${revision} of ${key} is lost`)
-    assert.deepEqual([event.key, told(event.value)], [key, what])
-  }
-  // What is there is the last of them, or one whose acknowledgement was cut off.
-  for (const { revision, key, what } of lastOf.values()) {
-    const found = state.get(key)
-    if (found?.revision === revision) assert.equal(told(found.value), what)
-    else assert.ok(found === undefined ? what === '-' || hasLater(events, key, revision) : found.revision > revision)
-  }
-  // The history since the compaction ends in the state.
-  const lastEvents = new Map([...events.values()].map((event) => [event.key, event]))
-  for (const [key, event] of lastEvents) assert.equal(state.get(key)?.revision, event.value && event.revision)
-  return database.revision
-}
+class Folder {
+  readonly #path: string
+  #checked: Checked = { revision: 1, state: [] }
+  #acknowledged: readonly Write[] = []
+  #lives = 0
 
-const hasLater = (events: ReadonlyMap<number, StoredEvent>, key: string, revision: number): boolean =>
-  [...events.values()].some((event) => event.key === key && event.revision > revision)
+  constructor(path: string) {
+    this.#path = path
+    mkdirSync(path)
+  }
+
+  /** Returns how many writes were acknowledged; undefined: it was killed before it had checked the store. */
+  async crash(moment: Moment): Promise<number | undefined> {
+    const kind = this.#lives % ENGINES_EVERY === 0 ? 'sqlite-writer' : 'sqlite-committer'
+    writeExpected(`${this.#path}.expected`, this.#expected)
+    this.#lives++
+    const [, checked, ...writes] = await crash(this.#path, kind, moment)
+    if (checked === undefined) return undefined
+    assert.match(checked, /^checked /)
+    this.#checked = JSON.parse(checked.slice('checked '.length))
+    this.#acknowledged = writes.map(writeOf)
+    return writes.length
+  }
+
+  async check(): Promise<void> {
+    using database = new SqliteDatabase({ file: join(this.#path, 'keelson.sqlite'), isDurable: true })
+    await checkHistory(readingOf(database), this.#expected)
+  }
+
+  get #expected(): Expected {
+    return { checked: this.#checked, acknowledged: this.#acknowledged, life: this.#lives }
+  }
+}
 
 test(`nothing acknowledged is lost or doubled by up to ${CRASHES} crashes`, async () => {
-  let [crashes, writes] = [0, 0]
+  const counts = { crashes: 0, opening: 0, writes: 0 }
   const startMs = performance.now()
-  const endMs = startMs + SECONDS_MAX * 1000
-  const live = async (path: string): Promise<void> => {
-    for (let [last, lives] = [1, 0]; crashes < CRASHES && performance.now() < endMs; lives++) {
-      crashes++
-      // The first one makes the folder.
-      const kind = lives % ENGINES_EVERY === 0 ? 'engine' : 'database'
-      const acknowledged = await crash(path, kind)
-      writes += acknowledged.length
-      last = check(path, acknowledged, last)
-      if (crashes % REPORTED_EVERY !== 0) continue
-      console.log(`${crashes} crashes, ${writes} writes, ${Math.round((performance.now() - startMs) / 1000)} s`)
-    }
+  const isOver = (): boolean => counts.crashes >= CRASHES || performance.now() > startMs + SECONDS_MAX * 1000
+  const report = (): void => {
+    const { crashes, opening, writes } = counts
+    const seconds = Math.round((performance.now() - startMs) / 1000)
+    console.log(
+      `${crashes} processes killed in ${seconds} s, ${opening} before the store was checked; ${writes} writes`,
+    )
   }
-  await Promise.all(Array.from({ length: FOLDERS }, (_, n) => live(join(folder, `${n}`))))
-  assert.ok(writes > 0, 'writes were acknowledged')
-  console.log(`${crashes} crashes, ${writes} writes acknowledged, none lost`)
+  const live = async (store: Folder): Promise<void> => {
+    while (!isOver()) {
+      counts.crashes++
+      const writes = await store.crash(randomMoment())
+      if (writes === undefined) counts.opening++
+      counts.writes += writes ?? 0
+      if (counts.crashes % REPORTED_EVERY === 0) report()
+    }
+    await store.check()
+  }
+  await Promise.all(Array.from({ length: FOLDERS }, (_, n) => live(new Folder(join(folder, `${n}`)))))
+  assert.ok(counts.writes > 0, 'writes were acknowledged')
+  report()
 })

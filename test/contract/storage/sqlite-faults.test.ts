@@ -3,7 +3,7 @@
  * writes. The disk is made to fail under a real process (`faulty-disk.c`), and once it is a real one that is full.
  */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,28 +11,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PATIENCE_MS } from '../../harness/until.ts'
+import { canPreload } from './preload.ts'
 import type { Answered, Told } from './sqlite-subject.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-faults-'))
 after(() => rmSync(folder, { recursive: true }))
 const subject = join(import.meta.dirname, 'sqlite-subject.ts')
 const library = join(folder, 'faulty-disk.so')
-
-function canCompile(): boolean {
-  try {
-    execFileSync('cc', ['-shared', '-fPIC', '-o', library, join(import.meta.dirname, 'faulty-disk.c'), '-ldl'])
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A folder from which no library may be loaded is one of them. */
-function canLoad(): boolean {
-  if (!canCompile()) return false
-  const { status, stderr } = spawnSync('true', { env: { ...process.env, LD_PRELOAD: library }, encoding: 'utf8' })
-  return status === 0 && stderr === ''
-}
 
 /** Whether this user may mount a small disk for himself. */
 function canMount(): boolean {
@@ -144,9 +129,9 @@ class FaultyDisk {
   }
 }
 
-/** Other systems load such a library in other ways. */
-const isLinux = process.platform === 'linux'
-const faulty = { skip: !(isLinux && canLoad()) && 'there is no C compiler, or its library cannot be loaded' }
+const faulty = {
+  skip: !canPreload('faulty-disk.c', library) && 'there is no C compiler, or its library cannot be loaded',
+}
 
 for (const [how, code, message] of [
   ['full', 'no-space', /the disk of the store is full/],
@@ -220,7 +205,7 @@ test('a commit that was not flushed, and a crash: what was acknowledged is there
 })
 
 test('a small disk gets full, and has space again', {
-  skip: !(isLinux && canMount()) && 'no disk can be mounted',
+  skip: !(process.platform === 'linux' && canMount()) && 'no disk can be mounted',
 }, async () => {
   const path = join(folder, 'small')
   mkdirSync(path)

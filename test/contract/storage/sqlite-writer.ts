@@ -1,28 +1,75 @@
-/** A process that writes to a store on SQLite, and prints what was acknowledged, until it is killed. */
-import { writeSync } from 'node:fs'
+/** A process that opens a store on SQLite, checks it against what was acknowledged, and writes to it until it is killed. */
+import type { FeedEvent } from '../../../src/storage/engine.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import {
+  checkHistory,
+  crashRange,
+  IN_FLIGHT_MAX,
+  keyOf,
+  readExpected,
+  tagOf,
+  tell,
+  valueOf,
+  whatOf,
+  type Write,
+} from './crash-history.ts'
 
-const [folder = ''] = process.argv.slice(2)
-const WRITERS = 8
+const [folder = '', file = ''] = process.argv.slice(2)
 /** History is forgotten every so many writes, so that kills hit compaction and sweeps too. */
-const COMPACTED_EVERY = 60
-const STDOUT = 1
+const COMPACTED_EVERY = 40
+const expected = readExpected(file)
+tell('opening\n')
 const engine = await SqliteEngine.open({ folder })
-writeSync(STDOUT, 'open\n')
+const revision = await engine.latest()
+const followed = await follow(expected.checked.revision)
+const store = { revision, compacted: followed.after, eventsAfter: () => followed.writes, stateAt }
+const checked = await checkHistory(store, expected)
+tell(`checked ${JSON.stringify(checked)}\n`)
+await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, (_, writer) => write(writer)))
+
+type Followed = { readonly after: number; readonly writes: readonly Write[] }
+
+/** What happened after a revision, or, if that is compacted, after the oldest that is not: as a client finds it. */
+function follow(after: number): Promise<Followed> {
+  const writes: Write[] = []
+  if (after === revision) return Promise.resolve({ after, writes })
+  const { promise, resolve, reject } = Promise.withResolvers<Followed>()
+  const feed = engine.openFeed([{ ...crashRange, after }], {
+    onEvents: (_, events) => {
+      writes.push(...events.map(writeOf))
+      if (writes.at(-1)?.revision === revision) resolve({ after, writes })
+    },
+    onProgress: () => undefined,
+    onCompacted: (_, oldest) => resolve(follow(oldest)),
+    onEnd: (cause) => cause && reject(cause),
+  })
+  return promise.finally(() => feed.close())
+}
+
+function writeOf({ key, revision: at, type, value }: FeedEvent): Write {
+  return { revision: at, key, what: type === 'delete' ? '-' : whatOf(value) }
+}
+
+async function stateAt(at: number): Promise<Write[]> {
+  const { values } = await engine.range({ ...crashRange, revision: at })
+  return values.map(({ key, revision: last, value }) => ({ revision: last, key, what: whatOf(value) }))
+}
 
 /** Each has keys of its own, which it creates, changes and deletes in turn. */
 async function write(writer: number): Promise<void> {
   for (let n = 0; ; n++) {
-    const key = `/crash/${writer}/${n % 5}`
+    const key = keyOf(writer, n + expected.life)
     const { values } = await engine.range({ from: key, to: `${key}\0` })
-    const expected = values[0]?.revision ?? 0
-    const isDeletion = expected > 0 && n % 7 === 0
-    const put = Buffer.from(`${process.pid}-${n} ${'x'.repeat((n * 97) % 3000)}`)
-    const outcome = await engine.change({ key, expected, write: isDeletion ? 'delete' : { put } })
+    const current = values[0]?.revision ?? 0
+    const isDeletion = current > 0 && n % 7 === 0
+    const what = tagOf(expected.life, writer, n)
+    const outcome = await engine.change({
+      key,
+      expected: current,
+      write: isDeletion ? 'delete' : { put: valueOf(what) },
+    })
     if (!outcome.won) throw new Error(`somebody else wrote ${key}`)
-    writeSync(STDOUT, `${outcome.revision} ${key} ${isDeletion ? '-' : `${process.pid}-${n}`}\n`)
+    tell(`${outcome.revision} ${key} ${isDeletion ? '-' : what}\n`)
     if (outcome.revision % COMPACTED_EVERY === 0) await engine.compact(outcome.revision - 1)
   }
 }
-
-await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))

@@ -8,7 +8,7 @@ import { Recent } from '../../../lib/recent.ts'
 import type { Key } from '../../engine.ts'
 import { AesGcm, GCM_OVERHEAD_BYTES } from '../aes-gcm.ts'
 import { tooShort, unreadable } from '../cipher.ts'
-import type { Nonces } from '../nonces.ts'
+import type { RandomPool } from '../../../lib/random-pool.ts'
 
 const INFO_BYTES = 32
 export const SEED_BYTES = 32
@@ -31,12 +31,12 @@ export interface DekSource {
 
 export class Seed implements DekSource {
   readonly #seed: KeyObject
-  readonly #nonces: Nonces
+  readonly #nonces: RandomPool
   /** By what they are derived with. */
   readonly #derived = new Recent<string, AesGcm>(KEPT_KEYS_MAX)
   #writing: WritingKey | undefined
 
-  constructor(seed: KeyObject, nonces: Nonces) {
+  constructor(seed: KeyObject, nonces: RandomPool) {
     this.#seed = seed
     this.#nonces = nonces
   }
@@ -61,7 +61,7 @@ export class Seed implements DekSource {
       this.#writing.values++
       return this.#writing
     }
-    const info = Buffer.from(this.#nonces.next(INFO_BYTES))
+    const info = this.#nonces.take(INFO_BYTES)
     this.#writing = { info, cipher: this.#keep(info.toString('latin1'), this.#derive(info)), values: 1 }
     return this.#writing
   }
@@ -84,12 +84,12 @@ export class Seed implements DekSource {
 type WritingKey = { readonly info: Buffer; readonly cipher: AesGcm; values: number }
 
 /** Fails with a StorageError 'corrupt' if the plugin gave something else than a seed. */
-export function seedOf(bytes: Buffer, nonces: Nonces): Seed {
+export function seedOf(bytes: Buffer, nonces: RandomPool): Seed {
   if (bytes.length < SEED_BYTES) throw unreadable(`invalid seed length ${bytes.length} used for key generation`)
   return new Seed(createSecretKey(bytes), nonces)
 }
 
-export function aesKeyOf(bytes: Buffer, nonces: Nonces): AesGcm {
+export function aesKeyOf(bytes: Buffer, nonces: RandomPool): AesGcm {
   if (![16, 24, 32].includes(bytes.length)) throw unreadable(`crypto/aes: invalid key size ${bytes.length}`)
   return new AesGcm(createSecretKey(bytes), nonces)
 }

@@ -13,7 +13,7 @@ import { AesCbc } from '../aes-cbc.ts'
 import { AesGcm } from '../aes-gcm.ts'
 import { unreadable } from '../cipher.ts'
 import { unreadableBy } from '../failures.ts'
-import type { Nonces } from '../nonces.ts'
+import type { RandomPool } from '../../../lib/random-pool.ts'
 import type { Provider } from '../provider.ts'
 import { FailedStep, KeptCheck } from './health.ts'
 import type { KmsMetrics } from './metrics.ts'
@@ -33,7 +33,7 @@ export type KmsV1Parts = {
   readonly plugin: KmsPlugin
   /** How many keys are kept; 0 or less: none. */
   readonly keysMax: number
-  readonly nonces: Nonces
+  readonly nonces: RandomPool
   readonly metrics: KmsMetrics
   readonly time: Time
 }

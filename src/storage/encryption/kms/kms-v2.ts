@@ -15,7 +15,7 @@ import { aggregate } from '../../../api/aggregate.ts'
 import type { Key } from '../../engine.ts'
 import { StorageError } from '../../errors.ts'
 import type { Plain } from '../../transform.ts'
-import type { Nonces } from '../nonces.ts'
+import type { RandomPool } from '../../../lib/random-pool.ts'
 import type { Provider } from '../provider.ts'
 import { aesKeyOf, type DekSource, Seed, SEED_BYTES, SEED_OVERHEAD_BYTES, seedOf } from './dek-source.ts'
 import {
@@ -53,7 +53,7 @@ const decrypt = kmsMethod(`${service}/Decrypt`, readFirst)
 
 export type KmsV2Parts = {
   readonly plugin: KmsPlugin
-  readonly nonces: Nonces
+  readonly nonces: RandomPool
   readonly metrics: KmsMetrics
   readonly time: Time
   readonly log: Log

@@ -7,7 +7,7 @@ import { KmsPluginServer, PluginKeys } from '../../../../test/harness/kms-plugin
 import { Metrics } from '../../../lib/metrics.ts'
 import { systemTime, type Time } from '../../../lib/timers.ts'
 import { isCode } from '../../errors.ts'
-import { Nonces } from '../nonces.ts'
+import { RandomPool } from '../../../lib/random-pool.ts'
 import { ProviderList } from '../provider-list.ts'
 import { KmsV1 } from './kms-v1.ts'
 import { KmsV2 } from './kms-v2.ts'
@@ -42,7 +42,7 @@ function movable(): { readonly time: Time; readonly moveOn: (ms: number) => void
 function partsOf(path: string, time: Time = systemTime, timeoutMs = 10_000) {
   const metrics = new KmsMetrics(new Metrics(), 'server', time)
   const plugin = new KmsPlugin({ name: 'plugin', path, timeoutMs }, { time, log, metrics })
-  return { plugin, nonces: new Nonces(), metrics, time, log }
+  return { plugin, nonces: new RandomPool(), metrics, time, log }
 }
 
 const isExpired = (error: unknown): boolean =>

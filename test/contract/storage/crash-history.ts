@@ -1,0 +1,143 @@
+/**
+ * What processes that were killed have told, against what the store has. Each revision is one write, so that a write that is lost, doubled
+ * or of unknown origin shows: the revisions since the last check are gone through one by one, and must end in the state.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync, writeSync } from 'node:fs'
+
+/** Of keys that the processes write. */
+export const crashRange = { from: '/crash/', to: '/crash0' }
+/** A process has so many writes under way at most: a kill cuts off the acknowledgements of no more. */
+export const IN_FLIGHT_MAX = 8
+
+/** `what` identifies the value (`valueOf`); '-' is a deletion. */
+export type Write = { readonly revision: number; readonly key: string; readonly what: string }
+
+export type Checked = { readonly revision: number; readonly state: readonly Write[] }
+
+export type Expected = {
+  /** Of the last check. */
+  readonly checked: Checked
+  /** Since then, by the process that made that check: whoever opens the store checks it before it writes. */
+  readonly acknowledged: readonly Write[]
+  /** The number of the process that reads this: no two processes write the same value. */
+  readonly life: number
+}
+
+export type StoreReading = {
+  readonly revision: number
+  readonly compacted: number
+  readonly eventsAfter: (revision: number) => Promise<readonly Write[]> | readonly Write[]
+  readonly stateAt: (revision: number) => Promise<readonly Write[]> | readonly Write[]
+}
+
+const KEYS_OF_WRITER = 5
+const SMALL_BYTES = 3_000
+/** Some values are long, so that SQLite's log is written back to the file now and then. */
+const LONG_EVERY = 41
+const LONG_BYTES = 150_000
+
+export const keyOf = (writer: number, n: number): string => `/crash/${writer}/${n % KEYS_OF_WRITER}`
+
+export const tagOf = (life: number, writer: number, n: number): string => `${life}-${writer}-${n}`
+
+/** All of its bytes follow from its tag. */
+export function valueOf(tag: string): Buffer {
+  const [life = 0, writer = 0, n = 0] = tag.split('-').map(Number)
+  const salt = life * 31 + writer * 7 + n
+  return Buffer.from(`${tag} ${'x'.repeat(salt % LONG_EVERY === 0 ? LONG_BYTES : (salt * 97) % SMALL_BYTES)}`)
+}
+
+export function whatOf(value: Uint8Array): string {
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
+  const tag = bytes.subarray(0, Math.max(0, bytes.indexOf(' '))).toString('latin1')
+  assert.ok(bytes.equals(valueOf(tag)), `the value of ${tag} is damaged`)
+  return tag
+}
+
+export const readExpected = (file: string): Expected => JSON.parse(readFileSync(file, 'utf8'))
+
+export const writeExpected = (file: string, expected: Expected): void => writeFileSync(file, JSON.stringify(expected))
+
+const STDOUT = 1
+const FULL_MS = 1
+
+/** To the test, at once: a process that is killed flushes nothing. */
+export function tell(text: string): void {
+  for (let rest = Buffer.from(text); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(STDOUT, rest))
+    } catch (error) {
+      // The test has not read the last lines.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_MS)
+    }
+  }
+}
+
+export async function checkHistory(store: StoreReading, expected: Expected): Promise<Checked> {
+  const { checked, acknowledged } = expected
+  const { revision } = store
+  const newest = acknowledged.reduce((last, write) => Math.max(last, write.revision), checked.revision)
+  assert.ok(revision >= newest, `the store is at ${revision}, and ${newest} was acknowledged`)
+  const told = new Map(acknowledged.map((write) => [write.revision, write]))
+  assert.equal(told.size, acknowledged.length, 'no revision was acknowledged twice')
+  assert.ok(
+    acknowledged.every((write) => write.revision > checked.revision),
+    'no revision was used again',
+  )
+  const untold = revision - checked.revision - told.size
+  assert.ok(untold <= IN_FLIGHT_MAX, `${untold} writes that nobody has told`)
+
+  const start = Math.max(checked.revision, store.compacted)
+  const state = mapOf(start === checked.revision ? checked.state : await store.stateAt(start))
+  if (start > checked.revision) checkCompacted(state, expected, start)
+  const tags = new Set<string>([...state.values()].map(({ what }) => what))
+  let last = start
+  for (const event of await store.eventsAfter(start)) {
+    assert.equal(event.revision, ++last, 'every revision is there, once')
+    const write = told.get(last)
+    if (write !== undefined) assert.deepEqual(event, write, 'what was acknowledged is what is there')
+    if (event.what === '-') state.delete(event.key)
+    else {
+      assert.ok(!tags.has(event.what), `${event.what} was written twice`)
+      tags.add(event.what)
+      state.set(event.key, event)
+    }
+  }
+  assert.equal(last, revision, 'history goes up to the latest revision')
+  const found = await store.stateAt(revision)
+  assert.deepEqual(found, sorted(state), 'history ends in the state')
+  return { revision, state: found }
+}
+
+const mapOf = (writes: readonly Write[]): Map<string, Write> => new Map(writes.map((write) => [write.key, write]))
+
+const sorted = (state: ReadonlyMap<string, Write>): Write[] =>
+  [...state.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+
+/** Of what is compacted only the last write of each key is there: the last that was acknowledged, or one whose acknowledgement was cut off. */
+function checkCompacted(state: ReadonlyMap<string, Write>, { checked, acknowledged }: Expected, start: number): void {
+  const before = acknowledged.filter(({ revision }) => revision <= start)
+  const told = new Set(before.map(({ revision }) => revision))
+  const lastOf = mapOf([...checked.state, ...before.toSorted((a, b) => a.revision - b.revision)])
+  const untold = start - checked.revision - told.size
+  let others = 0
+  for (const [key, write] of lastOf) {
+    const found = state.get(key)
+    if (found?.revision === write.revision) assert.deepEqual(found, write)
+    else if (found !== undefined || write.what !== '-') {
+      assert.ok(found === undefined || (found.revision > write.revision && !told.has(found.revision)), `${key} is lost`)
+      others++
+    }
+  }
+  for (const [key, { revision }] of state) {
+    if (lastOf.has(key)) continue
+    assert.ok(revision > checked.revision && !told.has(revision), `${key} was written by nobody`)
+    others++
+  }
+  assert.ok(
+    others <= untold,
+    `${others} keys have other values than were acknowledged, and ${untold} writes were cut off`,
+  )
+}
