@@ -133,6 +133,8 @@ export class Server implements AsyncDisposable {
 export type Seams = {
   /** Instead of the engine that the configuration names; the server ends it. */
   readonly engine?: OpenedEngine
+  /** The engine that the configuration names, if it is being opened already; the server ends it. */
+  readonly opening?: Promise<OpenedEngine>
   /** Identifies the server among those that share a database. Absent: it is new. */
   readonly uid?: string
   /** The objects that every cluster begins with are there: nothing is checked or read before the server is ready. */
@@ -183,7 +185,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
+  } = seams.engine ?? (await (seams.opening ?? openEngine(config.etcd, { clock, log, dial: egress.etcd })))
   const engine = parts.use(
     new MeasuredEngine(tracing?.engine(ownEngine, root) ?? ownEngine, { root, metrics, monotonicMs }),
   )
