@@ -34,22 +34,25 @@ export type Forwarded = {
  */
 export async function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
   for (;;) {
-    const sent: { outgoing?: ClientRequest } = {}
+    const sent: Sent = { hasBody: pipeBody !== undefined }
     try {
       return await forwardOnce(wanted, pipeBody, sent)
     } catch (error) {
       const isLost = sent.outgoing?.reusedSocket === true && error instanceof Error && isLostBy(error)
-      if (!isLost || pipeBody !== undefined || !isReplayable(wanted)) throw error
+      if (!isLost || sent.hasBody || !isReplayable(wanted)) throw error
     }
   }
 }
+
+/** `hasBody`: it has, or may have one that has not ended. */
+type Sent = { outgoing?: ClientRequest; hasBody: boolean }
 
 const isLostBy = (error: Error): boolean => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
 function forwardOnce(
   wanted: Forwarded,
   pipeBody: ApiRequest['pipeBody'] | undefined,
-  sent: { outgoing?: ClientRequest },
+  sent: Sent,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
@@ -64,7 +67,9 @@ function forwardOnce(
     })
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
+    let isEmpty = true
     const take = (chunk: Buffer): void | Promise<void> => {
+      isEmpty = false
       // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
@@ -76,7 +81,10 @@ function forwardOnce(
       return draining
     }
     pipeBody(take).then(
-      () => outgoing.end(),
+      () => {
+        sent.hasBody = !isEmpty
+        outgoing.end()
+      },
       (error: Error) => outgoing.destroy(error),
     )
   })

@@ -45,10 +45,10 @@ async function pass(
   to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
-  const sent = forward(
-    { ...to, headers, signal: http.signal },
-    hasBody(http) ? (take) => http.pipeBody(take) : undefined,
-  )
+  // Over HTTP/2 a body needs no header.
+  const mayHaveBody = (http.protocol !== 'HTTP/1.1' && http.headers['content-length'] === undefined) || hasBody(http)
+  const pipeBody: ApiRequest['pipeBody'] | undefined = mayHaveBody ? (take) => http.pipeBody(take) : undefined
+  const sent = forward({ ...to, headers, signal: http.signal }, pipeBody)
   const answer = await sent.catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
