@@ -52,6 +52,16 @@ test('what has many objects is filled, what has few is not', async () => {
   assert.equal(first.isDone, true)
 })
 
+test('what has so many that it would take all of the memory is left to its first reader', async () => {
+  const { first, run, filled } = harness()
+  await run([
+    { name: 'configmaps', count: 1_000_000 },
+    { name: 'pods', count: 250_000 },
+  ])
+  assert.deepEqual(filled, ['pods'])
+  assert.equal(first.isDone, true)
+})
+
 test('one that fails is told, and keeps neither the others nor readiness back', async () => {
   const { first, run, filled, warnings } = harness()
   await run([

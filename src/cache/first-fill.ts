@@ -16,8 +16,10 @@ const BYTES_MAX = 256 << 20
  * would have to be read, which would make the start of an empty cluster slower by a seventh.
  */
 const COUNT_MIN = 100
-/** After this time the server reports ready, even if not everything is in memory. */
-const READY_MS_MAX = 30_000
+/** A resource with more objects would exceed BYTES_MAX alone, at 1 KB each, and take longer than READY_MS_MAX. Its first reader fills it. */
+const COUNT_MAX = 250_000
+/** After this time the server reports ready, even if not everything is in memory: the rest goes on, and requests wait for what they need only. */
+const READY_MS_MAX = 3_000
 
 /** A resource that may have objects. */
 export type Fillable = { readonly name: string; readonly range: KeyRange; readonly fill: () => Promise<void> }
@@ -26,7 +28,7 @@ export type FirstFillParts = {
   readonly count: (range: KeyRange) => Promise<{ readonly count: number }>
   /** Memory that the cached objects take now. */
   readonly heldBytes: () => number
-  /** Absent: half a minute, which it cannot exceed either. */
+  /** Absent: three seconds, which it cannot exceed either. */
   readonly readyMsMax?: number
   readonly timers?: Timers
   readonly log: Log
@@ -79,7 +81,8 @@ export class FirstFill implements Disposable {
     for (const { name, range, fill } of resources) {
       if (this.#isStopped || heldBytes() > BYTES_MAX) return
       try {
-        if ((await count(range)).count >= COUNT_MIN) await fill()
+        const { count: objects } = await count(range)
+        if (objects >= COUNT_MIN && objects <= COUNT_MAX) await fill()
       } catch (error) {
         if (this.#isStopped) return
         log('warn', 'a resource could not be brought into memory yet', { resource: name, error: String(error) })

@@ -32,7 +32,7 @@ export const servingFlags = {
     section: generic,
     type: 'duration',
     default: '1m0s',
-    help: 'How long readiness waits, at most, until objects have been read into memory. More than 30 s is 30 s.',
+    help: 'How long readiness waits, at most, until objects have been read into memory. More than 3 s is 3 s.',
   },
   'tls-sni-cert-key': {
     section: serving,
