@@ -163,22 +163,24 @@ function figuresOf(what: string, all: ReadonlyMap<string, readonly Figures[]>): 
     names.flatMap((name) => all.get(name) ?? []).map(({ cpuMicros }) => cpuMicros)
   const cpu = (...names: readonly string[]): number => median(roundsOf(...names))
   const none = cpu('none', SAME)
-  return [...all.keys()].filter((name) => name !== SAME).map((name): Figure => {
-    const micros = cpu(name)
-    if (name === 'none') {
-      const note = `${micros.toFixed(1)} and ${cpu(SAME).toFixed(1)} µs: two servers alike`
-      return { name: `${what}: nothing on`, value: none, unit: 'µs', note }
-    }
-    const note = `${(micros - none).toFixed(1)} µs more than ${none.toFixed(1)}`
-    const isJudged = what === 'get' && name === 'all'
-    return {
-      name: `${what}: ${name} on, against nothing`,
-      value: micros / none,
-      unit: 'times',
-      note,
-      ...(isJudged ? { target: { below: TIMES_MAX } } : {}),
-    }
-  })
+  return [...all.keys()]
+    .filter((name) => name !== SAME)
+    .map((name): Figure => {
+      const micros = cpu(name)
+      if (name === 'none') {
+        const note = `${micros.toFixed(1)} and ${cpu(SAME).toFixed(1)} µs: two servers alike`
+        return { name: `${what}: nothing on`, value: none, unit: 'µs', note }
+      }
+      const note = `${(micros - none).toFixed(1)} µs more than ${none.toFixed(1)}`
+      const isJudged = what === 'get' && name === 'all'
+      return {
+        name: `${what}: ${name} on, against nothing`,
+        value: micros / none,
+        unit: 'times',
+        note,
+        ...(isJudged ? { target: { below: TIMES_MAX } } : {}),
+      }
+    })
 }
 
 const median = (values: readonly number[]): number =>
