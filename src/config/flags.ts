@@ -402,7 +402,7 @@ const flagTable = {
   'cache-memory-max': {
     section: generic,
     type: 'string',
-    help: 'What objects in memory, their recent past and other forms of them may take: 1Gi. Resources that do not fit are read from the database, and cannot be watched. By default two fifths of the memory that the process may use, if that is limited from outside, else any amount.',
+    help: 'What objects in memory, their recent past and other forms of them may take: 1Gi. Resources that do not fit are read from the database, and cannot be watched. By default two fifths of what the process may use beyond 192Mi, if that is limited from outside, else any amount.',
   },
   'min-request-timeout': {
     section: generic,

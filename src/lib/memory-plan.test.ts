@@ -14,7 +14,15 @@ test('a machine without a limit: a gigabyte for requests, any amount for the cac
 
 test('a container of 512 MB: parts of it', () => {
   const plan = planMemory({ ...given, constrainedBytes: 512 * MIB })
-  assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: Math.floor(512 * MIB * 0.4), connections: 1310 })
+  assert.deepEqual(plan, { requestBytes: 128 * MIB, cacheBytes: 128 * MIB, connections: 1310 })
+})
+
+test('budgets leave room for the program', () => {
+  for (const mib of [256, 512, 1024, 8192]) {
+    const { requestBytes, cacheBytes } = planMemory({ ...given, constrainedBytes: mib * MIB })
+    assert.ok(requestBytes + cacheBytes <= (mib - 150) * MIB, `${mib} MiB`)
+    assert.ok(cacheBytes >= 16 * MIB)
+  }
 })
 
 test('flags win', () => {

@@ -18,7 +18,10 @@ export type MemoryGiven = {
 const REQUEST_SHARE = 1 / 4
 const REQUEST_BYTES_MIN = 64 << 20
 const REQUEST_BYTES_MAX = 1 << 30
+/** The program, its heap, connections, and buffers that wait for the collector: under hostile loads some 200 MB beyond the two budgets (test/hostile/memory.ts). */
+const OWN_BYTES = 192 << 20
 const CACHE_SHARE = 2 / 5
+const CACHE_BYTES_MIN = 16 << 20
 /** An idle TLS connection, with its buffers. */
 const CONNECTION_BYTES = 100 << 10
 const CONNECTION_SHARE = 1 / 4
@@ -30,9 +33,10 @@ const within = (value: number, min: number, max: number): number => Math.floor(M
 export function planMemory({ requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes }: MemoryGiven): MemoryPlan {
   const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
   const usable = isConstrained ? constrainedBytes : totalBytes
+  const left = Math.max(CACHE_BYTES_MIN, Math.floor((usable - OWN_BYTES) * CACHE_SHARE))
   return {
     requestBytes: requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
-    cacheBytes: cacheBytesMax ?? (isConstrained ? Math.floor(usable * CACHE_SHARE) : Infinity),
+    cacheBytes: cacheBytesMax ?? (isConstrained ? left : Infinity),
     connections: within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),
   }
 }
