@@ -33,6 +33,13 @@ export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): P
     const outgoing = open(wanted)
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
+    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    outgoing.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(new Error('unexpected response: 101 Switching Protocols'))
+    })
+    // After a response, or an error, this changes nothing.
+    outgoing.once('close', () => reject(new Error('EOF')))
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
     const take = (chunk: Buffer): void | Promise<void> => {
