@@ -149,6 +149,8 @@ export type Seams = {
   readonly aroundHandler?: (handle: Handle) => Handler
   /** Instead of listening at the address of the configuration. */
   readonly listen?: (listener: Listener) => Promise<void>
+  /** Gives up a start that waits for what cannot be read yet, with its reason. */
+  readonly signal?: AbortSignal
 }
 
 /** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
@@ -370,7 +372,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     parts.defer(() => listener.close({ graceMs, watchGraceMs }))
     await listen(listener, config)
   }
-  const { graphFilled } = await known
+  const { graphFilled } = await (isEarly ? unlessAborted(known, seams.signal) : known)
   untilKnown.open()
   const objects = createClusterObjects(config, plane, {
     // By requests if those are audited: upstream records these writes like any other.
@@ -523,6 +525,18 @@ const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
     KNOWN_MS_MAX,
     { late: () => true, timers: time },
   )
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  using listening = new DisposableStack()
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    listening.defer(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+  })
+  return await Promise.race([work, aborted])
+}
 
 async function listen(listener: Listener, { port, bindAddress, serving }: Config): Promise<void> {
   try {

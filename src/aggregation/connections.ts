@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { type ConnectionOptions, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { isReplayable } from '../api/proxied-headers.ts'
 import { Blocks } from '../lib/blocks.ts'
 import { type Dial, dialDirect } from '../lib/dial.ts'
 import { secured, securedDirect } from '../lib/dialed-tls.ts'
@@ -233,9 +234,3 @@ const unread = async (opening: Promise<TLSSocket>): Promise<ReadingSocket> => ({
   socket: await opening,
   readTo: undefined,
 })
-
-/** As Go's client: these keys say that to do it twice is to do it once. */
-const isReplayable = ({ method, headers }: RemoteRequest): boolean =>
-  safeMethods.has(method) || headers['idempotency-key'] !== undefined || headers['x-idempotency-key'] !== undefined
-
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

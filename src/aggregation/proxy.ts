@@ -4,7 +4,7 @@
  */
 import type { RequestContext } from '../api/context.ts'
 import { badGateway, noSuchMethod, proxyFailed, RemoteUnavailable, requestTimedOut } from '../api/errors.ts'
-import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
+import { answerHeaders, hasBody, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
 import { BLOCK_BYTES } from '../lib/blocks.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -120,15 +120,6 @@ function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   const isDiscovery = info.path.split('/').filter((segment) => segment !== '').length === 3
   return isDiscovery ? Math.min(left, DISCOVERY_MS_MAX) : left
 }
-
-/** A read has a body only if it says so, and so has any request over HTTP/1.1 (RFC 9112, section 6.3). */
-const hasBody = ({ method, headers, protocol }: ApiRequest): boolean =>
-  headers['transfer-encoding'] !== undefined ||
-  (headers['content-length'] !== undefined
-    ? headers['content-length'] !== '0'
-    : protocol !== 'HTTP/1.1' && !bodiless.has(method))
-
-const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 const takesTrailers = ({ headers }: ApiRequest): boolean =>
   headers['te'] !== undefined && /(^|,)\s*trailers\s*(,|$)/i.test(String(headers['te']))

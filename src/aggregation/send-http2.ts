@@ -33,6 +33,7 @@ export function sendHttp2(
       cancel: () => opened.stream?.cancel(CODE.CANCEL),
     }
     const body = new AnswerBody(origin, blocks)
+    const widen = (): void => opened.stream?.widen(LONG_WINDOW_BYTES)
     const onAbort = (): void => {
       body.fail(requestAborted())
       opened.stream?.cancel(CODE.CANCEL)
@@ -45,7 +46,6 @@ export function sendHttp2(
         const headers = headersOf(fields)
         // In answers to HEAD and with 304 it is that of another answer (RFC 9110, section 8.6).
         if (request.method !== 'HEAD' && status !== NOT_MODIFIED) body.expect(headers['content-length'])
-        const widen = (): void => opened.stream?.widen(LONG_WINDOW_BYTES)
         resolve({ status, headers, body, trailers: () => trailers, widen })
       },
       onData: (chunk) => body.push(chunk),

@@ -2,16 +2,14 @@
  * Reading of sockets into one buffer. Node allocates one for every read otherwise: of a long answer that is passed on a fifth of the time went
  * into collecting them. What was read is handed over at once, before anything else is read, so that all sockets can share it.
  */
-import type { TLSSocketOptions } from 'node:tls'
+import type { OnReadOpts } from 'node:net'
 
 /** More than a record of TLS. */
 const READ_BYTES = 64 * 1024
 
-type OnRead = NonNullable<TLSSocketOptions['onread']>
-
 export type Reads = {
   /** Node's option. */
-  readonly onread: OnRead
+  readonly onread: OnReadOpts
   /** Who gets what is read. Nothing is read before the handshake has ended; then it has to be known. */
   readonly readTo: (take: (chunk: Buffer) => void) => void
 }

@@ -1,4 +1,5 @@
 /** TLS on a connection that a Dial has opened. */
+import type { OnReadOpts } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 
@@ -11,7 +12,12 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
   return handshake(connect({ ...options, socket: raw }), raw)
 }
 
-export type DirectOptions = ConnectionOptions & { readonly host: string; readonly port: number }
+/** `onread`: an option that Node's types leave out. */
+export type DirectOptions = ConnectionOptions & {
+  readonly host: string
+  readonly port: number
+  readonly onread?: OnReadOpts
+}
 
 /**
  * The same, without a connection that somebody else has opened: only so does Node read into a buffer of ours (`onread`). Fails when the

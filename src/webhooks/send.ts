@@ -110,7 +110,7 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
     signal.addEventListener('abort', onAbort)
     // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
     sent.once('upgrade', (_response, socket) => {
-      socket.destroy()
+      socket.on('error', () => undefined).destroy()
       fail(new Error('unexpected response: 101 Switching Protocols'))
     })
     // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call is over.

@@ -45,7 +45,7 @@ export class PackedRows {
     const bytes = Buffer.allocUnsafeSlow(this.#length)
     let at = 0
     for (const part of this.#parts) {
-      if (typeof part === 'string') at += bytes.latin1Write(part, at)
+      if (typeof part === 'string') at += bytes.write(part, at, 'latin1')
       else {
         bytes.set(part, at)
         at += part.length
@@ -84,7 +84,7 @@ export class RowReader {
     const length = this.#at(at + 3)
     this.#byte = keyEnd + Math.max(0, length)
     return {
-      key: this.#bytes.latin1Slice(start, keyEnd),
+      key: this.#bytes.toString('latin1', start, keyEnd),
       revision: this.#at(at),
       created: this.#at(at + 1),
       value: length === NO_VALUE ? undefined : this.#bytes.subarray(keyEnd, this.#byte),

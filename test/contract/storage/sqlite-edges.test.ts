@@ -17,6 +17,7 @@ import { bytes, failsWith, Recorder } from './subject.ts'
 const root = mkdtempSync(join(tmpdir(), 'keelson-edges-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const newPath = (): string => mkdtempSync(join(root, 'store-'))
+const run = (...args: readonly string[]): Promise<string> => moveStore(args, { nowMs: Date.now(), showProgress: null })
 const patient = { timeoutMs: PATIENCE_MS }
 
 test('another program locks the file: writes are refused with the reason, reads go on', async () => {
@@ -79,6 +80,8 @@ test('more waits than one commit takes: all of it is written, in its order', asy
   )
 })
 
+const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
+
 /** As if so much had been written. */
 function advance(file: string, revision: number): void {
   new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
@@ -92,7 +95,6 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
     advance(fileIn(folder), last)
     await using engine = await SqliteEngine.open({ folder, isDurable: false })
     const lease = await engine.grantLease(3600)
-    const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
     for (const key of ['/x/a', '/x/b']) await engine.change({ key, expected: 0, write: { ...put('one'), lease } })
     const { revision } = await engine.change({ key: '/x/c', expected: 0, write: put('one') })
     assert.equal(revision, last + 3)
@@ -100,7 +102,7 @@ for (const last of [2 ** 33, REVISION_MAX - 5]) {
     await engine.revokeLease(lease)
     const valuesAt = async (at: number): Promise<string[]> =>
       (await engine.range({ ...rangeOf('/x/'), revision: at })).values.map(
-        ({ key, value, revision: of }) => `${key} ${value} ${of - last}`,
+        ({ key, value, revision: of }) => `${key} ${value.toString()} ${of - last}`,
       )
     const past = ['/x/a one 1', '/x/b one 2', '/x/c one 3']
     assert.deepEqual(await valuesAt(revision), past)
@@ -133,8 +135,6 @@ test('several keys of one large revision are exported and imported', async () =>
     }
   }
   const file = join(folder, 'dump')
-  const run = (...args: readonly string[]): Promise<string> =>
-    moveStore(args, { nowMs: Date.now(), showProgress: null })
   await run('export', `--data-dir=${folder}`, `--file=${file}`)
   await run('import', `--data-dir=${target}`, `--file=${file}`, '--revisions-ahead=0')
   await using engine = await SqliteEngine.open({ folder: target })
