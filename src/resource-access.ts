@@ -23,7 +23,7 @@ import type { Registry } from './registry/registry.ts'
 import { apiVersionOf, type Resource } from './registry/resource.ts'
 import type { Key, Revision } from './storage/engine.ts'
 import { StorageError } from './storage/errors.ts'
-import { rangeOf, ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
+import { rangeOf, ResourceKeys, resourcePrefix, rootOf, toText } from './storage/keys.ts'
 import type { ObjectStore } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WatchAccess, WriteAccess } from './verbs/access.ts'
@@ -224,6 +224,8 @@ export class ResourceAccess {
       admission,
       authorizeCreate,
       authorizeUnsafeDelete,
+      // Upstream's storage names keys without what all of them begin with.
+      corruptKey: authorizeUnsafeDelete && ((key: Key) => toText(key.slice(this.#root.length - 1))),
       confirmGrant: confirmGrantOf(resource),
       onUpdated: onUpdatedOf(resource),
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
@@ -272,6 +274,6 @@ function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): K
     return decodeStored(stored, resource.shape, revision)
   } catch (cause) {
     if (!(cause instanceof UnreadableError)) throw cause
-    throw new StorageError('corrupt', cause.message, { cause })
+    throw new StorageError('corrupt', cause.message, { cause, undecodableAt: revision })
   }
 }

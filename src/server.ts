@@ -133,6 +133,8 @@ export class Server implements AsyncDisposable {
 export type Seams = {
   /** Instead of the engine that the configuration names; the server ends it. */
   readonly engine?: OpenedEngine
+  /** The engine that the configuration names, if it is being opened already; the server ends it. */
+  readonly opening?: Promise<OpenedEngine>
   /** Identifies the server among those that share a database. Absent: it is new. */
   readonly uid?: string
   /** The objects that every cluster begins with are there: nothing is checked or read before the server is ready. */
@@ -147,6 +149,8 @@ export type Seams = {
   readonly aroundHandler?: (handle: Handle) => Handler
   /** Instead of listening at the address of the configuration. */
   readonly listen?: (listener: Listener) => Promise<void>
+  /** Gives up a start that waits for what cannot be read yet, with its reason. */
+  readonly signal?: AbortSignal
 }
 
 /** Resolves when clients can connect. If it fails, the error says what to do about it, and nothing is left running. */
@@ -183,7 +187,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     engine: ownEngine,
     startCompaction,
     readSize,
-  } = seams.engine ?? (await openEngine(config.etcd, { clock, log, dial: egress.etcd }))
+  } = seams.engine ?? (await (seams.opening ?? openEngine(config.etcd, { clock, log, dial: egress.etcd })))
   const engine = parts.use(
     new MeasuredEngine(tracing?.engine(ownEngine, root) ?? ownEngine, { root, metrics, monotonicMs }),
   )
@@ -368,7 +372,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     parts.defer(() => listener.close({ graceMs, watchGraceMs }))
     await listen(listener, config)
   }
-  const { graphFilled } = await known
+  const { graphFilled } = await (isEarly ? unlessAborted(known, seams.signal) : known)
   untilKnown.open()
   const objects = createClusterObjects(config, plane, {
     // By requests if those are audited: upstream records these writes like any other.
@@ -445,7 +449,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 }
 
 /** No proxy is needed to reach this server itself. */
-function dialRemote({ cluster = dialDirect }: Egress, ownAddress: () => Phase['address']): Dial {
+function dialRemote({ cluster }: Egress, ownAddress: () => Phase['address']): Dial {
+  if (cluster === undefined) return dialDirect
   return (host, port, signal) => {
     const own = ownAddress()
     const isOwn = own?.host === host && own.port === port
@@ -520,6 +525,18 @@ const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
     KNOWN_MS_MAX,
     { late: () => true, timers: time },
   )
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  using listening = new DisposableStack()
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', abort)
+    listening.defer(() => signal.removeEventListener('abort', abort))
+    if (signal.aborted) abort()
+  })
+  return await Promise.race([work, aborted])
+}
 
 async function listen(listener: Listener, { port, bindAddress, serving }: Config): Promise<void> {
   try {

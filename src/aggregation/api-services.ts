@@ -9,6 +9,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { type ApiService, isSameRemote, readApiService } from './api-service.ts'
+import { RemoteMemory } from './connections.ts'
 import { Remote, type RemoteParts } from './remote.ts'
 
 export type FollowedApiServicesParts = {
@@ -32,6 +33,7 @@ export class FollowedApiServices implements AsyncDisposable {
   readonly #known = new Map<string, KnownApiService>()
   readonly #remote = new Map<string, KnownApiService & { readonly remote: Remote }>()
   readonly #listeners = new Set<OnApiService>()
+  readonly #memory = new RemoteMemory()
   #followed: FollowedResource<KubeObject> | undefined
 
   constructor(parts: FollowedApiServicesParts) {
@@ -98,7 +100,7 @@ export class FollowedApiServices implements AsyncDisposable {
     // APIServices themselves are always served here, as upstream: else nobody could take back what leads them elsewhere.
     const spec = service?.group === 'apiregistration.k8s.io' ? undefined : service?.remote
     const isKept = before !== undefined && spec !== undefined && isSameRemote(before.spec, spec)
-    const remote = isKept ? before : spec && new Remote(spec, this.#parts.remotes)
+    const remote = isKept ? before : spec && new Remote(spec, { ...this.#parts.remotes, memory: this.#memory })
     if (!isKept) before?.close()
     if (service === undefined) this.#known.delete(name)
     else this.#known.set(name, { service, remote })

@@ -3,15 +3,24 @@
  * requests. A request has its own stream or connection until its answer has ended; upgrades have a connection of their own.
  */
 import { isIP } from 'node:net'
-import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
-import type { Dial } from '../lib/dial.ts'
-import { secured } from '../lib/dialed-tls.ts'
+import { type ConnectionOptions, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { isReplayable } from '../api/proxied-headers.ts'
+import { Blocks } from '../lib/blocks.ts'
+import { type Dial, dialDirect } from '../lib/dial.ts'
+import { secured, securedDirect } from '../lib/dialed-tls.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
-import { Http2Session } from '../webhooks/http2-session.ts'
+import { Http2Session, type SessionOptions } from '../webhooks/http2-session.ts'
 import { LostConnection, UnprocessedCall } from '../webhooks/send.ts'
 import type { Address } from '../webhooks/service-address.ts'
-import { type RemoteAnswer, type RemoteRequest, requestAborted, type UpgradeAnswer } from './remote-request.ts'
+import { SharedReads } from './shared-reads.ts'
+import {
+  type RemoteAnswer,
+  type RemoteRequest,
+  requestAborted,
+  type UpgradeAnswer,
+  WATCH_WINDOW_BYTES,
+} from './remote-request.ts'
 import { sendHttp1 } from './send-http1.ts'
 import { sendHttp2 } from './send-http2.ts'
 import { type Connect, IDLE_MS, TlsAgent } from './tls-agent.ts'
@@ -20,8 +29,6 @@ import { hostPort } from '../lib/host-port.ts'
 
 /** Time to connect, without TLS, as upstream. */
 const CONNECT_MS_MAX = 30_000
-/** What a paused answer may hold besides its body's own limit: a watch that nobody reads must not hold more. */
-const STREAM_WINDOW_BYTES = 256 * 1024
 /** Connections to one address, each of which takes some hundred streams. */
 const HTTP2_CONNECTIONS_MAX = 256
 /** How often a request is sent anew that met a connection which the server was just closing. */
@@ -41,12 +48,14 @@ export class RemoteConnections {
   readonly #tls: RemoteTls
   readonly #dial: Dial
   readonly #secureContext: SecureContext
+  readonly #memory: RemoteMemory
   readonly #pools = new Map<string, Pool>()
   readonly #closing = new AbortController()
 
   /** Fails if the certificates cannot be used. */
-  constructor(tls: RemoteTls, dial: Dial) {
+  constructor(tls: RemoteTls, dial: Dial, memory: RemoteMemory = new RemoteMemory()) {
     this.#tls = tls
+    this.#memory = memory
     this.#dial = dial
     const { client, caPem } = tls
     this.#secureContext = createSecureContext({
@@ -79,42 +88,74 @@ export class RemoteConnections {
     if (known !== undefined) return known
     // Endpoints come and go: the pools of those that are gone hold nothing any more.
     for (const [key, pool] of this.#pools) if (pool.isUnused) this.#pools.delete(key)
-    const pool = new Pool(authority, (protocols, signal) => this.#connect(address, protocols, signal))
+    const pool = new Pool(authority, this.#memory, {
+      open: (protocols, signal) => this.#connect(address, protocols, signal),
+      openReading: this.#dial === dialDirect ? (signal) => this.#connectReading(address, signal) : undefined,
+    })
     if (!this.#closing.signal.aborted) this.#pools.set(authority, pool)
     return pool
   }
 
   async #connect({ host, port }: Address, protocols: readonly string[], signal: AbortSignal): Promise<TLSSocket> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
+    return secured(this.#dial(host, port, connecting(signal)), this.#options(host, protocols))
+  }
+
+  /** For HTTP/2, read into memory that all such connections share. */
+  async #connectReading({ host, port }: Address, signal: AbortSignal): Promise<ReadingSocket> {
+    const reads = this.#memory.reads.begin()
+    const options = { ...this.#options(host, ['h2', 'http/1.1']), host, port, onread: reads.onread }
+    return { socket: await securedDirect(options, connecting(signal)), readTo: reads.readTo }
+  }
+
+  #options(host: string, protocols: readonly string[]): ConnectionOptions {
     const { servername = isIP(host) === 0 ? host : undefined, isInsecure } = this.#tls
-    return secured(this.#dial(host, port, limit), {
+    return {
       ...(servername === undefined ? {} : { servername }),
       secureContext: this.#secureContext,
       rejectUnauthorized: !isInsecure,
       ALPNProtocols: [...protocols],
-    })
+    }
   }
+}
+
+/** Memory that answers go through, shared by all remote servers. */
+export class RemoteMemory {
+  readonly blocks = new Blocks()
+  readonly reads = new SharedReads()
+}
+
+const connecting = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
+
+/** `readTo`: it has no events for what it reads; undefined: it has. */
+type ReadingSocket = { readonly socket: TLSSocket; readonly readTo: SessionOptions['readTo'] }
+
+type Opening = {
+  readonly open: Connect
+  /** Undefined: the connection leads through a proxy. */
+  readonly openReading: ((signal: AbortSignal) => Promise<ReadingSocket>) | undefined
 }
 
 /** Connections to one address. */
 class Pool {
   readonly #authority: string
-  readonly #connect: Connect
+  readonly #memory: RemoteMemory
+  readonly #opening: Opening
   readonly #agent: TlsAgent
   #sessions: readonly Http2Session[] = []
-  #opening: Promise<Http2Session | undefined> | undefined
+  #opened: Promise<Http2Session | undefined> | undefined
   /** The server did not agree on HTTP/2. */
   #isHttp1 = false
   #isClosed = false
 
-  constructor(authority: string, open: Connect) {
+  constructor(authority: string, memory: RemoteMemory, opening: Opening) {
     this.#authority = authority
-    this.#connect = open
-    this.#agent = new TlsAgent(open)
+    this.#memory = memory
+    this.#opening = opening
+    this.#agent = new TlsAgent(opening.open)
   }
 
   get isUnused(): boolean {
-    return this.#sessions.every(({ isSpent }) => isSpent) && this.#opening === undefined && this.#agent.isUnused
+    return this.#sessions.every(({ isSpent }) => isSpent) && this.#opened === undefined && this.#agent.isUnused
   }
 
   async send(request: RemoteRequest): Promise<RemoteAnswer> {
@@ -132,8 +173,9 @@ class Pool {
     for (let sends = 1; ; sends++) {
       const session = await this.#session(request.signal)
       try {
-        if (session === undefined) return await sendHttp1(sent, this.#authority, this.#agent)
-        return await sendHttp2(sent, this.#authority, session)
+        const { blocks } = this.#memory
+        if (session === undefined) return await sendHttp1(sent, this.#authority, { agent: this.#agent, blocks })
+        return await sendHttp2(sent, this.#authority, { session, blocks })
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
         // A body can be read once. What may have been done must not be done again.
@@ -158,21 +200,25 @@ class Pool {
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX) throw new Error('too many requests are under way')
       // It is opened for many requests, each of which may give up.
-      this.#opening ??= this.#open().finally(() => {
-        this.#opening = undefined
+      this.#opened ??= this.#open().finally(() => {
+        this.#opened = undefined
       })
-      if ((await orAborted(this.#opening, signal, requestAborted)) === undefined) return undefined
+      if ((await orAborted(this.#opened, signal, requestAborted)) === undefined) return undefined
     }
   }
 
   async #open(): Promise<Http2Session | undefined> {
-    const socket = await this.#connect(['h2', 'http/1.1'], new AbortController().signal)
+    const { signal } = new AbortController()
+    const { open, openReading } = this.#opening
+    const { socket, readTo } = await (openReading?.(signal) ?? unread(open(['h2', 'http/1.1'], signal)))
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
-      this.#agent.offer(socket)
+      // Node's client needs its events.
+      if (readTo === undefined) this.#agent.offer(socket)
+      else socket.destroy()
       return undefined
     }
-    const session = new Http2Session(socket, IDLE_MS, STREAM_WINDOW_BYTES)
+    const session = new Http2Session(socket, IDLE_MS, { streamWindow: WATCH_WINDOW_BYTES, readTo })
     await session.ready
     if (!session.takesStreams || session.isSpent) {
       session.close()
@@ -184,8 +230,7 @@ class Pool {
   }
 }
 
-/** As Go's client: these keys say that to do it twice is to do it once. */
-const isReplayable = ({ method, headers }: RemoteRequest): boolean =>
-  safeMethods.has(method) || headers['idempotency-key'] !== undefined || headers['x-idempotency-key'] !== undefined
-
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+const unread = async (opening: Promise<TLSSocket>): Promise<ReadingSocket> => ({
+  socket: await opening,
+  readTo: undefined,
+})

@@ -52,9 +52,10 @@ export async function fetchDocument(
     pipeBody: undefined,
     signal: ended,
   })
-  const { status, headers, body } = await orAborted(sending, ended)
+  const { status, headers, body, widen } = await orAborted(sending, ended)
+  widen?.()
   const collected = new GrowingBuffer()
-  for (let parts = body.take(); parts !== undefined; parts = body.take()) {
+  for (let parts = body.takeForGood(); parts !== undefined; parts = body.takeForGood()) {
     for (const part of parts) collected.append(part)
     if (collected.length > bytesMax) {
       body.close()

@@ -4,8 +4,9 @@
  */
 import type { RequestContext } from '../api/context.ts'
 import { badGateway, noSuchMethod, proxyFailed, RemoteUnavailable, requestTimedOut } from '../api/errors.ts'
-import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
+import { answerHeaders, hasBody, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
+import { BLOCK_BYTES } from '../lib/blocks.ts'
 import type { Clock } from '../lib/clock.ts'
 import { join } from '../lib/join-streams.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -16,14 +17,15 @@ import type { FollowedApiServices } from './api-services.ts'
 import { identityHeaders } from './identity.ts'
 import { messageChunks } from './message-chunks.ts'
 import { type Remote, UnresolvedService } from './remote.ts'
-import type { RemoteAnswer } from './remote-request.ts'
+import { LONG_WINDOW_BYTES, type RemoteAnswer, WATCH_WINDOW_BYTES } from './remote-request.ts'
 import { RequestLife } from './request-life.ts'
 import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 import { hostPort } from '../lib/host-port.ts'
 
-/** What an answer holds that its client does not read. */
-const HELD_BYTES = 64 * 1024
+/** What an answer holds that its client does not read: what has come of it, in blocks of which one may be hardly used. */
+const WATCH_HELD_BYTES = WATCH_WINDOW_BYTES + BLOCK_BYTES
+const LONG_HELD_BYTES = LONG_WINDOW_BYTES + BLOCK_BYTES
 /** Timers count whole milliseconds. */
 const EARLY_MS_MAX = 5
 /** Of discovery documents, as upstream: clients ask for those of all servers before they do anything. */
@@ -119,15 +121,6 @@ function msLeft({ info, deadlineMs }: RequestContext, clock: Clock): number {
   return isDiscovery ? Math.min(left, DISCOVERY_MS_MAX) : left
 }
 
-/** A read has a body only if it says so, and so has any request over HTTP/1.1 (RFC 9112, section 6.3). */
-const hasBody = ({ method, headers, protocol }: ApiRequest): boolean =>
-  headers['transfer-encoding'] !== undefined ||
-  (headers['content-length'] !== undefined
-    ? headers['content-length'] !== '0'
-    : protocol !== 'HTTP/1.1' && !bodiless.has(method))
-
-const bodiless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
-
 const takesTrailers = ({ headers }: ApiRequest): boolean =>
   headers['te'] !== undefined && /(^|,)\s*trailers\s*(,|$)/i.test(String(headers['te']))
 
@@ -150,12 +143,16 @@ function responseOf(http: ApiRequest, context: RequestContext, answer: RemoteAns
   if (trailer !== undefined || known === undefined) {
     const all = trailer === undefined ? shown : { ...shown, trailer }
     const isFinite = context.deadlineMs !== Infinity
-    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes: HELD_BYTES, isRelayed: true }
+    if (isFinite) answer.widen?.()
+    const heldBytes = isFinite ? LONG_HELD_BYTES : WATCH_HELD_BYTES
+    return { status, headers: all, frames: framesOf(body), isFinite, trailers, heldBytes, isRelayed: true }
   }
   // Most answers are short and come in one piece with their head.
   const whole = body.takeWhole()
   if (whole !== undefined) return { status, headers: shown, body: whole, isEncoded: true }
-  const lazy = { length: known, chunks: chunksOf(body), close: () => body.close(), isRelayed: true }
+  if (known > WATCH_WINDOW_BYTES) answer.widen?.()
+  const heldBytes = Math.min(known, LONG_HELD_BYTES)
+  const lazy = { length: known, heldBytes, chunks: chunksOf(body), close: () => body.close(), isRelayed: true }
   return { status, headers: shown, body: lazy, isEncoded: true }
 }
 

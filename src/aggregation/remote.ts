@@ -4,7 +4,7 @@ import type { Dial } from '../lib/dial.ts'
 import { type Address, addressOf, endpointOf } from '../webhooks/service-address.ts'
 import type { EndpointRouting, GetService } from '../webhooks/call.ts'
 import type { RemoteSpec } from './api-service.ts'
-import { RemoteConnections, type RemoteTls } from './connections.ts'
+import { RemoteConnections, type RemoteMemory, type RemoteTls } from './connections.ts'
 import { fetchDocument, type DocumentOptions, type RemoteDocument } from './document.ts'
 import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 
@@ -17,6 +17,8 @@ export type RemoteParts = {
   /** What this server shows to remote ones. The same object as long as it is not renewed; undefined: nothing. */
   readonly clientCertificate: () => RemoteTls['client']
   readonly dial: Dial
+  /** Absent: it has its own. */
+  readonly memory?: RemoteMemory
 }
 
 /** The Service cannot be resolved. */
@@ -80,7 +82,11 @@ export class Remote {
     if (this.#connections !== undefined && this.#connections.client === client) return this.#connections.current
     const { service, caPem, isInsecure } = this.spec
     const servername = `${service.name}.${service.namespace}.svc`
-    const current = new RemoteConnections({ servername, caPem, isInsecure, client }, this.#parts.dial)
+    const current = new RemoteConnections(
+      { servername, caPem, isInsecure, client },
+      this.#parts.dial,
+      this.#parts.memory,
+    )
     this.#connections?.current.close()
     this.#connections = { current, client }
     if (this.#isClosed) current.close()

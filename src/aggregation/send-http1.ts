@@ -7,12 +7,17 @@ import {
   request as open,
 } from 'node:http'
 import type { Headers } from '../api/request.ts'
+import type { Blocks } from '../lib/blocks.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
 /** Fails with a FailedCall, or a LostConnection if it may be sent again. */
-export function sendHttp1(request: RemoteRequest, authority: string, agent: Agent): Promise<RemoteAnswer> {
+export function sendHttp1(
+  request: RemoteRequest,
+  authority: string,
+  { agent, blocks }: { readonly agent: Agent; readonly blocks: Blocks },
+): Promise<RemoteAnswer> {
   const { method, path, headers, signal, pipeBody } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(requestAborted())
@@ -38,19 +43,16 @@ export function sendHttp1(request: RemoteRequest, authority: string, agent: Agen
     })
     sent.on('response', (message) => {
       hasAnswer = true
-      resolve(answerOf(message, signal))
+      resolve(answerOf(message, signal, blocks))
     })
     if (pipeBody === undefined) sent.end()
     else void pipe(pipeBody, sent)
   })
 }
 
-function answerOf(message: IncomingMessage, signal: AbortSignal): RemoteAnswer {
-  const body = new AnswerBody({
-    pause: () => message.pause(),
-    resume: () => message.resume(),
-    cancel: () => message.destroy(),
-  })
+function answerOf(message: IncomingMessage, signal: AbortSignal, blocks: Blocks): RemoteAnswer {
+  const origin = { pause: () => message.pause(), resume: () => message.resume(), cancel: () => message.destroy() }
+  const body = new AnswerBody(origin, blocks)
   message.on('data', (chunk: Buffer) => body.push(chunk))
   message.on('end', () => body.end())
   message.on('error', (error) => body.fail(signal.aborted ? requestAborted() : error))

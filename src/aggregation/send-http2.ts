@@ -3,15 +3,20 @@ import type { Headers } from '../api/request.ts'
 import type { ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
+import type { Blocks } from '../lib/blocks.ts'
 import type { Http2Session } from '../webhooks/http2-session.ts'
 import { UnprocessedCall } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
-import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
+import { LONG_WINDOW_BYTES, type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
 
 const NOT_MODIFIED = 304
 
 /** `session`: has a stream reserved for it. Fails with a FailedCall, or a LostConnection if it may be sent again. */
-export function sendHttp2(request: RemoteRequest, authority: string, session: Http2Session): Promise<RemoteAnswer> {
+export function sendHttp2(
+  request: RemoteRequest,
+  authority: string,
+  { session, blocks }: { readonly session: Http2Session; readonly blocks: Blocks },
+): Promise<RemoteAnswer> {
   const { signal } = request
   if (signal.aborted || session.isSpent) {
     session.release()
@@ -23,11 +28,12 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
     // The session may close while it opens the stream.
     const opened: { stream?: ClientStream } = {}
     let isDone = false
-    const body = new AnswerBody({
-      pause: () => opened.stream?.pause(),
-      resume: () => opened.stream?.resume(),
+    const origin = {
+      giveBack: (bytes: number) => opened.stream?.returnWindow(bytes),
       cancel: () => opened.stream?.cancel(CODE.CANCEL),
-    })
+    }
+    const body = new AnswerBody(origin, blocks)
+    const widen = (): void => opened.stream?.widen(LONG_WINDOW_BYTES)
     const onAbort = (): void => {
       body.fail(requestAborted())
       opened.stream?.cancel(CODE.CANCEL)
@@ -40,9 +46,10 @@ export function sendHttp2(request: RemoteRequest, authority: string, session: Ht
         const headers = headersOf(fields)
         // In answers to HEAD and with 304 it is that of another answer (RFC 9110, section 8.6).
         if (request.method !== 'HEAD' && status !== NOT_MODIFIED) body.expect(headers['content-length'])
-        resolve({ status, headers, body, trailers: () => trailers })
+        resolve({ status, headers, body, trailers: () => trailers, widen })
       },
       onData: (chunk) => body.push(chunk),
+      returnsWindow: true,
       onTrailers: (fields) => {
         if (!fields.every(({ isValid }) => isValid)) throw new Error('malformed trailer')
         trailers = headersOf(fields)

@@ -20,6 +20,7 @@ export type Reason =
   | 'RequestEntityTooLarge'
   | 'ServerTimeout'
   | 'ServiceUnavailable'
+  | 'StorageReadError'
   | 'Timeout'
   | 'TooManyRequests'
   | 'Unauthorized'
@@ -428,6 +429,20 @@ export class CutOffAnswer extends Error {
 
 /** In the place of a redirect of an aggregated API server, which could lead a client, and its credentials, anywhere (CVE-2022-3172). */
 export const badGateway = 'the backend attempted to redirect this request, which is not permitted'
+
+/** Of a list, some objects of which cannot be read. */
+export function storageReadError(
+  { group, plural }: ResourceName,
+  causes: readonly StatusCause[],
+  cause: unknown,
+): ApiError {
+  const resource = group === '' ? plural : `${plural}.${group}`
+  const details = { name: 'list', ...(group === '' ? {} : { group }), kind: plural, causes }
+  return new ApiError(500, 'StorageReadError', `failed to read one or more ${resource} from the storage`, {
+    details,
+    cause,
+  })
+}
 
 /** A failure of the server whose cause the client may see. */
 export function internalError(message: string, cause?: unknown): ApiError {

@@ -56,8 +56,9 @@ test('which addresses lead to another machine, and one only', () => {
   for (const text of [...not.split(/\s+/), '']) assert.ok(!isGlobalUnicast(text), text)
 })
 
+const groups = (count: number): string[] => Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
+
 test("what is an IPv6 address is what Node's own expression says", () => {
-  const groups = (count: number): string[] => Array.from({ length: count }, (_, at) => (at % 2 === 0 ? 'ab' : 'F000'))
   const counts = Array.from({ length: 10 }, (_, count) => count)
   const lasts = [
     '',

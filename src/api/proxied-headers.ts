@@ -65,6 +65,22 @@ function withoutToken(protocols: string): string {
     .join(', ')
 }
 
+/** A read has a body only if it says so, and so has any request over HTTP/1.1 (RFC 9112, section 6.3). */
+export const hasBody = ({ method, headers, protocol }: ApiRequest): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined
+    ? headers['content-length'] !== '0'
+    : protocol !== 'HTTP/1.1' && !safeMethods.has(method))
+
+/**
+ * Whether a request without a body may be sent again if its connection is lost before there is an answer. As Go's client: the keys say that
+ * to do it twice is to do it once.
+ */
+export const isReplayable = ({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean =>
+  safeMethods.has(method) || headers['idempotency-key'] !== undefined || headers['x-idempotency-key'] !== undefined
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
 /** Whether the connection of a request is to be switched to another protocol. Requests for any other are answered over HTTP. */
 export const isUpgrade = ({ headers }: Pick<ApiRequest, 'headers'>): boolean =>
   tokensOf(headers.connection).includes('upgrade') && isKnownProtocol(headers.upgrade)

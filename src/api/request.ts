@@ -145,6 +145,8 @@ export type ApiResponse = {
       readonly headers: Headers
       /** Takes the connection over for the negotiated protocol. Only if the client requested an upgrade. */
       readonly tunnel: (connection: Duplex) => void
+      /** It is a watch, which this ends in the words of its protocol. Absent: the connection is cut. */
+      readonly close?: () => void
     }
 )
 

@@ -48,6 +48,8 @@ export class BatchBackend implements AuditBackend {
   /** Ends the wait for a full batch. */
   #wake: (() => void) | undefined
   readonly #stopping = new AbortController()
+  /** Each event asks this, and a signal is slow to tell. */
+  #isStopping = false
 
   constructor(sink: EventSink, options: BatchOptions) {
     const { mode, time, eventBytesMax } = options
@@ -57,10 +59,6 @@ export class BatchBackend implements AuditBackend {
     const { throttle } = mode
     this.#throttle =
       throttle === null ? undefined : new Bucket(throttle.burst, throttle.batchesPerSecond, time.monotonicMs())
-  }
-
-  get #isStopping(): boolean {
-    return this.#stopping.signal.aborted
   }
 
   /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
@@ -78,6 +76,7 @@ export class BatchBackend implements AuditBackend {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true
     this.#stopping.abort()
     this.#wake?.()
     const stored = this.#settled()

@@ -2,7 +2,7 @@
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import type { Status } from '../api/errors.ts'
 import type { User } from '../api/user.ts'
-import { isPlainString, printOrdered, printString } from '../codec/json.ts'
+import { plainCharacters, printOrdered, printString } from '../codec/json.ts'
 import type { AuditLevel, AuditStage } from '../config/files/audit-policy.ts'
 import { ByteText } from '../lib/byte-text.ts'
 import { type Annotations, KnownTexts, printField, printUser, type Source } from './known-texts.ts'
@@ -149,11 +149,10 @@ export class EventPrinter {
     const { uri, user, info, source } = this.facts
     const { texts } = this.#parts
     appendCharacters(into, uri)
-    into.append(pieces.uriEnd)
     if (user !== undefined && impersonated === undefined) into.append(texts.asking(info.verb, user, source))
     else {
       const as = impersonated === undefined ? '' : `,"impersonatedUser":${printUser(impersonated)}`
-      into.text(`"verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`)
+      into.text(`","verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`)
       into.append(source.fields)
     }
     if (info.kind === 'resource') appendReference(into, info, named, texts)
@@ -178,11 +177,6 @@ const stages: Readonly<Record<AuditStage, Buffer>> = {
 }
 
 const pieces = {
-  uriEnd: Buffer.from('",'),
-  reference: Buffer.from(',"objectRef":{'),
-  name: Buffer.from(',"name":"'),
-  nameEnd: Buffer.from('"'),
-  referenceEnd: Buffer.from('}'),
   ok: Buffer.from(',"responseStatus":{"metadata":{},"code":200}'),
   end: Buffer.from('Z"}'),
 } as const
@@ -232,15 +226,14 @@ const truncatedMark = { 'audit.k8s.io/truncated': 'true' }
 function appendReference(into: ByteText, info: ResourceInfo, named: Named | undefined, texts: KnownTexts): void {
   const { plural, group, version, subresource } = info
   if (named !== undefined || subresource !== '' || plural === '') return into.text(printReference(info, named))
-  into.append(pieces.reference)
-  into.append(texts.place(plural, info.namespace))
-  if (info.name !== '') {
-    into.append(pieces.name)
-    appendCharacters(into, info.name)
-    into.append(pieces.nameEnd)
+  if (info.name === '') {
+    into.append(texts.place(plural, info.namespace))
+    into.append(texts.version(group, version))
+    return
   }
-  into.append(texts.version(group, version))
-  into.append(pieces.referenceEnd)
+  into.append(texts.namedPlace(plural, info.namespace))
+  appendCharacters(into, info.name)
+  into.append(texts.namedVersion(group, version))
 }
 
 function printReference(info: ResourceInfo, named: Named | undefined): string {
@@ -259,7 +252,7 @@ function printReference(info: ResourceInfo, named: Named | undefined): string {
 
 /** What stands between the quotes of a string. */
 function appendCharacters(into: ByteText, text: string): void {
-  into.text(isPlainString(text) ? text : printString(text).slice(1, -1))
+  if (!into.listed(text, plainCharacters)) into.text(printString(text).slice(1, -1))
 }
 
 function appendStatus(into: ByteText, { code, status }: ResponseStatus): void {

@@ -37,28 +37,43 @@ export class KnownTexts {
   readonly #allowed = new Map<string, Annotations>()
   readonly #annotations = new WeakMap<Annotations, Buffer>()
   readonly #places = new PairTexts(PLACES_MAX)
+  readonly #namedPlaces = new PairTexts(PLACES_MAX)
   readonly #versions = new PairTexts(VERSIONS_MAX)
+  readonly #namedVersions = new PairTexts(VERSIONS_MAX)
 
-  /** The fields `verb` to `userAgent`, without `impersonatedUser`. */
+  /** The end of the URI, and the fields `verb` to `userAgent`, without `impersonatedUser`. */
   asking(verb: string, user: User, source: Source): Buffer {
     const ofUser = this.#asking.get(user)
     const known = ofUser?.get(verb)
     if (known?.source === source) return known.fields
-    const fields = Buffer.concat([Buffer.from(`"verb":${printString(verb)},"user":${printUser(user)}`), source.fields])
+    const fields = Buffer.concat([
+      Buffer.from(`","verb":${printString(verb)},"user":${printUser(user)}`),
+      source.fields,
+    ])
     const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
     verbs.set(verb, { source, fields })
     return fields
   }
 
-  /** The fields `resource` and `namespace` of a reference; those that are empty are left out. */
+  /** The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out. */
   place(plural: string, namespace: string): Buffer {
     return this.#places.get(plural, namespace, printPlace)
   }
 
-  /** The fields `apiGroup` and `apiVersion` of a reference, each behind a comma. */
+  /** The same, up to the first character of the name. */
+  namedPlace(plural: string, namespace: string): Buffer {
+    return this.#namedPlaces.get(plural, namespace, printNamedPlace)
+  }
+
+  /** The end of `objectRef` from its `apiGroup` and `apiVersion` on. */
   version(group: string, version: string): Buffer {
     return this.#versions.get(group, version, printVersion)
+  }
+
+  /** The same, from the end of the name on. */
+  namedVersion(group: string, version: string): Buffer {
+    return this.#namedVersions.get(group, version, printNamedVersion)
   }
 
   source({ headers, remoteAddress }: ApiRequest): Source {
@@ -130,10 +145,14 @@ class PairTexts {
 }
 
 const printPlace = (plural: string, namespace: string): string =>
-  `${printField('resource', plural)}${printField('namespace', namespace)}`.slice(1)
+  `,"objectRef":{${printField('resource', plural).slice(1)}${printField('namespace', namespace)}`
+
+const printNamedPlace = (plural: string, namespace: string): string => `${printPlace(plural, namespace)},"name":"`
 
 const printVersion = (group: string, version: string): string =>
-  `${printField('apiGroup', group)}${printField('apiVersion', version)}`
+  `${printField('apiGroup', group)}${printField('apiVersion', version)}}`
+
+const printNamedVersion = (group: string, version: string): string => `"${printVersion(group, version)}`
 
 /** Behind a comma; nothing if the value is empty. */
 export const printField = (name: string, value: string): string =>

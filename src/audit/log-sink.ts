@@ -1,5 +1,6 @@
 /** Writes events to the audit log: those that come while others are being written are written together. */
 import type { AuditLog } from '../config/audit.ts'
+import { NEWLINE } from '../lib/ascii.ts'
 import { ByteText } from '../lib/byte-text.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { Timer, Timers } from '../lib/timers.ts'
@@ -130,7 +131,7 @@ export class LogSink implements EventSink {
     const start = text.length
     if (this.#format === 'json') event.print(text)
     else text.text(event.line())
-    text.append(newline)
+    text.byte(NEWLINE)
     const bytes = text.length - start
     this.#waitingBytes += bytes
     if (bytes <= LONG_BYTES) return group
@@ -186,5 +187,3 @@ export class LogSink implements EventSink {
     this.#writing = undefined
   }
 }
-
-const newline = Buffer.from('\n')

@@ -8,7 +8,7 @@ import type { Wire } from '../codec/object.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
-import type { KeyRange } from '../storage/keys.ts'
+import { keyAfter, type KeyRange } from '../storage/keys.ts'
 import { doesNotFit, OutOfRoom } from './ceiling.ts'
 import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
@@ -147,16 +147,19 @@ export class Reader {
       const read = (): Promise<Listed> => this.#fromStore(range, at, selection)
       return this.#resource.isLeftOut ? this.#inLine(read, selection.signal?.()) : read()
     }
-    this.#refuseUnreadable(range, at)
+    // A page is refused for what is in it.
+    const isPage = (selection.limit ?? 0) > 0
+    if (!isPage) this.#refuseUnreadable(range, at)
     const { revision } = state
     const name = `${state.listing}@${revision}`
     const { time } = this.#parts
     const { by = [] } = selection
     const among = this.#among(state, range, selection)
     // If there are more pages, they will request this very state.
-    const snapshot = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.snapshot() : undefined
+    const snapshot = state.isCurrent && isPage ? this.#resource.snapshot() : undefined
     const parts = { time, counts: snapshot?.counts, among }
-    const selected = await select(snapshot?.tree ?? state.tree, range, selection, parts)
+    const found = await select(snapshot?.tree ?? state.tree, range, selection, parts)
+    const selected = isPage ? this.#withUnreadable(found, range, at, selection) : found
     const returned = selected.items.length
     this.#resource.counts.listed(indexName(selection, among), returned + (selected.refused ?? 0), returned)
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
@@ -248,6 +251,18 @@ export class Reader {
     if (unreadable.size === 0) return
     const fault = unreadable.listFault(range, { isLatest: at !== 'any', kind: kindOf(spec) })
     if (fault !== undefined) throw fault
+  }
+
+  /** What cannot be read is in the page, which is refused, or behind it: then it is not the last one. */
+  #withUnreadable(page: Selected, range: KeyRange, at: At, { limit = 0 }: Selection): Selected {
+    const { unreadable, spec } = this.#resource
+    if (unreadable.size === 0) return page
+    const last = page.items.length >= limit ? page.items.at(-1)?.key : undefined
+    const end = last === undefined ? range.to : keyAfter(last)
+    this.#refuseUnreadable({ from: range.from, to: end }, at)
+    const rest = { from: end, to: range.to }
+    const isMore = unreadable.listFault(rest, { isLatest: at !== 'any', kind: kindOf(spec) }) !== undefined
+    return isMore ? { ...page, more: true, remaining: Math.max(page.remaining, 1) } : page
   }
 
   async #awaitState(at: At): Promise<'current' | 'store' | State> {

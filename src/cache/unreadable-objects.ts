@@ -64,8 +64,13 @@ export class UnreadableObjects {
       if (isIn && (isLatest || entry.isListed) && (first === undefined || entry.key < first.key)) first = entry
     }
     if (first === undefined) return undefined
+    // All of them, for who names them.
+    const unread = (): readonly Unreadable[] =>
+      [...this.#entries.values()]
+        .filter(({ key, isListed }) => key >= range.from && key < range.to && (isLatest || isListed))
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`
-    if (!first.isListed) return new StorageError('corrupt', message, { cause: first.error })
+    if (!first.isListed) return new StorageError('corrupt', message, { cause: first.error, unread })
     return new StorageError('busy', `storage is (re)initializing: failed to list ${kind}: ${message}`, {
       cause: first.error,
     })

@@ -49,8 +49,10 @@ const escapes: { readonly [character: string]: string } = {
 /** Texts that need no escapes. */
 const plain = /^[ !#-%'-;=?-[\]-~]*$/
 
-/** Whether the text between quotes is its JSON. */
-export const isPlainString = (text: string): boolean => plain.test(text)
+/** By its code, 1 for each character of which a text needs no escapes. */
+export const plainCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  plain.test(String.fromCharCode(code)) ? 1 : 0,
+)
 
 export function printString(text: string): string {
   if (plain.test(text)) return `"${text}"`

@@ -307,8 +307,7 @@ function readable<T>(read: () => T): T {
     return read()
   } catch (cause) {
     if (!(cause instanceof ProtobufError || cause instanceof CborError)) throw cause
-    const form = cause instanceof ProtobufError ? 'protobuf' : 'CBOR'
-    throw new UnreadableError(`the value is no ${form}: ${cause.message}`, { cause })
+    throw new UnreadableError(cause.message, { cause })
   }
 }
 
@@ -318,7 +317,7 @@ const HEAD_BYTES_MAX = 256
 
 function readStored(bytes: Buffer, struct: Struct): KubeObject {
   const text = bytes.toString('utf8')
-  if (!/^\s*\{/.test(text)) throw new UnreadableError('the value is no object')
+  if (!/^\s*\{/.test(text)) throw new UnreadableError(noObject(text))
   try {
     const { value, fault } = decodeStoredStruct(text, struct)
     if (fault !== undefined) throw new UnreadableError(fault)
@@ -328,10 +327,21 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
     }
     return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   } catch (cause) {
-    if (cause instanceof JsonSyntaxError) throw new UnreadableError('the value is no JSON', { cause })
+    if (cause instanceof JsonSyntaxError)
+      throw new UnreadableError(`couldn't get version/kind; json parse error: ${cause.message}`, { cause })
     throw cause
   }
 }
+
+/** Upstream takes what it does not know for base64, and says where it is none. */
+function noObject(text: string): string {
+  const wrong = text.search(/[^A-Za-z0-9+/=\r\n]/)
+  const rest = text.length % BASE64_GROUP
+  const at = wrong !== -1 ? wrong : text.length - rest
+  return wrong === -1 && rest === 0 ? 'the value is no object' : `illegal base64 data at input byte ${at}`
+}
+
+const BASE64_GROUP = 4
 
 const printHead = ({ kind, apiVersion }: KubeObject): string =>
   `{"kind":${printString(kind)},"apiVersion":${printString(apiVersion)},`

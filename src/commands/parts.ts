@@ -35,6 +35,8 @@ export type CommandParts = {
 
 export type Stopping = {
   readonly isStopping: boolean
+  /** Aborted by the first signal: what has not started yet is given up. */
+  readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
 }
 

@@ -10,13 +10,18 @@ export type SignalsParts = {
 
 /** The first signal stops the server gracefully, a second one exits at once. A signal during the start is not lost. */
 export class Signals implements Stopping {
-  isStopping = false
+  readonly #aborting = new AbortController()
+  readonly signal = this.#aborting.signal
   readonly #parts: SignalsParts
   #stop: (() => Promise<void>) | undefined
 
   constructor(parts: SignalsParts) {
     this.#parts = parts
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#on(signal))
+  }
+
+  get isStopping(): boolean {
+    return this.signal.aborted
   }
 
   stopWith(stop: () => Promise<void>): void {
@@ -26,8 +31,8 @@ export class Signals implements Stopping {
 
   #on(signal: NodeJS.Signals): void {
     if (this.isStopping) return this.#parts.exit(FAILURE)
-    this.isStopping = true
     this.#parts.log('info', 'stopping', { signal })
+    this.#aborting.abort()
     if (this.#stop !== undefined) this.#run(this.#stop)
   }
 

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import type { Kubeconfig } from '../api/kubeconfig.ts'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs, type Config } from '../config/config.ts'
+import { systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { realSurroundings, type Server, startServer } from '../server.ts'
+import { type OpenedEngine, openEngine } from '../storage/open-engine.ts'
 import {
   type DataFolder,
   fillDataFolder,
@@ -49,12 +51,16 @@ export type Dev = {
 export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
   const own = splitArgs(args)
   // Flags are checked before anything starts; the store does not matter for that.
-  const { bindAddress } = orFail(
-    checkArgs([...serveDefaults(own), ...(own.hasServers ? [] : ['--store=memory']), ...own.rest]),
-  )
+  const checked = orFail(checkArgs([...serveDefaults(own), ...(own.hasServers ? [] : ['--store=memory']), ...own.rest]))
+  const { bindAddress } = checked
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, parts, stack)
   const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
+  const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
+  // Its thread starts while this one goes on.
+  const opening = isOwnStore ? openStore(folder, checked, parts.log) : undefined
+  if (opening !== undefined) stack.defer(() => endStore(opening))
+  fillDataFolder(folder, parts.nowMs)
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
   const flags = [
@@ -65,7 +71,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     ...storeArgs(folder, own, etcd),
     ...own.rest,
   ]
-  const server = stack.use(await startOnFreePort({ flags, own, folder, bindAddress, log: parts.log }))
+  const server = stack.use(await startOnFreePort({ flags, own, folder, opening, bindAddress, log: parts.log }))
   const url = `https://127.0.0.1:${new URL(server.url).port}`
   const kubeconfig = writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
   if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
@@ -85,15 +91,27 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** A folder that nobody else uses, with certificates. */
+/** A folder that nobody else uses. */
 async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack): Promise<DataFolder> {
   const path = own.dataDir ?? mkdtempSync(join(parts.temporary, 'keelson-'))
   if (own.dataDir === undefined) stack.defer(() => rmSync(path, { recursive: true, force: true }))
   const folder = openDataFolder(path)
   stack.use(await claimFolder(folder))
   if (own.isReset) forgetObjects(folder)
-  fillDataFolder(folder, parts.nowMs)
   return folder
+}
+
+/** Who needs it finds out whether it failed. */
+function openStore({ store }: DataFolder, { etcd: { compactionMs } }: Config, log: Log): Promise<OpenedEngine> {
+  const opening = openEngine({ store: { kind: 'sqlite', folder: store }, compactionMs }, { clock: systemClock, log })
+  opening.catch(() => undefined)
+  return opening
+}
+
+/** The server has ended it, if it came so far. */
+async function endStore(opening: Promise<OpenedEngine>): Promise<void> {
+  const opened = await opening.catch(() => undefined)
+  await opened?.engine[Symbol.asyncDispose]()
 }
 
 type Merging = {
@@ -117,15 +135,20 @@ type Starting = {
   readonly flags: readonly string[]
   readonly own: Own
   readonly folder: DataFolder
+  /** For the first server. */
+  readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
   readonly log: Log
 }
 
 /** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
-async function startOnFreePort({ flags, own, folder, bindAddress, log }: Starting): Promise<Server> {
+async function startOnFreePort({ flags, own, folder, opening, bindAddress, log }: Starting): Promise<Server> {
+  let unused = opening
   const startOn = async (port: number): Promise<Server> => {
     const config: Config = orFail(checkArgs([...flags, `--secure-port=${port}`]))
-    return startServer(config, realSurroundings(log))
+    const seams = unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
+    unused = undefined
+    return startServer(config, realSurroundings(log), seams)
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown

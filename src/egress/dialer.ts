@@ -7,10 +7,11 @@ import type { EgressConfig, EgressName, EgressProxy } from '../config/files/egre
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Metrics } from '../lib/metrics.ts'
-import type { Address } from './address.ts'
-import { DialError } from './dial-error.ts'
+import type { Address } from '../lib/address.ts'
+import { DialError } from '../lib/dial-error.ts'
 import { openTunnel } from './grpc-dial.ts'
-import { connectTunnel, openProxy } from './http-connect.ts'
+import { connectTunnel } from '../lib/connect-tunnel.ts'
+import { openProxy } from './http-connect.ts'
 import { DialerMetrics, type DialStage } from './metrics.ts'
 
 /** From the first packet to the proxy until the tunnel is open: as long as Go's client takes to connect. */

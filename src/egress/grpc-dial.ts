@@ -1,8 +1,8 @@
 /** Opens a tunnel through konnectivity's proxy at a Unix domain socket. */
 import { connect } from 'node:net'
 import { messageOf } from '../lib/message-of.ts'
-import type { Address } from './address.ts'
-import { DialError } from './dial-error.ts'
+import type { Address } from '../lib/address.ts'
+import { DialError } from '../lib/dial-error.ts'
 import { openSocket } from './http-connect.ts'
 import type { DialerMetrics } from './metrics.ts'
 import { Tunnel } from './tunnel.ts'

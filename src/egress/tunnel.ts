@@ -16,7 +16,7 @@ import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/turn.ts'
 import { CODE } from '../http2/protocol.ts'
 import { Blocks } from '../lib/blocks.ts'
-import { dialAborted, DialError } from './dial-error.ts'
+import { dialAborted, DialError } from '../lib/dial-error.ts'
 import type { DialerMetrics, DialFailureReason, TunnelStatus } from './metrics.ts'
 import { closeDial, closeRequest, dataPacket, dialRequest, type Packet, readPacket } from './packets.ts'
 

@@ -13,7 +13,7 @@ import type { Connection } from './connection.ts'
 import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import { type Limits, stallMsMaxOf } from './limits.ts'
-import type { Responder } from './respond.ts'
+import { leave, type Responder } from './respond.ts'
 import { Starts } from './starts.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
@@ -189,7 +189,7 @@ export class Exchanges {
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
     if (hasOwnEnd(response)) return
-    if ('frames' in response) this.#watching.add(exchange)
+    if ('frames' in response || ('tunnel' in response && response.close !== undefined)) this.#watching.add(exchange)
     else this.#streaming.add(exchange)
   }
 
@@ -245,6 +245,7 @@ function heldBytes(response: ApiResponse): number {
 /** In the place of an answer that cannot be held until its client has taken it. */
 function withoutRoom(response: ApiResponse): ApiResponse {
   if ('frames' in response) response.frames.close()
+  else if ('stream' in response) void leave(response.stream)
   else if ('body' in response && 'chunks' in response.body) response.body.close?.()
   const { place, isUnauthenticated = false, headers } = response
   const { code, message, retryAfterSeconds } = overloaded(1)

@@ -239,3 +239,31 @@ test('frames end when the client goes away', async () => {
   await answered
   assert.ok(frames.isClosed)
 })
+
+test('a stream whose client has gone before it begins is ended, for whoever counts it', async () => {
+  const client = new SlowClient()
+  client.isGone = true
+  let isEnded = false
+  async function* lines(): AsyncGenerator<readonly Buffer[]> {
+    try {
+      yield [Buffer.from('a')]
+      yield [Buffer.from('b')]
+    } finally {
+      isEnded = true
+    }
+  }
+  await new Responder().respond(client, { status: 200, headers: {}, stream: lines() })
+  await until(() => isEnded, 'the stream is ended')
+  assert.deepEqual(client.received, [])
+})
+
+test('frames are closed if their head cannot be written', async () => {
+  const client = new SlowClient()
+  client.writeHead = () => {
+    throw new TypeError('a header cannot be written')
+  }
+  let isClosed = false
+  const frames = { take: () => undefined, onReady: () => undefined, close: () => void (isClosed = true) }
+  await assert.rejects(async () => new Responder().respond(client, { status: 200, headers: {}, frames }), /header/)
+  assert.equal(isClosed, true)
+})

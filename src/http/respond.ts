@@ -17,6 +17,7 @@ export class Responder {
   respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
     if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
+      else if ('stream' in response) void leave(response.stream)
       else if ('body' in response && 'chunks' in response.body) response.body.close?.()
       return undefined
     }
@@ -73,6 +74,18 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
   return 'chunks' in body ? body.chunks : [body]
 }
 
+/**
+ * Ends a stream that nobody reads. A generator that was never begun does not run what it has for its end, so that who counts streams would
+ * count it for ever. Never fails.
+ */
+export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
+  try {
+    for await (const _parts of stream) return
+  } catch {
+    // Nobody is there who would be told.
+  }
+}
+
 async function respondStream(
   outgoing: Outgoing,
   { status, headers, stream }: Extract<ApiResponse, { stream: unknown }>,
@@ -94,11 +107,13 @@ function pumpFrames(
   outgoing: Outgoing,
   { status, headers, frames, trailers }: Extract<ApiResponse, { frames: unknown }>,
 ): Promise<void> {
-  begin(outgoing, status, headers)
   outgoing.onClose(() => frames.close())
   return new Promise((resolve, reject) => {
+    let hasBegun = false
     const pump = (): void => {
       try {
+        if (!hasBegun) begin(outgoing, status, headers)
+        hasBegun = true
         for (;;) {
           const parts = frames.take()
           if (parts === undefined) {

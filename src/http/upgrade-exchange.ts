@@ -16,14 +16,14 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   /** From here on the connection belongs to the tunnel; it ends when the exchange is closed. */
-  handOver({ status, headers, tunnel }: Extract<ApiResponse, { tunnel: unknown }>): void {
+  handOver({ status, headers, tunnel, close }: Extract<ApiResponse, { tunnel: unknown }>): void {
     const { response, socket } = this.#half
     const lines = Object.entries(headers).flatMap(([name, value]) =>
       (typeof value === 'string' ? [value] : value).map((one) => `${name}: ${one}\r\n`),
     )
     response.detachSocket(this.#half.request.socket)
     socket.write(`HTTP/1.1 ${status} Switching Protocols\r\n${lines.join('')}\r\n`)
-    this.onClose(() => socket.destroy())
+    this.onClose(close ?? (() => socket.destroy()))
     tunnel(socket)
   }
 }

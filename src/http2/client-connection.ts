@@ -94,7 +94,12 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   returnWindow(stream: ClientStream, bytes: number): void {
-    this.updateWindow(stream, bytes, this.#streamWindow)
+    this.updateWindow(stream, bytes, stream.windowBytes)
+  }
+
+  widen(stream: ClientStream, more: number): void {
+    stream.receiveWindow += more
+    this.sender.windowUpdate(stream.id, more)
   }
 
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {

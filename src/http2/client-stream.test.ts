@@ -6,7 +6,12 @@ import { CODE } from './protocol.ts'
 test('a stream that ended while it was paused is over, once, when it is given up', () => {
   const closed: number[] = []
   const data: string[] = []
-  const owner = { send: () => assert.fail(), cancel: () => assert.fail(), returnWindow: () => undefined }
+  const owner = {
+    send: () => assert.fail(),
+    cancel: () => assert.fail(),
+    returnWindow: () => undefined,
+    widen: () => undefined,
+  }
   const listener = {
     onHead: () => undefined,
     onData: (chunk: Buffer) => void data.push(String(chunk)),

@@ -7,7 +7,10 @@ import { type Send, SendingStream } from './sending-stream.ts'
 export interface AnswerListener {
   /** `fields` is valid until this returns. */
   readonly onHead: (fields: readonly HeaderField[]) => void
+  /** On a connection with `readTo` the memory of the chunk is reused when this returns. */
   readonly onData: (chunk: Buffer) => void
+  /** The listener gives back the window for what it has got itself, when it has done with it. Absent: all is done with when `onData` returns. */
+  readonly returnsWindow?: boolean
   readonly onTrailers: (fields: readonly HeaderField[]) => void
   /** Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended normally. */
   readonly onClose: (code: number) => void
@@ -18,15 +21,19 @@ export interface ClientStreamOwner {
   readonly send: Send
   readonly cancel: (stream: ClientStream, code: Code) => void
   readonly returnWindow: (stream: ClientStream, bytes: number) => void
+  readonly widen: (stream: ClientStream, more: number) => void
 }
 
 export class ClientStream extends SendingStream {
   receiveWindow: number
+  /** What it may hold of an answer; WINDOW_UPDATE is sent when half of it is to be given back. */
+  windowBytes: number
   returnedBytes = 0
   isRemoteEnded = false
   hasHead = false
   readonly #owner: ClientStreamOwner
   readonly #listener: AnswerListener
+  readonly #isReturned: boolean
   /** Data that came while the stream was paused. */
   #held: GrowingBuffer | undefined
   #trailers: readonly HeaderField[] | undefined
@@ -44,7 +51,9 @@ export class ClientStream extends SendingStream {
     super(first.id, first.sendWindow, owner.send)
     this.#owner = owner
     this.receiveWindow = first.receiveWindow
+    this.windowBytes = first.receiveWindow
     this.#listener = first.listener
+    this.#isReturned = first.listener.returnsWindow !== true
   }
 
   cancel(code: Code): void {
@@ -84,7 +93,20 @@ export class ClientStream extends SendingStream {
   receive(chunk: Buffer): void {
     if (this.#held !== undefined) return this.#held.append(chunk)
     this.#listener.onData(chunk)
-    this.#owner.returnWindow(this, chunk.length)
+    if (this.#isReturned) this.#owner.returnWindow(this, chunk.length)
+  }
+
+  /** Gives back window for bytes that the listener has done with. Only if it said that it would. */
+  returnWindow(bytes: number): void {
+    if (!this.isClosed) this.#owner.returnWindow(this, bytes)
+  }
+
+  /** Opens the window of this stream to so many bytes, if it has less. */
+  widen(bytes: number): void {
+    const more = bytes - this.windowBytes
+    if (more <= 0 || this.isClosed || this.isRemoteEnded) return
+    this.windowBytes = bytes
+    this.#owner.widen(this, more)
   }
 
   receiveTrailers(fields: readonly HeaderField[]): void {

@@ -45,6 +45,11 @@ export type ConnectionParts = Omit<SenderParts, 'onFinished'> & {
   readonly limits: HeaderLimits
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
+  /**
+   * Called with whom to give what the socket reads, in memory that is reused then: nothing of it is kept without a copy, so that DATA need not
+   * be assembled either. Absent: the socket has events for it.
+   */
+  readonly readTo?: ((onChunk: (chunk: Buffer) => void) => void) | undefined
 }
 
 type Side = {
@@ -103,19 +108,23 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   #isEnding = false
   #lingering: NodeJS.Timeout | undefined
 
-  constructor({ socket, limits, headerMemory, ...shared }: ConnectionParts, { isServer, settings, window }: Side) {
+  constructor(
+    { socket, limits, headerMemory, readTo, ...shared }: ConnectionParts,
+    { isServer, settings, window }: Side,
+  ) {
     this.#socket = socket
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
     this.sender = new Sender({ ...shared, socket, onFinished: (stream) => this.onSent(stream.id) })
-    this.#reader = new FrameReader(isServer, this.#onFrame)
+    this.#reader = new FrameReader(isServer, this.#onFrame, { splitsData: readTo !== undefined })
     this.#window = window
     this.#receiveWindow = window
     if (!isServer) this.sender.preface()
     this.sender.settings(settings)
     this.sender.windowUpdate(0, window - DEFAULT_WINDOW)
-    socket.on('data', this.#onChunk)
+    if (readTo === undefined) socket.on('data', this.#onChunk)
+    else readTo(this.#onChunk)
     socket.on('close', () => {
       this.abandon()
       this.sender.abandon()
@@ -299,7 +308,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     const { start, end } = unpadded(frame)
     const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const stream = this.streams.get(id)
-    if (end - start < TINY_BYTES && (!isEnd || stream === undefined)) this.countControl('small DATA')
+    if (end - start < TINY_BYTES && !frame.isPiece && (!isEnd || stream === undefined)) this.countControl('small DATA')
     if (stream === undefined) return this.onIdleOrClosed(id, FRAME.DATA)
     if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
     stream.receiveWindow -= size

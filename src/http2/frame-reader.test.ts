@@ -15,3 +15,44 @@ test('a frame that comes in pieces has memory of its own, not of the pool that s
   }
   assert.deepEqual(sizes, [0x4000, 0x4000, 0x4000])
 })
+
+test('DATA that comes in pieces is told in pieces, if that is asked for, and its end with the last', () => {
+  const payload = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at % 251))
+  const frame = (type: number, flags: number, stream: number, bytes: Buffer): Buffer => {
+    const head = Buffer.alloc(9)
+    head.writeUIntBE(bytes.length, 0, 3)
+    head.writeUInt8(type, 3)
+    head.writeUInt8(flags, 4)
+    head.writeUInt32BE(stream, 5)
+    return Buffer.concat([head, bytes])
+  }
+  const ping = Buffer.alloc(8, 'p')
+  const padded = Buffer.concat([Buffer.from([1]), payload, Buffer.alloc(1)])
+  const all = Buffer.concat([
+    frame(0, 1, 1, payload),
+    frame(6, 0, 0, ping),
+    frame(0, 8, 3, padded),
+    frame(0, 1, 5, payload),
+  ])
+  for (const size of [1, 7, 100, 600, 1_000, 2_999, 3_009, 20_000]) {
+    const told = new Map<number, Buffer[]>()
+    const ends: number[] = []
+    const reader = new FrameReader(
+      false,
+      ({ type, flags, stream, bytes, start, end }) => {
+        // The memory of the chunk is used again.
+        told.set(stream, [...(told.get(stream) ?? []), Buffer.from(bytes.subarray(start, end))])
+        if (type === 0 && (flags & 1) !== 0) ends.push(stream)
+      },
+      { splitsData: true },
+    )
+    const shared = Buffer.alloc(size)
+    for (let at = 0; at < all.length; at += size) reader.read(shared.subarray(0, all.copy(shared, 0, at, at + size)))
+    const whole = (stream: number): Buffer => Buffer.concat(told.get(stream) ?? [])
+    assert.ok(whole(1).equals(payload), `pieces of ${size}`)
+    assert.ok(whole(0).equals(ping) && whole(3).equals(padded) && whole(5).equals(payload), `pieces of ${size}`)
+    assert.deepEqual(ends, [1, 5])
+    // What is padded is never split: its last byte says nothing of its own.
+    assert.equal(told.get(3)?.length, 1)
+  }
+})

@@ -23,6 +23,11 @@ export class Blocks {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
   }
 
+  /** Some will not be given back: somebody may still read them. */
+  drop(count: number): void {
+    this.#taken -= count
+  }
+
   /** To be called only when nothing reads the block any more. */
   give(block: Buffer): void {
     this.#taken--

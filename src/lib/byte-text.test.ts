@@ -36,3 +36,17 @@ test('parts are copied, from the same text, too, and what is cut off is another 
   text.clear()
   assert.deepEqual([text.length, text.uses], [0, 2])
 })
+
+test('a text of listed characters is appended, any other is not', () => {
+  const listed = Uint8Array.from({ length: 128 }, (_, code) => (code >= 0x61 && code <= 0x7a ? 1 : 0))
+  const text = new ByteText(1)
+  text.byte(0x2f)
+  assert.equal(text.listed('abc', listed), true)
+  for (const other of ['abC', 'ab\u00e9', 'ab\u4e2d', '\ud83d\ude00', 'ab\u0000']) {
+    assert.equal(text.listed(other, listed), false)
+    assert.equal(text.bytes.toString(), '/abc')
+  }
+  assert.equal(text.listed('', listed), true)
+  text.byte(0x2f)
+  assert.equal(text.bytes.toString(), '/abc/')
+})

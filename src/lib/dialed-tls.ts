@@ -1,4 +1,5 @@
 /** TLS on a connection that a Dial has opened. */
+import type { OnReadOpts } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 
@@ -8,14 +9,53 @@ const HANDSHAKE_MS_MAX = 10_000
 /** Resolves when the handshake is done. */
 export async function secured(dialed: Promise<Duplex>, options: ConnectionOptions): Promise<TLSSocket> {
   const raw = await dialed
+  return handshake(connect({ ...options, socket: raw }), raw)
+}
+
+/** `onread`: an option that Node's types leave out. */
+export type DirectOptions = ConnectionOptions & {
+  readonly host: string
+  readonly port: number
+  readonly onread?: OnReadOpts
+}
+
+/**
+ * The same, without a connection that somebody else has opened: only so does Node read into a buffer of ours (`onread`). Fails when the
+ * signal is aborted before it is connected.
+ */
+export async function securedDirect(options: DirectOptions, signal: AbortSignal): Promise<TLSSocket> {
+  signal.throwIfAborted()
+  const socket = connect(options).setNoDelay(true)
+  await connected(socket, signal)
+  return handshake(socket, socket)
+}
+
+function connected(socket: TLSSocket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ ...options, socket: raw })
+    const onAbort = (): void => void socket.destroy(signal.reason)
+    signal.addEventListener('abort', onAbort)
+    socket.once('error', reject)
+    socket.once('close', () => signal.removeEventListener('abort', onAbort))
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', onAbort)
+      socket.off('error', reject)
+      // Until the handshake is waited for, an error must not end the process.
+      socket.on('error', () => undefined)
+      resolve()
+    })
+  })
+}
+
+/** `raw`: what is below it; itself, if it has opened its connection. */
+function handshake(socket: TLSSocket, raw: Duplex): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       clearTimeout(timer)
       raw.destroy()
       reject(inGoWords(error))
     }
-    const onClose = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
+    if (socket.destroyed) return reject(socket.errored ?? hungUp())
+    const onClose = (): void => fail(hungUp())
     const timer = setTimeout(() => socket.destroy(new Error('net/http: TLS handshake timeout')), HANDSHAKE_MS_MAX)
     socket.once('error', fail)
     socket.once('close', onClose)
@@ -30,6 +70,8 @@ export async function secured(dialed: Promise<Duplex>, options: ConnectionOption
     })
   })
 }
+
+const hungUp = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 /** What came was no TLS: a proxy may say in plain text why it cannot connect. */
 const inGoWords = (error: Error): Error =>

@@ -14,24 +14,37 @@ export type StorageErrorCode =
   | 'sealed' // a value cannot be encrypted or decrypted at the moment: the KMS plugin does not answer
   | 'cancelled' // the caller aborted the call
 
+/** An object that cannot be read, and why. */
+export type Unread = { readonly key: string; readonly error: StorageError }
+
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   /** Whether a write may have happened although it failed. */
   readonly ambiguous: boolean
   /** If known: with 'compacted' the oldest revision still kept, with 'too-new' the newest one. */
   readonly bound: number | undefined
+  /** With 'corrupt': the revision of a value that can be decrypted, but not decoded. */
+  readonly undecodableAt: number | undefined
+  /** With 'corrupt', of a list: the objects because of which it failed. */
+  readonly unread: (() => readonly Unread[]) | undefined
 
-  constructor(
-    code: StorageErrorCode,
-    message: string,
-    options: { readonly cause?: unknown; readonly ambiguous?: boolean; readonly bound?: number } = {},
-  ) {
+  constructor(code: StorageErrorCode, message: string, options: StorageErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.name = 'StorageError'
     this.code = code
     this.ambiguous = options.ambiguous ?? false
     this.bound = options.bound
+    this.undecodableAt = options.undecodableAt
+    this.unread = options.unread
   }
+}
+
+type StorageErrorOptions = {
+  readonly cause?: unknown
+  readonly ambiguous?: boolean
+  readonly bound?: number
+  readonly undecodableAt?: number
+  readonly unread?: () => readonly Unread[]
 }
 
 export const isCode = (error: unknown, code: StorageErrorCode): boolean =>

@@ -7,6 +7,7 @@ import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
 import type { Allocator } from '../registry/allocations.ts'
 import type { Resource, ResourceRequest, ValidateTools } from '../registry/resource.ts'
+import type { Key } from '../storage/engine.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore, Stored } from '../storage/store.ts'
 import type { HeldSelectors } from './held-selectors.ts'
@@ -17,6 +18,8 @@ export type ReadAccess = {
   readonly reader: Pick<ObjectReader, 'get' | 'list'>
   /** Other representations of its objects. */
   readonly forms: ResourceForms
+  /** How messages name an object that cannot be read. Undefined: nobody can delete such an object, and messages do not name it. */
+  readonly corruptKey?: ((key: Key) => string) | undefined
 }
 
 export type WatchAccess = ReadAccess & {

@@ -6,8 +6,8 @@ import { Slices } from '../lib/slices.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { deleteObject, warnOfDeletion } from './delete.ts'
-import { readDeleteOptions, unsafeOption } from './delete-options.ts'
-import { readPage } from './list.ts'
+import { type DeleteOptions, readDeleteOptions, unsafeOption } from './delete-options.ts'
+import { readPage, refuseUndecodable } from './list.ts'
 import { represent } from './represent/represent.ts'
 
 /** Each is a write under way: more would only wait in line before etcd. */
@@ -20,12 +20,12 @@ const WORKERS_MAX = 100
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, request)
+  const allowsUnsafe = access.authorizeUnsafeDelete !== undefined
+  // What cannot be listed is told after what cannot be asked for.
+  if (allowsUnsafe) refuseUnsafe(await readDeleteOptions(request, access))
   const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(request, access)
-  if (options.isUnsafe) {
-    const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
-    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])
-  }
+  if (allowsUnsafe) refuseUndecodable(request, access, page)
   // All workers share one iterator.
   const items = page.items.values()
   let hasFailed = false
@@ -53,4 +53,10 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
   const ends = await Promise.allSettled(Array.from({ length: workers }, deleteRest))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return { status: 200, headers: representation.headers, body: await representation.list(page.items, metadata) }
+}
+
+function refuseUnsafe({ isUnsafe }: DeleteOptions): void {
+  if (!isUnsafe) return
+  const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
+  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])
 }

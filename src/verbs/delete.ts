@@ -52,7 +52,8 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
-  return translated(request.context, { resource, name, verb: 'delete' }, async () => {
+  const corruptKey = access.corruptKey?.(key)
+  return translated(request.context, { resource, name, verb: 'delete', corruptKey }, async () => {
     let deletion: Deletion = { step: 'keep' }
     let decision: Decision = 'unchanged'
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {

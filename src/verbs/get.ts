@@ -14,8 +14,9 @@ import { toApiError } from './storage-errors.ts'
 import { checkSubresource } from './unsupported.ts'
 
 /** Reads an object, or one of its subresources `status` and `scale`. */
-export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
+export async function get(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
+  const { keys, reader, forms } = access
   const view = viewOf(request)
   const show = represent(negotiate(http, resource), forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
@@ -35,7 +36,8 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
     checkSubresource(request)
     return ok(show, show.item(item))
   } catch (error) {
-    throw toApiError(request.context, { resource, name, verb: 'get', askedVersion }, error)
+    const corruptKey = access.corruptKey?.(keys.key(namespace, name))
+    throw toApiError(request.context, { resource, name, verb: 'get', askedVersion, corruptKey }, error)
   }
 }
 

@@ -4,19 +4,19 @@ import { isEvents } from '../api/events.ts'
 import type { Fields } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { inSpan } from '../api/span.ts'
-import type { Matches } from '../cache/item.ts'
+import type { Item, Matches } from '../cache/item.ts'
 import type { At, Listed } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
-import { isCode } from '../storage/errors.ts'
+import { isCode, StorageError, type Unread } from '../storage/errors.ts'
 import { keyAfter } from '../storage/keys.ts'
 import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { choose, parseSelectors, type Selectors } from './selection.ts'
-import { translated } from './storage-errors.ts'
+import { type StorageOperation, toApiError, translated, UNREAD_MAX } from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { http } = request
@@ -25,10 +25,46 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
-  const response = holding({ status: 200, headers, body: await representation.list(page.items, metadata) }, page)
+  const operation = listOperation(request, access, page)
+  const body = await translated(request.context, operation, async () => representation.list(page.items, metadata))
+  const response = holding({ status: 200, headers, body }, page)
   // A table has ages, which change with time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
+}
+
+/** Of objects that are shown: those that cannot be decoded fail only then. */
+const listOperation = (
+  { resource }: ResourceRequest,
+  { corruptKey }: ReadAccess,
+  { items }: Pick<Listed, 'items'>,
+): StorageOperation => ({
+  resource,
+  name: '',
+  verb: 'list',
+  corruptKey: corruptKey && '',
+  unread: () => undecodable(items),
+})
+
+/** Fails as the list itself does if one of its objects cannot be decoded. */
+export function refuseUndecodable(request: ResourceRequest, access: ReadAccess, page: Pick<Listed, 'items'>): void {
+  const [first] = undecodable(page.items)
+  if (first !== undefined) throw toApiError(request.context, listOperation(request, access, page), first.error)
+}
+
+/** As many as a Status names. */
+function undecodable(items: readonly Item[]): Unread[] {
+  const found: Unread[] = []
+  for (const item of items) {
+    try {
+      item.wire()
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      found.push({ key: item.key, error })
+      if (found.length > UNREAD_MAX) break
+    }
+  }
+  return found
 }
 
 /** Objects of the cache are in memory anyway; others are until they are sent. */
@@ -52,10 +88,11 @@ export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
  */
 export async function readPage(
   request: ResourceRequest,
-  { keys, reader }: ReadAccess,
+  access: ReadAccess,
   { isPaged = false }: { readonly isPaged?: boolean } = {},
 ): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
+  const { keys, reader } = access
   const { options, selectors } = readOptions(http.query)
   const { range, isOneKey, matches, by, indexed, name } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
@@ -68,7 +105,9 @@ export async function readPage(
     const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
     return next.items.length > 0
   }
-  return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
+  const corruptKey = access.corruptKey && ''
+  const operation = { resource, name: '', verb: 'list', askedVersion: start.askedVersion, corruptKey }
+  return translated(context, operation, async () => {
     try {
       const selection = { limit: start.limit, matches, by, name, hold: (bytes: number) => http.hold?.(bytes) ?? true }
       const found = await inSpan(

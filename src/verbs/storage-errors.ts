@@ -11,13 +11,16 @@ import {
   notFound,
   type ResourceName,
   serviceUnavailable,
+  type StatusCause,
+  storageReadError,
   storageTimeout,
   tooLargeResourceVersion,
   tooManyRequests,
   unclassified,
 } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
-import { StorageError } from '../storage/errors.ts'
+import { StorageError, type Unread } from '../storage/errors.ts'
+import { toText } from '../storage/keys.ts'
 
 /** The operations that keep the storage busy take seconds at most. */
 const RETRY_AFTER_SECONDS = 1
@@ -30,7 +33,14 @@ export type StorageOperation = {
   readonly verb: string
   /** The resourceVersion of the request, if any. */
   readonly askedVersion?: number
+  /** Present if objects that cannot be read are named (the gate AllowUnsafeMalformedObjectDeletion): the key; empty for lists. */
+  readonly corruptKey?: string | undefined
+  /** Of a list: which objects cannot be read, if the error does not say it. */
+  readonly unread?: (() => readonly Unread[]) | undefined
 }
+
+/** As upstream: those that a Status names; that there are more is told. */
+export const UNREAD_MAX = 100
 
 /** Runs the operation, and translates its storage errors. The error of a request that timed out says so. */
 export async function translated<T>(
@@ -61,7 +71,7 @@ function isTimeUp({ signal }: RequestContext): boolean {
 
 export function fromStorage(
   error: StorageError,
-  { resource, name, verb, askedVersion = 0 }: StorageOperation,
+  { resource, name, verb, askedVersion = 0, corruptKey, unread }: StorageOperation,
 ): ApiError {
   switch (error.code) {
     case 'exists':
@@ -84,11 +94,40 @@ export function fromStorage(
     case 'too-large':
       return unclassified('etcdserver: request is too large', error)
     case 'corrupt':
+      return corrupt(error, { resource, name, verb, corruptKey, unread })
     case 'sealed':
       return internalError(error.message, error)
     case 'cancelled':
       return serviceUnavailable('the request was cancelled', error)
   }
+}
+
+/** With upstream's words, which are others if such an object can be deleted. */
+function corrupt(error: StorageError, { resource, verb, corruptKey, unread }: StorageOperation): ApiError {
+  const isDecrypted = error.undecodableAt !== undefined
+  if (corruptKey === undefined)
+    return isDecrypted ? unclassified(error.message, error) : internalError(error.message, error)
+  if (verb === 'list') return storageReadError(resource, causesOf(error.unread?.() ?? unread?.() ?? []), error)
+  if (verb === 'get' || verb === 'delete') return internalError(corruptObject(corruptKey, error), error)
+  const why = whyUnread(error)
+  return isDecrypted ? unclassified(why, error) : internalError(why, error)
+}
+
+const corruptObject = (key: string, error: StorageError): string =>
+  `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${whyUnread(error)}`
+
+const whyUnread = ({ message, undecodableAt }: StorageError): string =>
+  undecodableAt === undefined
+    ? `data from the storage is not transformable revision=0: ${message}`
+    : `object not decodable revision=${undecodableAt}: ${message}`
+
+function causesOf(unread: readonly Unread[]): StatusCause[] {
+  const causes: StatusCause[] = unread.slice(0, UNREAD_MAX).map(({ key, error }) => {
+    const field = toText(key)
+    return { reason: 'UnexpectedServerResponse', message: corruptObject(field, error), field }
+  })
+  if (unread.length > UNREAD_MAX) causes.push({ reason: 'TooMany', message: 'too many errors, the list is truncated' })
+  return causes
 }
 
 /**

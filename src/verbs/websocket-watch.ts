@@ -36,7 +36,7 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
     connection: 'Upgrade',
     'sec-websocket-accept': createHash('sha1').update(`${key}${GUID}`).digest('base64'),
   }
-  return { status: 101, headers, tunnel: (socket) => pump(socket, frames, form) }
+  return { status: 101, headers, tunnel: (socket) => pump(socket, frames, form), close: () => frames.close() }
 }
 
 /** Writes no faster than the client reads. */

@@ -188,6 +188,10 @@ test('one that is as long as it said is an answer', async () => {
   assert.equal(await hook.webhook.post('{}', within()), '{}')
 })
 
+const fail = (): never => {
+  throw new Error('what the peer has sent makes no sense')
+}
+
 test('a listener that throws ends its own stream, and nothing else', async () => {
   await using hook = await start(echo)
   const socket = connect({ port: hook.port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'] })
@@ -195,9 +199,6 @@ test('a listener that throws ends its own stream, and nothing else', async () =>
   const session = new Http2Session(socket, 60_000)
   await session.ready
   const fields = [':method', 'POST', ':scheme', 'https', ':authority', 'localhost', ':path', '/']
-  const fail = (): never => {
-    throw new Error('what the peer has sent makes no sense')
-  }
   /** What the stream told, until it was closed with a code. */
   const ask = (broken: 'onHead' | 'onData' | undefined): Promise<string> =>
     new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /** One HTTP/2 connection to a webhook or an aggregated server, on which many calls are under way at a time. */
 import type { TLSSocket } from 'node:tls'
 import { ClientConnection } from '../http2/client-connection.ts'
+import type { ConnectionParts } from '../http2/connection.ts'
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
@@ -32,6 +33,8 @@ const CLOSE_MS = 2_000
 
 export type Http2Call = Omit<Call, 'agent' | 'isTls' | 'body'> & { readonly authority: string; readonly body: string }
 
+export type SessionOptions = { readonly streamWindow?: number; readonly readTo?: ConnectionParts['readTo'] }
+
 export class Http2Session {
   readonly #socket: TLSSocket
   readonly #connection: ClientConnection
@@ -47,8 +50,11 @@ export class Http2Session {
   #closing: NodeJS.Timeout | undefined
   readonly #settings = Promise.withResolvers<void>()
 
-  /** `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is paused. */
-  constructor(socket: TLSSocket, idleMs: number, streamWindow = STREAM_WINDOW_BYTES) {
+  /**
+   * `socket`: open, with h2 agreed on. `idleMs`: after which it is closed if nobody uses it. `streamWindow`: what comes of one answer while it is
+   * paused. `readTo`: see ConnectionParts.
+   */
+  constructor(socket: TLSSocket, idleMs: number, { streamWindow = STREAM_WINDOW_BYTES, readTo }: SessionOptions = {}) {
     this.#socket = socket
     this.#idleMs = idleMs
     // Who does not wait for it learns of the failure by a call.
@@ -75,6 +81,7 @@ export class Http2Session {
         },
       },
       limits: HEADER_LIMITS,
+      readTo,
       streamWindow,
       connectionWindow: CONNECTION_WINDOW_BYTES,
       encoder: new HpackEncoder(),
@@ -126,7 +133,8 @@ export class Http2Session {
    * A stream has to be acquired for it, which is given back when the answer has ended. Not to be called once the session is spent. A listener
    * that fails ends its stream alone: what it failed on came from the peer.
    */
-  request(headers: readonly string[], { onHead, onData, onTrailers, onClose }: AnswerListener): ClientStream {
+  request(headers: readonly string[], listener: AnswerListener): ClientStream {
+    const { onHead, onData, onTrailers, onClose, returnsWindow = false } = listener
     const opened: { stream?: ClientStream } = {}
     const guarded =
       <T>(hear: (given: T) => void) =>
@@ -144,6 +152,7 @@ export class Http2Session {
         onHead(fields)
       }),
       onData: guarded(onData),
+      returnsWindow,
       onTrailers: guarded(onTrailers),
       onClose: (code) => {
         this.release()

@@ -11,7 +11,9 @@ import { TLSSocket } from 'node:tls'
 import type { Kubeconfig } from '../config/files/kubeconfig.ts'
 import { systemTime } from '../lib/timers.ts'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { type Dial, dialDirect } from '../lib/dial.ts'
 import { CallError } from './call-error.ts'
+import { portOf } from '../../test/harness/port-of.ts'
 import { KubeconfigClient } from './kubeconfig-client.ts'
 
 const server = createSelfSigned('reviewer', ['127.0.0.1', 'localhost'], Date.now())
@@ -255,6 +257,71 @@ test('it calls through a proxy', async () => {
   assert.deepEqual(asked, [new URL(hook.url).host])
   calls[Symbol.dispose]()
   proxy.close()
+})
+
+/** Connects, and answers what is not for a tunnel itself; `asked`: for what, with which credentials. */
+async function startProxy(status = 200) {
+  const asked: (string | undefined)[][] = []
+  const note = ({ method, url, headers }: IncomingMessage): number =>
+    asked.push([method, url, headers.host, headers['proxy-authorization']])
+  const proxy = createServer((request, response) => {
+    note(request)
+    response.end('{"relayed":true}')
+  }).on('connect', (request: IncomingMessage, socket) => {
+    note(request)
+    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No Way\r\n\r\n`)
+    const { hostname, port } = new URL(`http://${request.url ?? ''}`)
+    const onward = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    onward.on('error', () => socket.destroy()).on('close', () => socket.destroy())
+    socket.on('error', () => onward.destroy()).on('close', () => onward.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    asked,
+    port: portOf(proxy),
+    async [Symbol.asyncDispose]() {
+      proxy.closeAllConnections()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
+}
+
+test('where connections are dialed, the proxy is what is dialed', async () => {
+  await using hook = await start(ok)
+  await using proxy = await startProxy()
+  const dialed: string[] = []
+  const dial: Dial = (host, port, signal) => {
+    dialed.push(`${host}:${port}`)
+    return dialDirect('127.0.0.1', proxy.port, signal)
+  }
+  const { host } = new URL(hook.url)
+  const basic = `Basic ${Buffer.from('me:se cret').toString('base64')}`
+  const proxyUrl = 'http://me:se%20cret@proxy.example:3128'
+  using calls = new KubeconfigClient(configOf(hook.url, { proxyUrl }), { timeoutMs: 10_000, dial })
+  assert.equal(await calls.post('{}'), '{"ok":true}')
+  assert.deepEqual(dialed, ['proxy.example:3128'])
+  assert.deepEqual(proxy.asked, [['CONNECT', host, host, basic]])
+  const plain = configOf('http://hook.example/review', { proxyUrl })
+  using relayed = new KubeconfigClient(plain, { timeoutMs: 10_000, dial })
+  assert.equal(await relayed.post('{}'), '{"relayed":true}')
+  assert.deepEqual(dialed, ['proxy.example:3128', 'proxy.example:3128'])
+  const target = 'http://hook.example/review?timeout=10s'
+  assert.deepEqual(proxy.asked[1], ['POST', target, 'hook.example', basic])
+})
+
+test('a proxy that is dialed and refuses fails the call, without its credentials', async () => {
+  await using proxy = await startProxy(407)
+  const dial: Dial = (_host, _port, signal) => dialDirect('127.0.0.1', proxy.port, signal)
+  const config = configOf('https://hook.example/review', { proxyUrl: 'http://me:secret@proxy.example' })
+  using calls = new KubeconfigClient(config, { timeoutMs: 10_000, dial })
+  const { message } = await failureOf(calls.post('{}'))
+  assert.match(message, /proxy error from proxy\.example while dialing hook\.example:443, code 407/)
+  assert.doesNotMatch(message, /secret/)
 })
 
 test('a call has its time, and ends when its caller gives up', async () => {

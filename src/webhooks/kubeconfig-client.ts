@@ -6,6 +6,7 @@ import type { Kubeconfig } from '../config/files/kubeconfig.ts'
 import type { Dial } from '../lib/dial.ts'
 import { DialedAgent, DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { formatDuration } from '../lib/duration.ts'
+import { proxyAuthorization, throughProxy, toProxy } from '../lib/proxied-dial.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
 import { CallError, type CallFailure } from './call-error.ts'
@@ -38,6 +39,8 @@ export class KubeconfigClient implements Disposable {
   readonly #timeoutMs: number
   readonly #time: Time
   readonly #dial: Dial | undefined
+  /** Undefined: there is none. */
+  readonly #proxy: URL | undefined
   readonly #url: URL
   readonly #credentials: KubeconfigCredentials
   readonly #received = new ReceivedAnswers({ answerBytesMax: ANSWER_BYTES_MAX, bytesMax: ANSWERS_BYTES_MAX })
@@ -50,11 +53,16 @@ export class KubeconfigClient implements Disposable {
     this.#kubeconfig = kubeconfig
     this.#timeoutMs = timeoutMs
     this.#time = time
-    // A proxy that the kubeconfig itself names is one of the operator's network: it is connected to straight.
-    this.#dial = kubeconfig.proxyUrl === '' ? dial : undefined
     this.#credentials = new KubeconfigCredentials(kubeconfig, time)
     this.#url = new URL(kubeconfig.server)
     this.#url.searchParams.set('timeout', formatDuration(timeoutMs))
+    this.#proxy = kubeconfig.proxyUrl === '' ? undefined : new URL(kubeconfig.proxyUrl)
+    this.#dial = this.#proxy === undefined || dial === undefined ? dial : this.#dialProxy(dial, this.#proxy)
+  }
+
+  /** As Go's client: what is dialed is the proxy. */
+  #dialProxy(dial: Dial, proxy: URL): Dial {
+    return this.#url.protocol === 'https:' ? throughProxy(dial, proxy) : toProxy(dial, proxy)
   }
 
   /** The body of the answer. Fails with a CallError. */
@@ -132,8 +140,11 @@ export class KubeconfigClient implements Disposable {
   }
 
   async #send(body: string | undefined, signal: AbortSignal): Promise<Answer> {
-    const { hostname, port, pathname, search, protocol } = this.#url
+    const { host, hostname, port, pathname, search, protocol } = this.#url
     const isTls = protocol === 'https:'
+    // A proxy is told the whole target of a request that is not in a tunnel.
+    const relay = isTls || this.#dial === undefined ? undefined : this.#proxy
+    const credentials = relay === undefined ? '' : proxyAuthorization(relay)
     const [headers, agent] = await Promise.all([this.#credentials.headers(), this.#agent(isTls)])
     return send({
       agent,
@@ -141,9 +152,13 @@ export class KubeconfigClient implements Disposable {
       target: {
         host: hostname.replace(/^\[|\]$/g, ''),
         port: Number(port) || (isTls ? 443 : 80),
-        path: `${pathname}${search}`,
+        path: relay === undefined ? `${pathname}${search}` : `${protocol}//${host}${pathname}${search}`,
       },
-      headers: { 'user-agent': 'keelson', ...headers },
+      headers: {
+        'user-agent': 'keelson',
+        ...headers,
+        ...(credentials === '' ? {} : { 'proxy-authorization': credentials }),
+      },
       body,
       signal,
       received: this.#received,
@@ -174,7 +189,9 @@ export class KubeconfigClient implements Disposable {
 
   #agentOptions(): AgentOptions {
     const { proxyUrl } = this.#kubeconfig
-    const proxyEnv = proxyUrl === '' ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }
+    // Who dials reaches the proxy in that way, too.
+    const proxyEnv =
+      proxyUrl === '' || this.#dial !== undefined ? {} : { proxyEnv: { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl } }
     return { keepAlive: true, maxSockets: SOCKETS_MAX, ...proxyEnv }
   }
 

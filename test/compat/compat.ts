@@ -100,8 +100,7 @@ type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' |
 async function runAll(chosen: readonly FiledScenario[], options: Options, done: Done): Promise<void> {
   // With a listener of our own the process lives long enough to end the servers that it started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-  const groups =
-    options.server.kind === 'running' ? [[undefined, chosen] as const] : Map.groupBy(chosen, ({ needs }) => needs)
+  const groups = options.server.kind === 'running' ? [[undefined, chosen] as const] : groupsOf(chosen, options.setUps)
   const setUps = await loadSetUps()
   if (options.server.kind === 'running') checkRunning(chosen, setUps)
   let isStopped = false
@@ -133,7 +132,7 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
       return next
     })
   }
-  const waiting = [...groups].values()
+  const waiting = groups.values()
   const lane = async (): Promise<void> => {
     for (const [needs, group] of waiting) {
       if (isStopped) return
@@ -151,6 +150,20 @@ async function runAll(chosen: readonly FiledScenario[], options: Options, done: 
   for (const [needs, group] of Map.groupBy(again, (scenario) => scenario.needs)) {
     if (!isStopped) await runSetUp(needs, group, 1)
   }
+}
+
+/** Most scenarios need no set-up. Where several servers run at once they are on two, which then are done at about the time that the others are. */
+const GROUP_MAX = 5_000
+
+type Group = readonly [needs: string | undefined, scenarios: readonly FiledScenario[]]
+
+function groupsOf(chosen: readonly FiledScenario[], setUps: number): Group[] {
+  return [...Map.groupBy(chosen, ({ needs }) => needs)].flatMap(([needs, group]) => {
+    const size = setUps === 1 ? group.length : Math.ceil(group.length / Math.ceil(group.length / GROUP_MAX))
+    const parts: Group[] = []
+    for (let at = 0; at < group.length; at += size) parts.push([needs, group.slice(at, at + size)])
+    return parts
+  })
 }
 
 /** A server that runs knows nothing of the webhooks and issuers of this process. */

@@ -24,7 +24,7 @@ which scenarios
 how
   --without K     leaves every field named K out of the comparison, such as managedFields (repeatable)
   --parallel N    scenarios at once on a server (4)
-  --set-ups N     set-ups at once, each on a server of its own (1)
+  --set-ups N     set-ups at once, each on a server of its own, and what needs none on two (1)
   --again         what differs is run once more, after all others and on a new server, and fails if it differs again; what does not is told
   --verbose       every difference, not the first 8 of a step
   --bail          stops at the first scenario that differs

@@ -1,6 +1,7 @@
 /** Servers with encryption at rest on a real etcd: what they store, how they move from key to key, and what happens without the plugin. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -447,4 +448,37 @@ test('names of resources in all their forms', async () => {
     const key = '/registry/secrets/default/a'
     assert.equal(prefixOf((await storedIn(etcd, key)).get(key)?.text), 'k8s:enc:aesgcm:v1:k1:')
   })
+})
+
+test('a server that cannot read its roles yet goes on after SIGHUP and ends after SIGTERM', async () => {
+  await using etcd = await startEtcd()
+  await using plugin = new KmsPluginServer(at('kms.sock'))
+  await plugin.start()
+  const kms = { kms: { apiVersion: 'v2', name: 'plugin', endpoint: plugin.endpoint, timeout: '2s' } }
+  const args = withConfig(write(configOf(['*.*'], kms)))
+  await during(etcd, args, async (client) => {
+    assert.equal((await call(client, 'POST', secrets, secret('a'))).status, 201)
+  })
+  await plugin.stop()
+  const [port = 0] = await freePorts(1)
+  const where = [`--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${at('certificates')}`]
+  const child = spawn(keelsonProgram, ['serve', `--etcd-servers=${etcd.clientUrl}`, ...where, ...args], {
+    stdio: 'ignore',
+  })
+  try {
+    const ended = once(child, 'exit')
+    await using client = clients['HTTP/1.1']?.(`https://127.0.0.1:${port}`) ?? assert.fail()
+    const answers = (): Promise<boolean> =>
+      client.call({ path: '/livez', token: null }).then(
+        ({ status }) => status > 0,
+        () => false,
+      )
+    await until(answers, 'it listens')
+    child.kill('SIGHUP')
+    await until(answers, 'it still does')
+    child.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+  } finally {
+    child.kill('SIGKILL')
+  }
 })

@@ -14,7 +14,8 @@ import { startEtcd, toolPath } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { kubectlFor } from '../harness/kubectl.ts'
 
-const OBJECTS = 5000
+/** Several pages of a list. */
+const OBJECTS = 1500
 /** Between two disturbances: long enough for the clients to be back and some hundred writes to be done. */
 const CALM_MS = 3000
 const clientNode = join(import.meta.dirname, '..', 'clients', 'node-informer.ts')

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
-import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { adminToken, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer
 let client: Client
@@ -23,7 +23,7 @@ const folder = '/api/v1/namespaces/default/configmaps'
 const make = (name: string, text = '') =>
   client.call({ method: 'POST', path: folder, body: { metadata: { name }, data: { text } } })
 
-async function open(query: string, accept = 'application/json'): Promise<Messages> {
+async function open(query: string, accept = 'application/json', url = server.url): Promise<Messages> {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -32,7 +32,7 @@ async function open(query: string, accept = 'application/json'): Promise<Message
     authorization: `Bearer ${adminToken}`,
     accept,
   }
-  const asked = httpsRequest(`${server.url}${folder}?watch=true&${query}`, {
+  const asked = httpsRequest(`${url}${folder}?watch=true&${query}`, {
     headers,
     rejectUnauthorized: false,
     agent: false,
@@ -131,4 +131,13 @@ test('protobuf goes as binary messages without a length before it', async () => 
   const { opcode, payload } = await watching.next()
   assert.equal(opcode, 2)
   assert.ok(payload.includes('ADDED') && payload.includes('k8s\0') && payload.readUInt8(0) !== 0)
+})
+
+test('a server that stops says so with a close frame', async () => {
+  const replica = await startReplica(server)
+  using watching = await open('resourceVersion=0&fieldSelector=metadata.name=none', 'application/json', replica.url)
+  const cut = once(watching.socket, 'close').then(() => undefined)
+  const stopped = replica[Symbol.asyncDispose]()
+  assert.equal((await Promise.race([watching.next(), cut]))?.opcode, 8)
+  await stopped
 })

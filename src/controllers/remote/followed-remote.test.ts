@@ -141,8 +141,10 @@ function oneByOne(bytes: Buffer): FrameSource {
   }
 }
 
+const idle = (): void => undefined
+
 function open(): FrameSource {
-  let end: () => void = () => undefined
+  let end = idle
   let isOver = false
   return {
     take: () => (isOver ? undefined : []),

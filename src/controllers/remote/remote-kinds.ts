@@ -55,7 +55,6 @@ export class RemoteKinds {
 
   #kindOf(resources: readonly RemoteResource[], before: RemoteKind | undefined): RemoteKind | undefined {
     const { verbs } = this.#parts
-    const has = (wanted: readonly string[]) => (one: RemoteResource) => wanted.every((verb) => one.verbs.includes(verb))
     const followed = resources.find(has(verbs))
     const chosen = followed ?? resources.find(has(['get']))
     if (chosen === undefined) return undefined
@@ -69,6 +68,8 @@ export class RemoteKinds {
     return { objects, isFollowed: followed !== undefined, kinds }
   }
 }
+
+const has = (wanted: readonly string[]) => (one: RemoteResource) => wanted.every((verb) => one.verbs.includes(verb))
 
 /** The resources of each version, by `group/version`: of those that cannot be asked, what they had before. */
 function lastKnown(

@@ -39,7 +39,8 @@ test('objects of remote servers are counted, when there are more and when there 
   const remote = new RemoteApiServer()
   remote.create('a')
   remote.create('elsewhere', { namespace: 'm' })
-  await using _controller = counting(plane, remote)
+  await using parts = new AsyncDisposableStack()
+  parts.use(counting(plane, remote))
   await plane.create(quotas, quota())
   await until(async () => (await usedOf(plane)) === '1', 'what there is is counted')
   remote.create('b')
@@ -59,7 +60,8 @@ test('a server that is away leaves the number as it was', async () => {
     asked++
     return answering(503, 'away')
   }
-  await using _controller = counting(plane, remote)
+  await using parts = new AsyncDisposableStack()
+  parts.use(counting(plane, remote))
   await plane.create(quotas, quota({ status: { hard: {}, used: { [name]: '7' } } }))
   await until(() => asked > 1, 'it is asked again')
   await until(async () => {
@@ -75,7 +77,8 @@ test('a server that is away leaves the number as it was', async () => {
 test('only what a quota limits is asked for', async () => {
   await using plane = await MemoryControlPlane.start([quotas])
   const remote = new RemoteApiServer()
-  await using _controller = counting(plane, remote)
+  await using parts = new AsyncDisposableStack()
+  parts.use(counting(plane, remote))
   await plane.create(quotas, quota({ spec: { hard: { pods: '1' } } }))
   await until(async () => {
     const { keys, reader } = plane.accessOf(quotas)

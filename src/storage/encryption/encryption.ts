@@ -57,8 +57,9 @@ export class Encryption implements Transformer {
   }
 
   async #keepLater(key: Key, sealing: Promise<Buffer>, plain: Buffer): Promise<Buffer> {
+    const providers = this.#providers
     const sealed = await sealing
-    this.#own.keep(key, sealed, plain)
+    if (providers === this.#providers) this.#own.keep(key, sealed, plain)
     return sealed
   }
 

@@ -80,3 +80,18 @@ test('large values, and those of before a new configuration, are decrypted', asy
   encryption.replace(rules)
   assert.equal(encryption.takeOwn(keyOf('a'), small), undefined)
 })
+
+test('a write that is under way during a reload is not known: its key may be gone', async () => {
+  const { rules } = await countingProviders()
+  const [provider] = rules.get('secrets') ?? assert.fail()
+  const asked = Promise.withResolvers<void>()
+  const slow: Provider = {
+    ...provider,
+    seal: async (key, plain) => asked.promise.then(() => provider.seal(key, plain)),
+  }
+  const encryption = encryptionOf(new Map([['secrets', [slow]]]))
+  const writing = encryption.toStorage(keyOf('a'), Buffer.from('first'))
+  encryption.replace(rules)
+  asked.resolve()
+  assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
+})

@@ -1,31 +1,34 @@
 /** What the thread answered, in the words of the engine's interface. */
 import type { FeedEvent, Outcome, Revision, Versioned } from '../engine.ts'
 import type { Commit } from '../local-feed.ts'
-import type { Answer, EventRow, Place, Row } from './messages.ts'
+import type { Answer } from './messages.ts'
+import { type PackedRow, type RowBuffers, RowReader, type RowsPlace } from './packed-rows.ts'
 
 const nothing = Buffer.alloc(0)
 
-export function outcomeOf(answer: Answer, bytes: Buffer): Outcome | undefined {
+export function outcomeOf(answer: Answer, buffers: RowBuffers): Outcome | undefined {
   if (answer.op === 'won') return { won: true, revision: answer.revision }
   if (answer.op !== 'lost') return undefined
-  return { won: false, revision: answer.revision, current: answer.current && versionedOf(answer.current, bytes) }
+  const { revision, current } = answer
+  return { won: false, revision, current: current && versionedOf(new RowReader(buffers, current).next()) }
 }
 
 /** Undefined commits: they are compacted. */
 export function commitsOf(
   answer: Answer,
-  bytes: Buffer,
+  buffers: RowBuffers,
+  previous: boolean,
 ): { readonly commits: readonly Commit[] | undefined } | undefined {
   if (answer.op !== 'commits') return undefined
-  return { commits: answer.rows && commitsIn(answer.rows, answer.upTo, bytes) }
+  const { rows, upTo } = answer
+  return { commits: rows && commitsIn(new RowReader(buffers, rows), rows.count, { upTo, previous }) }
 }
 
-export const versionedOf = ({ key, revision, created, value }: Row, bytes: Buffer): Versioned => ({
-  key,
-  revision,
-  createRevision: created,
-  value: viewOf(value, bytes),
-})
+/** Puts the rows behind those of the slices before. */
+export function takeRows(into: Versioned[], rows: RowsPlace, buffers: RowBuffers): void {
+  const reader = new RowReader(buffers, rows)
+  for (let n = 0; n < rows.count; n++) into.push(versionedOf(reader.next()))
+}
 
 export const deletionOf = (key: string, revision: Revision): FeedEvent => ({
   key,
@@ -35,21 +38,29 @@ export const deletionOf = (key: string, revision: Revision): FeedEvent => ({
   value: nothing,
 })
 
-const viewOf = ({ start, end }: Place, bytes: Buffer): Buffer => bytes.subarray(start, end)
+const versionedOf = ({ key, revision, created, value = nothing }: PackedRow): Versioned => ({
+  key,
+  revision,
+  createRevision: created,
+  value,
+})
+
+type CommitsAsked = { readonly upTo: Revision; readonly previous: boolean }
 
 /** An empty commit at the end says how far the answer goes, if its last revisions have no events left. */
-function commitsIn(rows: readonly EventRow[], upTo: Revision, bytes: Buffer): readonly Commit[] {
+function commitsIn(reader: RowReader, count: number, { upTo, previous }: CommitsAsked): readonly Commit[] {
   const commits: { readonly revision: Revision; readonly events: FeedEvent[] }[] = []
-  for (const row of rows) {
-    if (commits.at(-1)?.revision !== row.revision) commits.push({ revision: row.revision, events: [] })
-    commits.at(-1)?.events.push(eventOf(row, bytes))
+  for (let n = 0; n < count; n++) {
+    const event = eventOf(reader.next(), previous ? reader.next() : undefined)
+    if (commits.at(-1)?.revision !== event.revision) commits.push({ revision: event.revision, events: [] })
+    commits.at(-1)?.events.push(event)
   }
   if ((commits.at(-1)?.revision ?? 0) < upTo) commits.push({ revision: upTo, events: [] })
   return commits
 }
 
-function eventOf({ key, revision, created, value, previous }: EventRow, bytes: Buffer): FeedEvent {
-  const before = previous && { previous: versionedOf(previous, bytes) }
+function eventOf({ key, revision, created, value }: PackedRow, previous: PackedRow | undefined): FeedEvent {
+  const before = previous?.value && { previous: versionedOf(previous) }
   if (value === undefined) return { ...deletionOf(key, revision), ...before }
-  return { key, type: 'put', revision, createRevision: created, value: viewOf(value, bytes), ...before }
+  return { key, type: 'put', revision, createRevision: created, value, ...before }
 }

@@ -6,26 +6,19 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
 import { CommitError, type SqliteDatabase } from './database.ts'
-import type {
-  Answer,
-  Call,
-  Calls,
-  ChangeCall,
-  End,
-  FromThread,
-  GrantCall,
-  RangeCall,
-  RevokeCall,
-  Row,
-} from './messages.ts'
-import { PackedValues } from './packed-values.ts'
+import type { Answer, Call, Calls, ChangeCall, End, FromThread, GrantCall, RangeCall, RevokeCall } from './messages.ts'
+import { PackedRows, type RowsPlace } from './packed-rows.ts'
 import { failureOf, isFull } from './sqlite-errors.ts'
+import type { StoredEvent, StoredVersion } from './stored.ts'
 
 /** How long writes are refused at once after one failed: a full disk would be asked thousands of times a second. */
 const REFUSED_MS = 200
 
 /** How long a range is read before messages are looked for; one step may take some milliseconds more. */
 const SLICE_MS = 2
+
+/** What one commit takes of values: after a disk has hung, hundreds of megabytes may wait, and reads would wait for all of them. */
+const COMMIT_BYTES = 16 * 1024 * 1024
 
 type WriteCall = ChangeCall | GrantCall | RevokeCall
 type Sent = { readonly call: Call; readonly bytes: Uint8Array }
@@ -50,28 +43,32 @@ export class DatabaseThread {
     this.#port = port
   }
 
-  /** Takes all that has come. */
+  /** Takes all that has come, up to the size of a commit. */
   take(message: Calls | End): void {
     const messages = [message]
-    for (let more = receiveMessageOnPort(this.#port); more !== undefined; more = receiveMessageOnPort(this.#port)) {
+    for (let length = lengthOf(message); length < COMMIT_BYTES; ) {
+      const more: { readonly message: Calls | End } | undefined = receiveMessageOnPort(this.#port)
+      if (more === undefined) break
       messages.push(more.message)
+      length += lengthOf(more.message)
     }
     const calls = messages.filter((one) => 'calls' in one)
     this.#cancel(new Set(calls.flatMap(({ cancelled }) => cancelled)))
     const sent = calls.flatMap(({ calls: all, bytes }) => all.map((call): Sent => ({ call, bytes })))
-    const values = new PackedValues()
-    this.#post([...this.#write(sent, values), ...this.#read(sent, values)], values)
+    const packed = new PackedRows()
+    this.#post([...this.#write(sent, packed), ...this.#read(sent, packed)], packed)
     if (messages.some((one) => 'end' in one)) this.#end()
     else this.#goOn()
   }
 
-  #post(answers: readonly Answer[], values: PackedValues): void {
+  #post(answers: readonly Answer[], packed: PackedRows): void {
     if (answers.length === 0) return
-    const bytes = values.bytes()
-    this.#port.postMessage({ kind: 'answers', answers, bytes } satisfies FromThread, [bytes.buffer])
+    const { bytes, numbers } = packed.buffers()
+    const message: FromThread = { kind: 'answers', answers, bytes, numbers }
+    this.#port.postMessage(message, [bytes.buffer, numbers.buffer])
   }
 
-  #write(sent: readonly Sent[], values: PackedValues): Answer[] {
+  #write(sent: readonly Sent[], packed: PackedRows): Answer[] {
     const writes = sent.flatMap(({ call, bytes }) => (isWrite(call) ? [{ call, bytes }] : []))
     if (writes.length === 0) return []
     if (this.#fault !== undefined && performance.now() < this.#fault.retryMs) {
@@ -79,7 +76,7 @@ export class DatabaseThread {
       return writes.map(({ call: { id } }) => failed(id, error, false))
     }
     try {
-      const answers = this.#database.commit(() => writes.map(({ call, bytes }) => this.#writeOne(call, bytes, values)))
+      const answers = this.#database.commit(() => writes.map(({ call, bytes }) => this.#writeOne(call, bytes, packed)))
       this.#heal()
       return answers
     } catch (error) {
@@ -89,7 +86,7 @@ export class DatabaseThread {
     }
   }
 
-  #writeOne(call: WriteCall, bytes: Uint8Array, values: PackedValues): Answer {
+  #writeOne(call: WriteCall, bytes: Uint8Array, packed: PackedRows): Answer {
     const { id } = call
     try {
       if (call.op === 'grant') {
@@ -106,7 +103,7 @@ export class DatabaseThread {
       })
       if (changed.won) return { op: 'won', id, revision: changed.revision, created: changed.created }
       const { revision, current } = changed
-      return { op: 'lost', id, revision, current: current && values.rowOf(current) }
+      return { op: 'lost', id, revision, current: current && packedRows(packed, [current]) }
     } catch (error) {
       // A refusal is the answer to one call; an error of SQLite is one to all of the commit.
       if (error instanceof StorageError) return failed(id, error, false)
@@ -139,14 +136,14 @@ export class DatabaseThread {
     this.#port.postMessage({ kind: 'health', fault: undefined } satisfies FromThread, [])
   }
 
-  #read(sent: readonly Sent[], values: PackedValues): Answer[] {
-    return sent.flatMap(({ call }) => (isWrite(call) ? [] : [this.#readOne(call, values)]))
+  #read(sent: readonly Sent[], packed: PackedRows): Answer[] {
+    return sent.flatMap(({ call }) => (isWrite(call) ? [] : [this.#readOne(call, packed)]))
   }
 
-  #readOne(call: Exclude<Call, WriteCall>, values: PackedValues): Answer {
+  #readOne(call: Exclude<Call, WriteCall>, packed: PackedRows): Answer {
     const { id } = call
     try {
-      if (call.op === 'range') return this.#begin(call, values)
+      if (call.op === 'range') return this.#begin(call, packed)
       if (call.op === 'compact') {
         this.#database.compact(call.revision)
         this.#isSweepBroken = false
@@ -154,30 +151,32 @@ export class DatabaseThread {
       }
       const found = this.#database.commitsAfter(call)
       const { compacted } = this.#database
-      const rows = found?.rows.map((row) => values.eventRowOf(row))
+      const rows = found && packedEvents(packed, found.rows, call.previous)
       return { op: 'commits', id, rows, upTo: found?.upTo ?? call.after, compacted }
     } catch (error) {
       return failed(id, error, false)
     }
   }
 
-  #begin({ id, from, to, limit, values: wanted, revision }: RangeCall, values: PackedValues): Answer {
+  #begin({ id, from, to, limit, values: wanted, revision }: RangeCall, packed: PackedRows): Answer {
     const steps = this.#database.range({ from, to, limit, values: wanted }, revision)
-    return this.#slice({ id, steps }, values)
+    return this.#slice({ id, steps }, packed)
   }
 
   /** Steps are taken until time is up: most ranges are told whole. */
-  #slice(reading: Reading, values: PackedValues): Answer {
+  #slice(reading: Reading, packed: PackedRows): Answer {
     const { id, steps } = reading
     const endMs = performance.now() + SLICE_MS
-    const rows: Row[] = []
+    const here = packed.here()
+    let count = 0
     do {
       const step = steps.next()
-      if (step.done === true) return { op: 'range', id, ...step.value, rows }
-      for (const row of step.value) rows.push(values.rowOf(row))
+      if (step.done === true) return { op: 'range', id, ...step.value, rows: { ...here, count } }
+      for (const row of step.value) packed.add(row)
+      count += step.value.length
     } while (performance.now() < endMs)
     this.#readings.push(reading)
-    return { op: 'rows', id, rows }
+    return { op: 'rows', id, rows: { ...here, count } }
   }
 
   #cancel(ids: ReadonlySet<number>): void {
@@ -199,16 +198,16 @@ export class DatabaseThread {
     if (this.#isEnding) return
     const reading = this.#readings.shift()
     if (reading !== undefined) {
-      const values = new PackedValues()
-      this.#post([this.#sliceOrFail(reading, values)], values)
+      const packed = new PackedRows()
+      this.#post([this.#sliceOrFail(reading, packed)], packed)
     }
     if (this.#isSweepable) this.#sweep()
     this.#goOn()
   }
 
-  #sliceOrFail(reading: Reading, values: PackedValues): Answer {
+  #sliceOrFail(reading: Reading, packed: PackedRows): Answer {
     try {
-      return this.#slice(reading, values)
+      return this.#slice(reading, packed)
     } catch (error) {
       return failed(reading.id, error, false)
     }
@@ -235,7 +234,24 @@ export class DatabaseThread {
   }
 }
 
+const lengthOf = (message: Calls | End): number => ('calls' in message ? message.bytes.length : 0)
+
 function failed(id: number, error: unknown, isAmbiguous: boolean): Answer {
   const ambiguous = isAmbiguous || (error instanceof StorageError && error.ambiguous)
   return { op: 'failed', id, ...failureOf(error), ambiguous }
+}
+
+function packedRows(packed: PackedRows, rows: readonly StoredVersion[]): RowsPlace {
+  const here = packed.here()
+  for (const row of rows) packed.add(row)
+  return { ...here, count: rows.length }
+}
+
+function packedEvents(packed: PackedRows, events: readonly StoredEvent[], previous: boolean): RowsPlace {
+  const here = packed.here()
+  for (const event of events) {
+    packed.add(event)
+    if (previous) packed.addPrevious(event.previous)
+  }
+  return { ...here, count: events.length }
 }

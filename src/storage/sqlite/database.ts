@@ -22,8 +22,10 @@ const SWEEP_MS = 3
 /** How many bytes of events, and how many rows, are read at once for a feed that catches up. */
 const COMMITS_BYTES_MAX = 1024 * 1024
 const COMMITS_ROWS_MAX = 5_000
-/** How long SQLite waits for the locks of others, such as a backup that begins. */
-const LOCKED_MS_MAX = 5_000
+/** How long SQLite waits for the locks of other programs when it opens the file. */
+const OPENING_LOCKED_MS_MAX = 5_000
+/** And later, before a commit is refused: reads wait as long. */
+const LOCKED_MS_MAX = 250
 
 export type Changed =
   | { readonly won: true; readonly revision: Revision; readonly created: Revision }
@@ -55,9 +57,10 @@ export class SqliteDatabase implements Disposable {
   readonly #reading: Revision[] = []
 
   constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
-    this.#db = new DatabaseSync(file, { timeout: LOCKED_MS_MAX })
+    this.#db = new DatabaseSync(file, { timeout: OPENING_LOCKED_MS_MAX })
     try {
       this.databaseId = setUp(this.#db, isDurable)
+      this.#db.exec(`PRAGMA busy_timeout = ${LOCKED_MS_MAX}`)
       const sql = prepare(this.#db)
       this.#sql = sql
       this.#compacted = this.#meta('compacted')

@@ -1,9 +1,10 @@
-/** What the engine and its thread tell each other. Values travel together in one buffer, so that a message costs one copy. */
+/** What the engine and its thread tell each other. Values to be stored travel together in one buffer, so that a message costs one copy. */
 import type { Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
+import type { RowBuffers, RowsPlace } from './packed-rows.ts'
 
 /** Where a value stands in the buffer of its message. */
-export type Place = { readonly start: number; readonly end: number }
+type Place = { readonly start: number; readonly end: number }
 
 export type ChangeCall = {
   readonly op: 'change'
@@ -55,41 +56,26 @@ export type Calls = {
   readonly cancelled: readonly number[]
 }
 
-export type Row = {
-  readonly key: string
-  readonly revision: Revision
-  readonly created: Revision
-  readonly value: Place
-}
-
-/** `value` absent: a deletion. */
-export type EventRow = {
-  readonly key: string
-  readonly revision: Revision
-  readonly created: Revision
-  readonly value: Place | undefined
-  readonly previous?: Row | undefined
-}
-
 /** Keys that were deleted in one revision. */
 export type Deletions = { readonly revision: Revision; readonly keys: readonly string[] }
 
 export type Answer =
   | { readonly op: 'won'; readonly id: number; readonly revision: Revision; readonly created: Revision }
-  | { readonly op: 'lost'; readonly id: number; readonly revision: Revision; readonly current: Row | undefined }
+  | { readonly op: 'lost'; readonly id: number; readonly revision: Revision; readonly current: RowsPlace | undefined }
   /** Rows of a range that is not at its end yet. */
-  | { readonly op: 'rows'; readonly id: number; readonly rows: readonly Row[] }
+  | { readonly op: 'rows'; readonly id: number; readonly rows: RowsPlace }
   | {
       readonly op: 'range'
       readonly id: number
       readonly revision: Revision
-      readonly rows: readonly Row[]
+      readonly rows: RowsPlace
       readonly count: number
     }
   | {
       readonly op: 'commits'
       readonly id: number
-      readonly rows: readonly EventRow[] | undefined
+      /** Each is followed by the one before it, if that was asked for. Absent: they are compacted. */
+      readonly rows: RowsPlace | undefined
       readonly upTo: Revision
       readonly compacted: Revision
     }
@@ -104,7 +90,7 @@ export type Answer =
       readonly ambiguous: boolean
     }
 
-export type Answers = { readonly kind: 'answers'; readonly answers: readonly Answer[]; readonly bytes: Uint8Array }
+export type Answers = RowBuffers & { readonly kind: 'answers'; readonly answers: readonly Answer[] }
 
 export type Opened = {
   readonly kind: 'opened'

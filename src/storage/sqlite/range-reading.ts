@@ -15,6 +15,8 @@ export const SLICE_ROWS = 250
 const COUNTED_PER_ROW = 80
 /** What was changed since a revision is followed back, one key after the other. */
 const COUNTED_PER_ROW_PAST = 8
+/** Some of what is there now was not there at an older revision, so that more is looked at than was asked for. */
+const PAST_ROWS_MIN = 20
 /** Of SQL. */
 const NO_LIMIT = -1
 /** Of one answer, as the etcd client has it: a caller that reads in pages makes them smaller. */
@@ -104,12 +106,17 @@ function readSlice(source: RangeSource, asked: RowsAsked): Slice {
   if (asked.at !== source.revision) return pastSlice(source, { ...asked, most })
   const { from, to, values } = asked
   const [start, end] = [toBytes(from), toBytes(to)]
-  const { list, listKeys, read } = source.sql
+  const { listKeys, read } = source.sql
   if (values === 'none') return ended(listKeys.all(start, end, most).map(versionOf), most)
   if (to === keyAfter(from)) return { rows: read.all(start).map(versionOf), next: undefined }
+  return listed(source, start, end, most)
+}
+
+/** Rows with their values, as many as a slice has. */
+function listed({ sql }: RangeSource, start: Uint8Array, end: Uint8Array, most: number): Slice {
   const rows: StoredVersion[] = []
   let bytes = 0
-  for (const row of list.iterate(start, end)) {
+  for (const row of sql.list.iterate(start, end)) {
     const version = versionOf(row)
     rows.push(version)
     bytes += version.value.length
@@ -128,19 +135,21 @@ type Part = { readonly present: readonly StoredVersion[]; readonly deleted: read
 
 /** The part ends where either was cut off. */
 function readPart(
-  { sql }: RangeSource,
-  { from, to, at }: SliceAsked,
+  source: RangeSource,
+  { from, to, at, values }: RowsAsked,
   most: number,
 ): Part & { readonly next: Key | undefined } {
   const [start, end] = [toBytes(from), toBytes(to)]
-  const present = sql.listKeys.all(start, end, most).map(versionOf)
+  const { sql } = source
+  const { rows: present, next: presentEnd } =
+    values === 'none'
+      ? ended(sql.listKeys.all(start, end, most).map(versionOf), most)
+      : listed(source, start, end, most)
   const deleted = sql.deletedSince.all(at + 1, start, end, most)
-  const cut = [
-    present.length < most ? undefined : present.at(-1)?.key,
-    deleted.length < most ? undefined : deleted.map(keyOf).at(-1),
-  ].filter((key) => key !== undefined)
+  const last = deleted.length < most ? undefined : deleted.at(-1)
+  const cut = [presentEnd, last && keyAfter(keyOf(last))].filter((key) => key !== undefined)
   if (cut.length === 0) return { present, deleted, next: undefined }
-  const next = keyAfter(cut.reduce((a, b) => (a < b ? a : b)))
+  const next = cut.reduce((a, b) => (a < b ? a : b))
   return {
     present: present.filter(({ key }) => key < next),
     deleted: deleted.filter((row) => keyOf(row) < next),
@@ -148,12 +157,8 @@ function readPart(
   }
 }
 
-/** The keys of a part that existed at the revision, in order; `value` is read where the row was changed since, and left out else. */
-function* keysAt(
-  { sql }: RangeSource,
-  { present, deleted }: Part,
-  at: Revision,
-): Generator<StoredVersion & { isRead: boolean }> {
+/** The versions of a part at the revision, in the order of keys; those that are the latest still, as the part has them. */
+function* versionsAt({ sql }: RangeSource, { present, deleted }: Part, at: Revision): Generator<StoredVersion> {
   const back = (revision: number, number: number): StoredVersion | undefined => {
     const row = sql.versionAt.get(revision, number, at + 1)
     return row === undefined || row['value'] === null ? undefined : versionOf(row)
@@ -164,10 +169,10 @@ function* keysAt(
     revision: Number(row['revision']),
     number: Number(row['number']),
   }))
-  const goneBefore = function* (key: Key | undefined): Generator<StoredVersion & { isRead: boolean }> {
+  const goneBefore = function* (key: Key | undefined): Generator<StoredVersion> {
     for (let one = gone[next]; one !== undefined && (key === undefined || one.key < key); one = gone[++next]) {
       const version = back(one.revision, one.number)
-      if (version !== undefined) yield { ...version, isRead: true }
+      if (version !== undefined) yield version
     }
   }
   for (const row of present) {
@@ -176,27 +181,21 @@ function* keysAt(
     // What was deleted and created again ended with the deletion.
     const isAnother = one?.key === row.key
     if (isAnother) next++
-    if (row.revision <= at) yield { ...row, isRead: false }
+    if (row.revision <= at) yield row
     else {
       const version = isAnother ? back(one.revision, one.number) : back(row.revision, 0)
-      if (version !== undefined) yield { ...version, isRead: true }
+      if (version !== undefined) yield version
     }
   }
   yield* goneBefore(undefined)
 }
 
 function pastSlice(source: RangeSource, asked: RowsAsked): Slice {
-  const part = readPart(source, asked, source.sliceRows)
+  const part = readPart(source, asked, Math.min(source.sliceRows, Math.max(asked.most, PAST_ROWS_MIN)))
   const rows: StoredVersion[] = []
   let bytes = 0
-  for (const { isRead, ...found } of keysAt(source, part, asked.at)) {
-    let version = found
-    if (asked.values === 'none') version = { ...found, value: nothing }
-    else if (!isRead) {
-      const row = source.sql.read.get(toBytes(found.key))
-      if (row !== undefined) version = versionOf(row)
-    }
-    rows.push(version)
+  for (const version of versionsAt(source, part, asked.at)) {
+    rows.push(asked.values === 'none' ? { ...version, value: nothing } : version)
     bytes += version.value.length
     if (rows.length >= asked.most || bytes > SLICE_BYTES) return { rows, next: keyAfter(version.key) }
   }
@@ -218,5 +217,5 @@ function countSlice(
   const present = sql.changedSince.all(asked.at + 1, start, stop).map(versionOf)
   const deleted = sql.deletedSince.all(asked.at + 1, start, stop, NO_LIMIT)
   const unchanged = Number(sql.count.get(start, stop)?.['n']) - present.length
-  return { count: unchanged + [...keysAt(source, { present, deleted }, asked.at)].length, next }
+  return { count: unchanged + [...versionsAt(source, { present, deleted }, asked.at)].length, next }
 }

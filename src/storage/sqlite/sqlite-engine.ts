@@ -26,9 +26,10 @@ import type {
 import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
-import { commitsOf, deletionOf, outcomeOf, versionedOf } from './answers.ts'
+import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
 import { fileIn, lockFolder, makeFile } from './folder-lock.ts'
 import type { Answer, Answers, Call, Calls, End, FromThread, Opened } from './messages.ts'
+import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
 /** One message to the thread has about so many bytes: copying them takes a millisecond. */
@@ -57,7 +58,7 @@ type Waiting = {
   readonly put: Buffer | undefined
   /** The slices of a range that have come. */
   readonly rows: Versioned[]
-  readonly settle: (answer: Answer, bytes: Buffer) => void
+  readonly settle: (answer: Answer, buffers: RowBuffers) => void
   readonly fail: (error: StorageError) => void
   /** Given when it is sent. */
   id: number | undefined
@@ -276,7 +277,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     call: NewCall,
     { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
     { put, rows = [] }: { readonly put?: Buffer | undefined; readonly rows?: Versioned[] },
-    read: (answer: Answer, bytes: Buffer) => T | undefined,
+    read: (answer: Answer, buffers: RowBuffers) => T | undefined,
   ): Promise<T> {
     if (signal?.aborted === true) return Promise.reject(cancelled(signal, false))
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
@@ -304,10 +305,10 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       fail(error)
       this.#giveUp(waiting)
     }
-    const settle = (answer: Answer, answered: Buffer): void => {
+    const settle = (answer: Answer, buffers: RowBuffers): void => {
       if (answer.op === 'failed') return fail(failureIn(answer))
       leave()
-      const result = read(answer, answered)
+      const result = read(answer, buffers)
       if (result === undefined) reject(new StorageError('unavailable', `the store answered ${answer.op} to ${call.op}`))
       else resolve(result)
     }
@@ -372,19 +373,19 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     else this.#parts.log('error', 'the store cannot be written; reads go on', { error: fault })
   }
 
-  #take({ answers, bytes: array }: Answers): void {
-    const bytes = Buffer.from(array.buffer, array.byteOffset, array.length)
+  #take({ answers, bytes, numbers }: Answers): void {
+    const buffers = { bytes, numbers }
     for (const answer of answers) {
       const waiting = this.#waiting.get(answer.id)
       if (waiting === undefined) continue
       if (answer.op === 'rows' || answer.op === 'range') {
-        for (const row of answer.rows) waiting.rows.push(versionedOf(row, bytes))
+        takeRows(waiting.rows, answer.rows, buffers)
         if (answer.op === 'rows') continue
       }
       this.#waiting.delete(answer.id)
       this.#waitingBytes -= waiting.put?.length ?? 0
       this.#note(answer, waiting)
-      waiting.settle(answer, bytes)
+      waiting.settle(answer, buffers)
     }
   }
 
@@ -417,7 +418,9 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   #commitsAfter({ after, most, previous, from, to }: CommitsQuery): Promise<readonly Commit[] | undefined> {
     const call = { op: 'commits', after, most, previous, from, to } as const
-    return this.#call(call, {}, {}, commitsOf).then(({ commits }) => commits)
+    return this.#call(call, {}, {}, (answer, buffers) => commitsOf(answer, buffers, previous)).then(
+      ({ commits }) => commits,
+    )
   }
 
   /** A wall clock that was set back does not make a lease longer than it was granted for. */

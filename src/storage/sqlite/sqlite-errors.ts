@@ -3,6 +3,7 @@ import { messageOf } from '../../lib/message-of.ts'
 import { StorageError, type StorageErrorCode } from '../errors.ts'
 
 /** SQLite's primary result codes. */
+const BUSY = 5
 const READONLY = 8
 const IOERR = 10
 const CORRUPT = 11
@@ -31,6 +32,8 @@ export function failureOf(error: unknown): Failure {
   switch (codeIn(error)) {
     case FULL:
       return { code: 'no-space', message: `the disk of the store is full (${why}): nothing can be written` }
+    case BUSY:
+      return { code: 'unavailable', message: `another program has locked the file of the store (${why}): end it` }
     case READONLY:
     case IOERR:
     case CANTOPEN:

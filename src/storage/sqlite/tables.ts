@@ -14,6 +14,11 @@ export const FORMAT = 2
 const PAGE_BYTES = 8192
 /** Pages kept in memory: 16 MB for each connection. */
 const CACHE_KIB = 16_384
+/**
+ * What stays of SQLite's log when it begins anew. It is written back every 1000 pages (8 MB); while another program reads the file it
+ * cannot be, and grows by all that is written.
+ */
+const LOG_BYTES_KEPT = 32 * 1024 * 1024
 /** An identifier is the revision and, below it, the number of the key in that revision: a lease may delete many keys at once. */
 const KEY_BITS = 20
 export const KEYS_OF_REVISION_MAX = 2 ** KEY_BITS
@@ -39,7 +44,14 @@ const steps: readonly string[] = [
 /** Returns the identity of the database, which a new one gets here. */
 export function setUp(db: DatabaseSync, isDurable: boolean): string {
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA trusted_schema = OFF`)
+  const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
+  // What is said about commits that fail (`database.ts`) is true of a log only.
+  if (mode !== 'wal')
+    throw new Error(`its file system cannot have SQLite's log (the journal is ${String(mode)}): use a local disk`)
+  db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}; PRAGMA trusted_schema = OFF`)
+  // On macOS `fsync` alone leaves the bytes in the cache of the drive.
+  if (isDurable) db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON')
+  else db.exec('PRAGMA synchronous = OFF')
   const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (format > FORMAT)
     throw new Error(`it was written by a newer Keelson (format ${format}): use that one, or export it there`)

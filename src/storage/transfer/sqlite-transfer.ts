@@ -200,6 +200,8 @@ class Adding {
     this.#version = db.prepare(`INSERT INTO versions (id, key, created, previous, value) SELECT
       coalesce(max(id) + 1, ?1 * ${KEYS_OF_REVISION_MAX}), ?2, ?3, NULL, ?4
       FROM versions WHERE id >= ?1 * ${KEYS_OF_REVISION_MAX} AND id < (?1 + 1) * ${KEYS_OF_REVISION_MAX}`)
+    // Identifiers have more bits than a number.
+    this.#version.setReadBigInts(true)
     this.#current = db.prepare('INSERT INTO current (key, id, created, lease) VALUES (?, ?, ?, ?)')
     this.#grant = db.prepare('INSERT INTO leases (seconds, expires_ms) VALUES (?, ?)')
     this.#nowMs = nowMs

@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:h
 import type { RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
+import { isReplayable } from '../../api/proxied-headers.ts'
 import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { hand, secured } from '../../lib/dialed-tls.ts'
@@ -27,15 +28,48 @@ export type Forwarded = {
   readonly dial?: Dial | undefined
 }
 
-/** Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. */
-export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
+/**
+ * Resolves with the head of the response, while the request body may still be sent. Fails with the error of the connection. A backend may have
+ * closed a kept connection just when it was used again: what may be sent twice is sent again, until it fails on a new one.
+ */
+export async function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
+  for (;;) {
+    const sent: Sent = { hasBody: pipeBody !== undefined }
+    try {
+      return await forwardOnce(wanted, pipeBody, sent)
+    } catch (error) {
+      const isLost = sent.outgoing?.reusedSocket === true && error instanceof Error && isLostBy(error)
+      if (!isLost || sent.hasBody || !isReplayable(wanted)) throw error
+    }
+  }
+}
+
+/** `hasBody`: it has, or may have one that has not ended. */
+type Sent = { outgoing?: ClientRequest; hasBody: boolean }
+
+const isLostBy = (error: Error): boolean => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+function forwardOnce(
+  wanted: Forwarded,
+  pipeBody: ApiRequest['pipeBody'] | undefined,
+  sent: Sent,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
+    sent.outgoing = outgoing
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
+    outgoing.on('close', () => reject(new Error('EOF')))
+    // It was not asked for.
+    outgoing.on('upgrade', (_message, socket) => {
+      socket.on('error', () => undefined).destroy()
+      reject(new Error('malformed HTTP response: 101 Switching Protocols'))
+    })
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
+    let isEmpty = true
     const take = (chunk: Buffer): void | Promise<void> => {
+      isEmpty = false
       // Node would send the body of a GET or DELETE of unknown length without framing, and the backend would parse it as a second request.
       if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
         outgoing.setHeader('transfer-encoding', 'chunked')
@@ -47,7 +81,10 @@ export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): P
       return draining
     }
     pipeBody(take).then(
-      () => outgoing.end(),
+      () => {
+        sent.hasBody = !isEmpty
+        outgoing.end()
+      },
       (error: Error) => outgoing.destroy(error),
     )
   })

@@ -39,10 +39,13 @@ function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
     const outgoing = open(wanted)
     outgoing.on('response', (message) => resolve({ message, socket: undefined }))
     outgoing.on('upgrade', (message, socket, head) => {
+      // Node has taken its own listener off; until the tunnel is joined, an error must not end the process.
+      socket.on('error', () => undefined)
       if (head.length > 0) socket.unshift(head)
       resolve({ message, socket })
     })
     outgoing.on('error', reject)
+    outgoing.on('close', () => reject(new Error('EOF')))
     outgoing.end()
   })
 }

@@ -28,7 +28,8 @@ export async function updateObject(
   { options, access, owners }: Updating,
 ): Promise<Updated> {
   const { resource, name, context } = request
-  const operation = { resource, name, verb: 'update' }
+  const corruptKey = access.corruptKey?.(access.keys.key(request.namespace, name))
+  const operation = { resource, name, verb: 'update', corruptKey }
   const allocation = access.allocator && new HeldAllocation(access.allocator)
   let write: Write = { request, options, access, owners, allocation }
   for (;;) {

@@ -91,6 +91,25 @@ test('one that cannot be read, even by asking, is hidden from those who accept a
   assert.deepEqual(shownIn(watcher.take()), [['ADDED', 'readable']])
 })
 
+test('a page is refused for what is in it, and is not the last one before what cannot be read', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'first')
+  await cache.start()
+  await reader.list(range, 'any')
+  engine.tell(scripted.put('b', 'broken'))
+  engine.tell(scripted.put('c', 'broken'))
+  const page = await reader.list(range, 'latest', { limit: 1 })
+  assert.deepEqual([page.items.length, page.more], [1, true])
+  await assert.rejects(reader.list(range, 'latest', { limit: 2 }), (error) => {
+    assert.ok(error instanceof StorageError)
+    const keys = error.unread?.().map(({ key }) => key.slice(range.from.length))
+    assert.deepEqual([error.code, keys], ['corrupt', ['b', 'c']])
+    return true
+  })
+})
+
 test('one that could be read before lets the watchers go', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })

@@ -1,0 +1,97 @@
+/**
+ * Rows of a message, one behind the other in two buffers that change hands without a copy. As objects, each row would be cloned into
+ * several small ones on the event loop, whose collection holds it for longer than everything else that the store does there.
+ */
+import type { Key, Revision } from '../engine.ts'
+import type { StoredEvent, StoredVersion } from './stored.ts'
+
+/** Revision, creation, length of the key, length of the value. */
+const ROW_NUMBERS = 4
+/** The length of a value that is not there. */
+const NO_VALUE = -1
+
+/** Where rows stand in the buffers of their message. */
+export type RowsPlace = { readonly count: number; readonly firstNumber: number; readonly firstByte: number }
+
+export type RowBuffers = { readonly bytes: Uint8Array<ArrayBuffer>; readonly numbers: Float64Array<ArrayBuffer> }
+
+export class PackedRows {
+  /** Keys and values in turn. */
+  readonly #parts: (Uint8Array | string)[] = []
+  readonly #numbers: number[] = []
+  #length = 0
+
+  /** Where rows begin that are added from now on. */
+  here(): Omit<RowsPlace, 'count'> {
+    return { firstNumber: this.#numbers.length, firstByte: this.#length }
+  }
+
+  add({ key, revision, created, value }: StoredVersion | StoredEvent): void {
+    this.#numbers.push(revision, created, key.length, value === undefined ? NO_VALUE : value.length)
+    this.#parts.push(key)
+    this.#length += key.length
+    if (value === undefined) return
+    this.#parts.push(value)
+    this.#length += value.length
+  }
+
+  /** No row where there was none before. */
+  addPrevious(previous: StoredVersion | undefined): void {
+    if (previous !== undefined) this.add(previous)
+    else this.#numbers.push(0, 0, 0, NO_VALUE)
+  }
+
+  buffers(): RowBuffers {
+    const bytes = Buffer.allocUnsafeSlow(this.#length)
+    let at = 0
+    for (const part of this.#parts) {
+      if (typeof part === 'string') at += bytes.write(part, at, 'latin1')
+      else {
+        bytes.set(part, at)
+        at += part.length
+      }
+    }
+    return { bytes, numbers: Float64Array.from(this.#numbers) }
+  }
+}
+
+/** `value` undefined: a deletion, or nothing before. A view of the message. */
+export type PackedRow = {
+  readonly key: Key
+  readonly revision: Revision
+  readonly created: Revision
+  readonly value: Buffer | undefined
+}
+
+/** Rows in the order in which they were added. */
+export class RowReader {
+  readonly #bytes: Buffer
+  readonly #numbers: Float64Array
+  #number: number
+  #byte: number
+
+  constructor({ bytes, numbers }: RowBuffers, { firstNumber, firstByte }: Omit<RowsPlace, 'count'>) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#numbers = numbers
+    this.#number = firstNumber
+    this.#byte = firstByte
+  }
+
+  next(): PackedRow {
+    const [at, start] = [this.#number, this.#byte]
+    this.#number += ROW_NUMBERS
+    const keyEnd = start + this.#at(at + 2)
+    const length = this.#at(at + 3)
+    this.#byte = keyEnd + Math.max(0, length)
+    return {
+      key: this.#bytes.toString('latin1', start, keyEnd),
+      revision: this.#at(at),
+      created: this.#at(at + 1),
+      value: length === NO_VALUE ? undefined : this.#bytes.subarray(keyEnd, this.#byte),
+    }
+  }
+
+  #at(index: number): number {
+    return this.#numbers[index] ?? 0
+  }
+}

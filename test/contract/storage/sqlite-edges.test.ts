@@ -1,0 +1,146 @@
+/** The engine on SQLite where files, other programs and numbers come to their limits. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { moveStore } from '../../../src/commands/move-store.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
+import { fileIn } from '../../../src/storage/sqlite/folder-lock.ts'
+import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import { KEYS_OF_REVISION_MAX, REVISION_MAX } from '../../../src/storage/sqlite/tables.ts'
+import { PATIENCE_MS } from '../../harness/until.ts'
+import { bytes, failsWith, Recorder } from './subject.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'keelson-edges-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const newPath = (): string => mkdtempSync(join(root, 'store-'))
+const run = (...args: readonly string[]): Promise<string> => moveStore(args, { nowMs: Date.now(), showProgress: null })
+const patient = { timeoutMs: PATIENCE_MS }
+
+test('another program locks the file: writes are refused with the reason, reads go on', async () => {
+  const folder = newPath()
+  const lines: string[] = []
+  await using engine = await SqliteEngine.open({ folder, log: (level, message) => lines.push(`${level} ${message}`) })
+  const put = bytes('x')
+  const { revision } = await engine.change({ key: '/x/a', expected: 0, write: { put } })
+  using other = new DatabaseSync(fileIn(folder))
+  other.exec('BEGIN IMMEDIATE')
+  for (const key of ['/x/b', '/x/c']) {
+    await assert.rejects(engine.change({ key, expected: 0, write: { put } }, patient), (error: unknown) => {
+      assert.ok(failsWith('unavailable')(error) && error instanceof Error && 'ambiguous' in error)
+      assert.equal(error.ambiguous, false)
+      assert.match(error.message, /another program has locked the file/)
+      return true
+    })
+    assert.equal((await engine.range(rangeOf('/x/'), patient)).count, 1)
+  }
+  other.exec('ROLLBACK')
+  for (let isWritten = false; !isWritten; ) {
+    isWritten = await engine.change({ key: '/x/d', expected: 0, write: { put } }, patient).then(
+      (outcome) => outcome.revision === revision + 1,
+      () => false,
+    )
+  }
+  assert.deepEqual(lines, ['error the store cannot be written; reads go on', 'info the store can be written again'])
+})
+
+test('the log grows while another program reads the file, and not for ever', () => {
+  const file = join(newPath(), 'keelson.sqlite')
+  const logBytes = (): number => statSync(`${file}-wal`).size
+  const LONG_BYTES = 60_000_000
+  using database = new SqliteDatabase({ file, isDurable: false })
+  const put = Buffer.alloc(1_000_000, 'x')
+  const write = (n: number): void => void database.commit(() => database.change({ key: `/x/${n}`, expected: 0, put }))
+  write(0)
+  {
+    using reader = new DatabaseSync(file, { readOnly: true })
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM current').get()
+    for (let n = 1; n <= 70; n++) write(n)
+    assert.ok(logBytes() > LONG_BYTES)
+  }
+  // The first writes it back, the second begins it anew.
+  for (let n = 71; n <= 73; n++) write(n)
+  assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
+})
+
+test('more waits than one commit takes: all of it is written, in its order', async () => {
+  const put = Buffer.alloc(1_000_000, 'x')
+  await using engine = await SqliteEngine.open({ folder: newPath(), isDurable: false })
+  const first = await engine.latest()
+  const writes = Array.from({ length: 60 }, (_, n) =>
+    engine.change({ key: `/x/${n}`, expected: 0, write: { put } }, patient),
+  )
+  assert.deepEqual(
+    (await Promise.all(writes)).map(({ revision }) => revision),
+    writes.map((_, n) => first + 1 + n),
+  )
+})
+
+const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
+
+/** As if so much had been written. */
+function advance(file: string, revision: number): void {
+  new SqliteDatabase({ file, isDurable: false })[Symbol.dispose]()
+  using db = new DatabaseSync(file)
+  for (const name of ['compacted', 'swept']) db.prepare('INSERT INTO meta VALUES (?, ?)').run(name, revision)
+}
+
+for (const last of [2 ** 33, REVISION_MAX - 5]) {
+  test(`revisions around ${last}: history, lists of the past, leases, compaction`, async () => {
+    const folder = newPath()
+    advance(fileIn(folder), last)
+    await using engine = await SqliteEngine.open({ folder, isDurable: false })
+    const lease = await engine.grantLease(3600)
+    for (const key of ['/x/a', '/x/b']) await engine.change({ key, expected: 0, write: { ...put('one'), lease } })
+    const { revision } = await engine.change({ key: '/x/c', expected: 0, write: put('one') })
+    assert.equal(revision, last + 3)
+    await engine.change({ key: '/x/c', expected: revision, write: put('two') })
+    await engine.revokeLease(lease)
+    const valuesAt = async (at: number): Promise<string[]> =>
+      (await engine.range({ ...rangeOf('/x/'), revision: at })).values.map(
+        ({ key, value, revision: of }) => `${key} ${value.toString()} ${of - last}`,
+      )
+    const past = ['/x/a one 1', '/x/b one 2', '/x/c one 3']
+    assert.deepEqual(await valuesAt(revision), past)
+    using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: last }])
+    await feed.reach(last + 5)
+    assert.deepEqual(
+      feed.events.map((event) => event.revision - last),
+      [1, 2, 3, 4, 5, 5],
+    )
+    await engine.compact(last + 4)
+    await assert.rejects(valuesAt(revision), failsWith('compacted'))
+    assert.deepEqual(await valuesAt(last + 5), ['/x/c two 4'])
+  })
+}
+
+test('several keys of one large revision are exported and imported', async () => {
+  const [folder, target] = [newPath(), newPath()]
+  const revision = 9_000_000_000
+  advance(fileIn(folder), revision)
+  {
+    using db = new DatabaseSync(fileIn(folder))
+    const [version, current] = [
+      db.prepare('INSERT INTO versions (id, key, created, value) VALUES (?, ?, ?, ?)'),
+      db.prepare('INSERT INTO current (key, id, created) VALUES (?, ?, ?)'),
+    ]
+    for (let n = 0; n < 5; n++) {
+      const [key, id] = [Buffer.from(`/registry/x/${n}`), BigInt(revision) * BigInt(KEYS_OF_REVISION_MAX) + BigInt(n)]
+      version.run(id, key, revision, Buffer.from(`value ${n}`))
+      current.run(key, id, revision)
+    }
+  }
+  const file = join(folder, 'dump')
+  await run('export', `--data-dir=${folder}`, `--file=${file}`)
+  await run('import', `--data-dir=${target}`, `--file=${file}`, '--revisions-ahead=0')
+  await using engine = await SqliteEngine.open({ folder: target })
+  const { values } = await engine.range(rangeOf('/registry/'))
+  assert.deepEqual(
+    values.map(({ key, value, revision: at }) => [key, value.toString(), at]),
+    Array.from({ length: 5 }, (_, n) => [`/registry/x/${n}`, `value ${n}`, revision]),
+  )
+})
