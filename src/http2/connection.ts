@@ -261,7 +261,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
 
   #openBlockOf(stream: number, isEnd: boolean, block: Buffer): void {
     const bytes = new GrowingBuffer()
-    bytes.append(block)
+    // A copy: with `readTo` the memory is reused, and the first piece would be kept as it is.
+    bytes.append(Buffer.from(block))
     this.#openBlock = { stream, isEnd, bytes, sinceMs: performance.now(), frames: 1, heldBytes: 0 }
   }
 

@@ -1,6 +1,6 @@
 /** Requests to an aggregated API server: bodies of any size, streams, upgrades, and what becomes of them when one side goes away. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
@@ -392,6 +392,61 @@ test('a body over HTTP/2 that is not as long as it says is not followed by anoth
     await assert.rejects(own.call({ path: pathOf('two.example.com', name) }), /aborted|reset|hang up/i, name)
   }
 })
+
+for (const of of groups) {
+  test(`${of}: answers beside each other come whole, in pieces of any size, whoever is slow, leaves or is cut off`, async () => {
+    const bytes = randomBytes(MB)
+    /** The size of a piece, from one byte to more than a window; cut: where the connection ends. */
+    servers[of].answers.set('pieces', (request, response) => {
+      const query = new URL(request.url, 'https://x').searchParams
+      const [size, cut, isSized] = [Number(query.get('size')), Number(query.get('cut')), query.get('sized') === 'true']
+      response.writeHead(200, isSized ? { 'content-length': bytes.length } : {})
+      const go = (at: number): void => {
+        if (response.destroyed) return
+        if (cut > 0 && at >= cut) return void ('stream' in response ? response.stream : response).destroy()
+        if (at >= bytes.length) return void response.end()
+        const next = Math.min(bytes.length, at + size)
+        if (response.write(bytes.subarray(at, next))) setImmediate(go, next)
+        else response.once('drain', () => go(next))
+      }
+      go(0)
+    })
+    const session = connectHttp2(server.url, { rejectUnauthorized: false })
+    session.on('error', () => undefined)
+    /** How many bytes came, all of them right; and whether that was the end. */
+    const read = (query: string, { leaves = Infinity, isSlow = false } = {}): Promise<[number, boolean]> =>
+      new Promise((resolve, reject) => {
+        const headers = { ':path': `${pathOf(of, 'pieces')}?${query}`, authorization: `Bearer ${adminToken}` }
+        const stream = session.request(headers)
+        let came = 0
+        stream.on('error', () => undefined)
+        stream.on('data', (chunk: Buffer) => {
+          if (!chunk.equals(bytes.subarray(came, came + chunk.length)))
+            reject(new Error(`${query}: other bytes came after ${came}`))
+          came += chunk.length
+          if (came >= leaves) stream.close()
+          if (!isSlow) return
+          stream.pause()
+          setImmediate(() => stream.resume())
+        })
+        stream.on('close', () => resolve([came, stream.readableEnded && stream.rstCode === 0]))
+      })
+    const sizes = [3_001, 16_384, 700_000]
+    const whole = sizes.flatMap((size) =>
+      [true, false].flatMap((sized) => [
+        read(`size=${size}&sized=${sized}`),
+        read(`size=${size}&sized=${sized}&watch=true`, { isSlow: true }),
+      ]),
+    )
+    const left = sizes.map((size) => read(`size=${size}&sized=true`, { leaves: 1 }))
+    // HTTP/1.1 has a connection for each: those of the others are not cut with it.
+    const cut = of === 'one.example.com' ? sizes.map((size) => read(`size=${size}&sized=true&cut=300000`)) : []
+    for (const answer of await Promise.all(whole)) assert.deepEqual(answer, [bytes.length, true])
+    await Promise.all(left)
+    for (const [came, isEnd] of await Promise.all(cut)) assert.ok(came < bytes.length && !isEnd, `${came} bytes`)
+    session.destroy()
+  })
+}
 
 test('a method in lower case reaches nobody', async () => {
   let calls = 0
