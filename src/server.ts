@@ -52,7 +52,7 @@ import { addBudgetMetrics } from './lib/budget-metrics.ts'
 import { ByteBudget } from './lib/byte-budget.ts'
 import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
-import { addProcessMetrics } from './lib/process-metrics.ts'
+import { addProcessMetrics, openFilesMax } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
 import { otherEtcds, Overrides } from './overrides.ts'
@@ -206,6 +206,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     ...config.memory,
     totalBytes: totalmem(),
     constrainedBytes: process.constrainedMemory(),
+    filesMax: openFilesMax(),
   })
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)

@@ -4,7 +4,13 @@ import { planCache, planMemory } from './memory-plan.ts'
 
 const MIB = 1 << 20
 const GIB = 1 << 30
-const given = { requestBytesMax: null, cacheBytesMax: null, totalBytes: 24 * GIB, constrainedBytes: 0 }
+const given = {
+  requestBytesMax: null,
+  cacheBytesMax: null,
+  totalBytes: 24 * GIB,
+  constrainedBytes: 0,
+  filesMax: 1_048_576,
+}
 
 test('a machine without a limit: a gigabyte for requests, any amount for the cache', () => {
   assert.deepEqual(planMemory(given), { requestBytes: GIB, cacheBytes: Infinity, connections: 10_000 })
@@ -40,4 +46,14 @@ test('the parts of a cache are not more than the whole', () => {
       assert.ok(objectBytes >= bytes / 2)
     }
   }
+})
+
+test('connections leave files for what is not a client', () => {
+  for (const [filesMax, connections] of [
+    [120, 60],
+    [1024, 512],
+    [4096, 3584],
+    [Infinity, 10_000],
+  ] as const)
+    assert.equal(planMemory({ ...given, filesMax }).connections, connections)
 })

@@ -13,6 +13,8 @@ export type MemoryGiven = {
   /** Of the machine, and what a container allows; 0: it allows any. */
   readonly totalBytes: number
   readonly constrainedBytes: number
+  /** Files and sockets that the process may have open. */
+  readonly filesMax: number
 }
 
 const REQUEST_SHARE = 1 / 4
@@ -27,17 +29,23 @@ const CONNECTION_BYTES = 100 << 10
 const CONNECTION_SHARE = 1 / 4
 const CONNECTIONS_MIN = 200
 const CONNECTIONS_MAX = 10_000
+/** Of the files that may be open, for what is not a client's connection: etcd, webhooks, remote servers, logs. Half of them where there are few. */
+const FILES_RESERVED = 512
 
 const within = (value: number, min: number, max: number): number => Math.floor(Math.max(min, Math.min(max, value)))
 
-export function planMemory({ requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes }: MemoryGiven): MemoryPlan {
+export function planMemory(given: MemoryGiven): MemoryPlan {
+  const { requestBytesMax, cacheBytesMax, totalBytes, constrainedBytes, filesMax } = given
   const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes
   const usable = isConstrained ? constrainedBytes : totalBytes
   const left = Math.max(CACHE_BYTES_MIN, Math.floor((usable - OWN_BYTES) * CACHE_SHARE))
   return {
     requestBytes: requestBytesMax ?? within(usable * REQUEST_SHARE, REQUEST_BYTES_MIN, REQUEST_BYTES_MAX),
     cacheBytes: cacheBytesMax ?? (isConstrained ? left : Infinity),
-    connections: within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),
+    connections: Math.min(
+      within((usable * CONNECTION_SHARE) / CONNECTION_BYTES, CONNECTIONS_MIN, CONNECTIONS_MAX),
+      Math.floor(Math.max(filesMax - FILES_RESERVED, filesMax / 2)),
+    ),
   }
 }
 

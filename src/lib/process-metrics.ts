@@ -52,7 +52,7 @@ function addLimits(metrics: Metrics): void {
   const max = gauge('process_max_fds', 'How many there may be.')
   const received = counter('process_network_receive_bytes_total', 'Bytes that came over the network of the process.')
   const sent = counter('process_network_transmit_bytes_total', 'Bytes that left over it.')
-  metrics.onPrint(() => {
+  const update = (): void => {
     const limits = readFileSync('/proc/self/limits', 'utf8')
     virtual.value = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
     virtualMax.value = limitOf(limits, 'Max address space')
@@ -61,7 +61,23 @@ function addLimits(metrics: Metrics): void {
     const octets = readOctets(readFileSync('/proc/self/net/netstat', 'utf8'))
     received.value = octets['InOctets'] ?? 0
     sent.value = octets['OutOctets'] ?? 0
+  }
+  metrics.onPrint(() => {
+    try {
+      update()
+    } catch {
+      // No file can be opened any more: the others are needed all the more.
+    }
   })
+}
+
+/** Files and sockets that this process may have open; Infinity: any number, or nobody tells. */
+export function openFilesMax(): number {
+  try {
+    return limitOf(readFileSync('/proc/self/limits', 'utf8'), 'Max open files') || Infinity
+  } catch {
+    return Infinity
+  }
 }
 
 function limitOf(limits: string, name: string): number {

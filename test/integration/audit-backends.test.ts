@@ -1,11 +1,14 @@
 /** Backends of the audit log that fail, wait or stop: what becomes of requests and of events. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
+import { createServer as createPlainServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { portOf } from '../harness/port-of.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -158,4 +161,45 @@ test('the policy of docs/access.md works as shown', { timeout: 120_000 }, async 
     'RequestResponse ResponseComplete configmaps with object',
     'Metadata ResponseComplete configmaps',
   ])
+})
+
+test('a collector of traces and a webhook that never answer leave time to tell what is lost', async () => {
+  const hole = createPlainServer((socket) => void socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-silent-'))
+  try {
+    await once(hole, 'listening')
+    const address = `127.0.0.1:${portOf(hole)}`
+    const file = (name: string, content: object): string => {
+      writeFileSync(join(dir, name), JSON.stringify(content))
+      return join(dir, name)
+    }
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'a', cluster: { server: `http://${address}` } }],
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      users: [{ name: 'a', user: {} }],
+      'current-context': 'a',
+    }
+    const tracing = {
+      apiVersion: 'apiserver.config.k8s.io/v1beta1',
+      kind: 'TracingConfiguration',
+      endpoint: address,
+      samplingRatePerMillion: 1_000_000,
+    }
+    const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
+    const server = await startTestServer([
+      `--tracing-config-file=${file('tracing', tracing)}`,
+      `--audit-policy-file=${file('policy', policy)}`,
+      `--audit-webhook-config-file=${file('webhook', kubeconfig)}`,
+    ])
+    await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+    assert.equal((await client.call({ path: '/api/v1/namespaces' })).status, 200)
+    // Fails if some part did not stop.
+    await server[Symbol.asyncDispose]()
+    assert.ok(server.complaints.some((line) => line.includes('an audit event was lost')))
+  } finally {
+    hole.close()
+    rmSync(dir, { recursive: true })
+  }
 })
