@@ -16,6 +16,8 @@ const PART_DEPTH_MAX = 100
 /** Fields of the whole document that are read or skipped. */
 const FIELDS_MAX = 1_000
 
+export class PartTooLarge extends Error {}
+
 /** Reads a document: `fields` has how to read those that matter, by name; all others are skipped. Fails if it is no object. */
 export function* readFields(
   text: string,
@@ -77,19 +79,20 @@ export function* readPart(scanner: JsonScanner): Steps<Json> {
   return value
 }
 
-function* skip(scanner: JsonScanner, max = { chars: Infinity, values: Infinity }): Steps<void> {
+/** What is at the scanner's position. Fails with PartTooLarge. */
+export function* skip(scanner: JsonScanner, max = { chars: Infinity, values: Infinity }): Steps<void> {
   const start = scanner.at
   const open: boolean[] = []
   for (let values = 0; !scanner.skipPart(open, STEP_VALUES); values += STEP_VALUES) {
-    if (values > max.values) throw new Error(`a part has more than ${max.values} values`)
+    if (values > max.values) throw new PartTooLarge(`a part has more than ${max.values} values`)
     if (scanner.at - start > max.chars) break
     yield
   }
-  if (scanner.at - start > max.chars) throw new Error(`a part has more than ${max.chars} characters`)
+  if (scanner.at - start > max.chars) throw new PartTooLarge(`a part has more than ${max.chars} characters`)
 }
 
 function requireFlat(value: Json | undefined, levels: number): void {
   if (typeof value !== 'object' || value === null) return
-  if (levels === 0) throw new Error(`a part has more than ${PART_DEPTH_MAX} levels`)
+  if (levels === 0) throw new PartTooLarge(`a part has more than ${PART_DEPTH_MAX} levels`)
   for (const inner of Object.values(value)) requireFlat(inner, levels - 1)
 }

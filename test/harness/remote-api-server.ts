@@ -85,7 +85,7 @@ export class RemoteApiServer {
   /** Of a server that passes on what is for this one. */
   before(handle: HandleAs): HandleAs {
     return async (request, user) => {
-      if (!request.path.startsWith(`${root}/`)) return handle(request, user)
+      if (!request.path.startsWith(`/apis/${group}/`)) return handle(request, user)
       this.asked.push(`${request.method} ${request.path}`)
       return (await this.answer(request)) ?? (await this.#answer(request))
     }

@@ -86,7 +86,7 @@ export class GarbageCollector implements AsyncDisposable {
     const { signal } = this.#stopping
     this.#remoteKinds =
       remote && new RemoteKinds({ apis: remote, verbs: ['delete', 'list', 'watch'], handle, signal, log, time })
-    this.#sources = new Sources({ registry, accessOf, remote: this.#remoteKinds?.refresh() ?? [] })
+    this.#sources = new Sources({ registry, accessOf, remote: this.#remoteKinds?.refresh() ?? nothingRemote })
     this.graph = new Graph({
       keyOf: (reference, key) => {
         const led = this.#sources.lead(reference, key)
@@ -154,7 +154,7 @@ export class GarbageCollector implements AsyncDisposable {
   #onKinds(): void {
     const { registry, accessOf } = this.#parts
     const before = this.#sources
-    const remote = this.#remoteKinds?.refresh() ?? []
+    const remote = this.#remoteKinds?.refresh() ?? nothingRemote
     this.#sources = new Sources({ registry, accessOf, remote, before })
     void this.#followed.follow(this.#sources)
     for (const [prefix, source] of before.all()) if (!this.#sources.all().has(prefix)) void this.#forgetKind(source)
@@ -167,9 +167,9 @@ export class GarbageCollector implements AsyncDisposable {
    * If the definition was deleted, its objects were, too; the events of the last ones may not have come. If it is only not served, they are
    * still there. Those of a remote server that this one does not lead to any longer keep nobody waiting. Never fails.
    */
-  async #forgetKind({ resource: { group, plural }, keys: { prefix }, isRemote }: Source): Promise<void> {
+  async #forgetKind({ resource: { group, plural }, keys: { prefix }, remote }: Source): Promise<void> {
     const { registry, accessOf, log } = this.#parts
-    if (isRemote) return this.#forgetObjects(prefix)
+    if (remote !== undefined) return this.#forgetObjects(prefix)
     const definitions = registry.find({
       group: 'apiextensions.k8s.io',
       version: 'v1',
@@ -380,6 +380,8 @@ function changesOf(origins: readonly (Changing | undefined)[], changed: () => vo
   const listening = origins.map((origin) => origin?.onChange(changed))
   return { [Symbol.dispose]: () => listening.forEach((one) => one?.[Symbol.dispose]()) }
 }
+
+const nothingRemote = { kinds: [], versions: new Set<string>() }
 
 type Changing = { readonly onChange: (listener: () => void) => Disposable }
 

@@ -11,7 +11,7 @@ import type { FollowedObjects, Found, Source, Told } from './source.ts'
 export class LocalSource implements Source {
   readonly resource: Resource
   readonly keys: ReadAccess['keys']
-  readonly isRemote = false
+  readonly remote = undefined
   readonly #reader: ReadAccess['reader']
 
   constructor(resource: Resource, { keys, reader }: ReadAccess) {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '../../api/object.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
+import type { Resource } from '../../registry/resource.ts'
 import { builtIn, MemoryControlPlane } from '../../../test/harness/memory-control-plane.ts'
 import { answering, notFound, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
 import { until as untilWhat } from '../../../test/harness/until.ts'
@@ -93,12 +94,19 @@ test('what a remote owner owns stays while that is there, and goes after it', as
   await until(async () => !(await world.isThere('dependent')))
 })
 
+const notFoundOf = (details: Fields): string => JSON.stringify({ kind: 'Status', reason: 'NotFound', details })
+
 const failures: { readonly [name: string]: () => ApiResponse | Promise<ApiResponse> } = {
   'is not available': () => answering(503, 'service unavailable\n'),
   fails: () => answering(500, '{"kind":"Status","reason":"InternalError"}'),
   'does not know the resource': () => answering(404, '404 page not found\n'),
   'does not know the resource, in a Status': () => answering(404, notFound('')),
   'tells of another name': () => answering(404, notFound('other')),
+  'tells of something else of the name': () => answering(404, notFoundOf({ name: 'absent', kind: 'namespaces' })),
+  'tells of another group': () => answering(404, notFoundOf({ name: 'absent', kind: 'things', group: 'other' })),
+  'answers with the object of another namespace': () =>
+    answering(200, '{"metadata":{"name":"absent","namespace":"other","uid":"x"}}'),
+  'answers with a Status of a megabyte': () => answering(404, `${notFound('absent')}${' '.repeat(1 << 20)}`),
   'refuses the collector': () => answering(403, '{"kind":"Status","reason":"Forbidden"}'),
   'answers no object': () => answering(200, '[]'),
   'answers another object': () => answering(200, '{"metadata":{"name":"other","uid":"other"}}'),
@@ -130,6 +138,72 @@ test('a remote server that does not answer holds up nobody else', async () => {
   await until(() => asked.length > 0)
   await world.collected('garbage')
   for (let at = 0; at < 40; at++) assert.ok(await world.isThere(`dependent-${at}`))
+})
+
+test('writes that a remote server does not answer hold up nobody else', async () => {
+  await using world = await World.start()
+  let writes = 0
+  world.remote.answer = ({ method, signal: ended }) => {
+    if (method === 'GET') return undefined
+    writes++
+    return new Promise((_, reject) => ended.addEventListener('abort', () => reject(ended.reason)))
+  }
+  const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
+  // More than the collector has workers.
+  for (let at = 0; at < 40; at++) world.remote.create(`dependent-${at}`, { ownerReferences: [gone] })
+  await until(() => writes > 0)
+  await world.collected('garbage')
+  assert.ok(writes < 20, 'some workers are left')
+})
+
+test('an owner is asked for in the version of the reference, which may be another server', async () => {
+  await using world = await World.start()
+  const { group } = things
+  const second = { ...things, version: 'v2' }
+  world.remote.discover([
+    { group, version: 'v1', resources: [things] },
+    { group, version: 'v2', resources: [second] },
+  ])
+  const path = `/apis/${group}/v2/namespaces/n/things/owner`
+  let isThere = true
+  world.remote.answer = ({ path: at }) => {
+    if (!at.startsWith(`/apis/${group}/v2/`)) return undefined
+    const head = { metadata: { name: 'owner', namespace: 'n', uid: 'uid-owner' } }
+    return isThere ? answering(200, JSON.stringify(head)) : answering(404, notFound('owner'))
+  }
+  await world.create(
+    configMap('dependent', [
+      { apiVersion: `${group}/v2`, kind: 'Thing', metadata: { name: 'owner', uid: 'uid-owner' } },
+    ]),
+  )
+  await until(() => world.remote.asked.includes(`GET ${path}`))
+  await world.collected('garbage')
+  assert.ok(await world.isThere('dependent'))
+  isThere = false
+  await world.remove('dependent')
+  await world.create(
+    configMap('late', [{ apiVersion: `${group}/v2`, kind: 'Thing', metadata: { name: 'owner', uid: 'uid-owner' } }]),
+  )
+  await until(async () => !(await world.isThere('late')))
+})
+
+test('objects of this server do not count where a remote one is asked for the version', async () => {
+  await using world = await World.start()
+  const local: Resource = { ...configMaps, group: things.group, kind: 'Thing', plural: 'things', isCustom: true }
+  world.plane.registry.replace(things.group, { before: [], after: [local] })
+  const owner = world.remote.create('owner')
+  await world.create(configMap('dependent', [owner]))
+  await world.create(configMap('none', [absent]))
+  await until(async () => !(await world.isThere('none')))
+  await world.collected('garbage')
+  assert.ok(await world.isThere('dependent'))
+  // A remote server that was never reached says nothing of its kinds: nor does this one.
+  world.remote.discover([{ group: things.group, version: 'v1', resources: [] }])
+  await until(() => world.collector.unmapped === 1)
+  await world.create(configMap('other', [absent]))
+  await until(() => world.collector.unmapped === 2)
+  await world.collected('again')
+  assert.ok(await world.isThere('other'))
 })
 
 test('a list that has lost an owner deletes nothing that the owner owns', async () => {

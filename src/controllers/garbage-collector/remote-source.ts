@@ -9,11 +9,14 @@ import type { FollowedObjects, Found, Keys, Source, Told } from './source.ts'
 
 export class RemoteSource implements Source {
   readonly identity: RemoteObjects
-  readonly isRemote = true
   #followed: FollowedRemote | undefined
 
   constructor(objects: RemoteObjects) {
     this.identity = objects
+  }
+
+  get remote(): RemoteObjects {
+    return this.identity
   }
 
   get resource(): RemoteResource {

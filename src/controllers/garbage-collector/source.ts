@@ -3,6 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Time } from '../../lib/timers.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
+import type { RemoteObjects } from '../remote/remote-objects.ts'
 import type { Key } from './graph.ts'
 
 /** An object as it was read. */
@@ -49,7 +50,8 @@ export type Source = {
   readonly keys: Keys
   /** Who follows one of another identity follows something else. */
   readonly identity: object
-  readonly isRemote: boolean
+  /** Undefined: its objects are of this server. */
+  readonly remote: RemoteObjects | undefined
   /** By what is in memory. 'unknown': it cannot be asked. */
   readonly known: (key: Key) => Found | 'unknown' | undefined
   /** As it is stored now, or, with 'any', in memory. Fails if nobody can say. */

@@ -3,7 +3,7 @@ import type { Registry } from '../../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { OwnerReference } from '../object-head.ts'
 import type { ReadAccessOf } from '../read-access.ts'
-import type { RemoteKind } from '../remote/remote-kinds.ts'
+import type { KnownKinds } from '../remote/remote-kinds.ts'
 import { servedResources } from '../served-resources.ts'
 import type { Key } from './graph.ts'
 import { LocalSource } from './local-source.ts'
@@ -19,7 +19,7 @@ export type Served = {
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
   /** Those of remote servers. */
-  readonly remote: readonly RemoteKind[]
+  readonly remote: KnownKinds
   /** The sources before: that of a remote resource goes on. */
   readonly before?: Sources
 }
@@ -36,23 +36,27 @@ export class Sources {
     for (const resource of servedResources(registry, ['delete', 'list', 'watch'])) {
       // As upstream: events own nothing and are many.
       if (resource.plural === 'events' && (resource.group === '' || resource.group === 'events.k8s.io')) continue
+      // Whoever asks for them, or deletes them, is led to the remote server, which has others.
+      if (remote.versions.has(apiVersionOf(resource))) continue
       const source = new LocalSource(resource, accessOf(resource))
       byId.set(idOf(resource), source)
       this.#byPrefix.set(source.keys.prefix, source)
     }
-    for (const { objects, kinds, isFollowed } of remote) {
+    for (const { objects, isFollowed } of remote.kinds) {
       const { prefix } = objects.keys
+      const { group, version, kind } = objects.resource
       const known = before?.all().get(prefix)
       const source = known?.identity === objects ? known : new RemoteSource(objects)
       // The objects of two versions of which this server has one may be the same.
       const isHere = byId.has(idOf(objects.resource))
       const all = isFollowed && !isHere ? this.#byPrefix : this.#unfollowed
       all.set(prefix, source)
-      for (const kind of kinds) this.#byKind.set(kind, source)
+      this.#byKind.set(`${group}/${version} ${kind}`, source)
     }
     for (const resource of registry.all()) {
       const source = byId.get(idOf(resource))
-      if (source !== undefined) this.#byKind.set(`${apiVersionOf(resource)} ${resource.kind}`, source)
+      if (source !== undefined && !remote.versions.has(apiVersionOf(resource)))
+        this.#byKind.set(`${apiVersionOf(resource)} ${resource.kind}`, source)
     }
   }
 

@@ -1,9 +1,8 @@
 /** What the collector writes: through the handler, as its service account. Each write names the version that it was decided on. */
 import type { Fields } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
-import { systemTimers } from '../../lib/timers.ts'
 import type { OwnerReference } from '../object-head.ts'
-import { askRemote, failureText } from '../remote/ask-remote.ts'
+import { failureText } from '../remote/ask-remote.ts'
 import { objectPath } from '../served-resources.ts'
 import type { Key } from './graph.ts'
 import type { Source } from './source.ts'
@@ -66,9 +65,9 @@ export class Writes {
   async #send({ source, key }: Read, sent: Sent): Promise<Outcome> {
     const { namespace, name = '' } = source.keys.parse(key) ?? {}
     const path = objectPath(source.resource, namespace, name)
-    const asked = { ...sent, path, signal: this.#signal }
-    if (!source.isRemote) return outcomeOrThrow(path, await request(this.#handle, asked))
-    const answer = await askRemote(this.#handle, { ...asked, timers: systemTimers })
+    if (source.remote === undefined)
+      return outcomeOrThrow(path, await request(this.#handle, { ...sent, path, signal: this.#signal }))
+    const answer = await source.remote.send({ ...sent, path })
     const outcome = outcomeOf(answer)
     if (outcome === undefined) throw new Error(failureText(path, answer))
     return outcome

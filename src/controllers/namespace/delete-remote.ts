@@ -1,18 +1,11 @@
 /** Deletes what a remote API server has in a namespace, by requests that this server passes on to it. */
-import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../api/object.ts'
+import type { Fields } from '../../api/object.ts'
 import type { HandleAs } from '../../api/own-request.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import {
-  answeredObject,
-  askRemote,
-  failureText,
-  FAILURE,
-  NOT_ALLOWED,
-  NOT_FOUND,
-  type RemoteAnswer,
-} from '../remote/ask-remote.ts'
+import { askRemote, failureText, FAILURE, NOT_ALLOWED, NOT_FOUND, type RemoteAnswer } from '../remote/ask-remote.ts'
 import type { RemoteResource } from '../remote/remote-content.ts'
+import { readPage, type RemoteHead } from '../remote/remote-heads.ts'
 
 /** Objects that are looked at in one pass. */
 const PAGE_ITEMS = 500
@@ -44,16 +37,14 @@ export async function deleteRemote(resource: DeletedResource, namespace: string,
     // The resource, or its server, is gone meanwhile.
     if (response.status === NOT_FOUND || response.status === NOT_ALLOWED) return { items: [], count: 0 }
     if (response.status >= FAILURE) throw new Error(failureText(path, response))
-    const answer = answeredObject(response)
-    const items = itemsOf(answer['items'])
-    return { items, count: items.length + numberOf(fieldsOf(answer['metadata'])['remainingItemCount']) }
+    const items: RemoteHead[] = []
+    const { remaining } = await readPage(response.bytes, (head) => items.push(head))
+    return { items, count: items.length + remaining }
   }
   try {
     const before = await list()
     if (before.count === 0) return nothing
-    const deletes = verbs.includes('deletecollection')
-      ? [path]
-      : before.items.map(({ metadata }) => `${path}/${textOf(fieldsOf(metadata)['name'])}`)
+    const deletes = verbs.includes('deletecollection') ? [path] : before.items.map(({ name }) => `${path}/${name}`)
     for (const one of deletes) {
       const response = await send('DELETE', one, { body: inBackground })
       if (response.status < FAILURE || response.status === NOT_FOUND) continue
@@ -70,12 +61,11 @@ export async function deleteRemote(resource: DeletedResource, namespace: string,
 }
 
 type Query = { readonly [name: string]: string }
-type Listed = { readonly items: readonly Fields[]; readonly count: number }
+type Listed = { readonly items: readonly RemoteHead[]; readonly count: number }
 
-function finalizersOf(items: readonly Fields[]): Map<string, number> {
+function finalizersOf(items: readonly RemoteHead[]): Map<string, number> {
   const finalizers = new Map<string, number>()
-  for (const { metadata } of items)
-    for (const finalizer of textsOf(fieldsOf(metadata)['finalizers']))
-      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+  for (const { finalizers: own } of items)
+    for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   return finalizers
 }

@@ -21,8 +21,12 @@ export async function askRemote(handle: HandleAs, { timers, signal, ...asked }: 
   return { status: response.status, bytes: await bytesOf(response, both) }
 }
 
-/** The object that was answered. Empty: it is none. */
+/** A Status has some hundred bytes; what is longer is not looked at, since it would be parsed in one go. */
+const STATUS_BYTES_MAX = 64 << 10
+
+/** The Status that was answered. Empty: it is none. */
 export function answeredObject({ bytes }: Pick<RemoteAnswer, 'bytes'>): Fields {
+  if (bytes.length > STATUS_BYTES_MAX) return {}
   try {
     return fieldsOf(parseJson(bytes))
   } catch {

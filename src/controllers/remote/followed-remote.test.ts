@@ -7,7 +7,7 @@ import { systemTime, type Time } from '../../lib/timers.ts'
 import { answering, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
 import { until } from '../../../test/harness/until.ts'
 import { FollowedRemote } from './followed-remote.ts'
-import { RemoteObjects } from './remote-objects.ts'
+import { RemoteCalls, RemoteObjects } from './remote-objects.ts'
 
 const { signal } = new AbortController()
 /** Waits are over at once. */
@@ -20,7 +20,7 @@ class Followed implements AsyncDisposable {
   readonly followed: FollowedRemote
 
   constructor(handle: HandleAs, known: readonly string[] = []) {
-    const objects = new RemoteObjects(things, { handle, signal, log: silent, time })
+    const objects = new RemoteObjects(things, { handle, signal, log: silent, time, calls: new RemoteCalls() })
     this.followed = new FollowedRemote(objects, {
       set: (key, head) => {
         if (head === undefined) this.gone.push(key)
@@ -57,12 +57,12 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
     const metadata = { resourceVersion: '5', ...(isFirst ? { continue: 'more' } : {}) }
     return answering(200, JSON.stringify({ metadata, items: [item(isFirst ? 'a' : 'b')] }))
   }
-  await using one = new Followed(handle, ['//remote.example.com/things/n/old'])
+  await using one = new Followed(handle, ['//remote.example.com/v1/things/n/old'])
   await one.followed.listed
   await until(() => one.names().join() === 'b,c', 'all changes are told')
   await until(() => asked.length === 4, 'the watch goes on')
   assert.deepEqual(asked, ['list null', 'list more', 'watch 5', 'watch 7'])
-  assert.deepEqual(one.gone, ['//remote.example.com/things/n/old', '//remote.example.com/things/n/a'])
+  assert.deepEqual(one.gone, ['//remote.example.com/v1/things/n/old', '//remote.example.com/v1/things/n/a'])
 })
 
 test('while the server is away what was known stays known, and what went meanwhile is told when it is back', async () => {
@@ -115,6 +115,40 @@ test('the event loop runs on while an event without an end is watched, and the w
   await using one = new Followed(remote.before(none))
   await one.followed.listed
   await until(() => closed > 0, 'it is given up')
+})
+
+test('an object with more owners than can be read is one without, and the others are known', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o'.repeat(250), uid: 'u' }
+  const many = { metadata: { ...item('many').metadata, ownerReferences: Array.from({ length: 1_000 }, () => owner) } }
+  const items = [item('a'), many, item('b')]
+  const handle: HandleAs = async ({ query }) =>
+    query.has('watch')
+      ? { status: 200, headers: {}, frames: open() }
+      : answering(200, JSON.stringify({ metadata: {}, items }))
+  await using one = new Followed(handle)
+  await one.followed.listed
+  assert.deepEqual(one.names(), ['a', 'b', 'many'])
+  assert.deepEqual(one.followed.get('//remote.example.com/v1/things/n/many')?.owners, [])
+})
+
+test('calls that fail together are one failure: the wait after it is the first', async () => {
+  let nowMs = 1_000
+  const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
+  const handle: HandleAs = () => Promise.reject(new Error('cut'))
+  const objects = new RemoteObjects(things, { handle, signal, log: silent, time: stepped, calls: new RemoteCalls() })
+  const key = objects.keys.key('n', 'a')
+  const messages = async (count: number): Promise<string[]> => {
+    const calls = await Promise.allSettled(Array.from({ length: count }, () => objects.get(key)))
+    return calls.map((one) => (one.status === 'rejected' ? String(one.reason.message) : 'found'))
+  }
+  assert.deepEqual(await messages(8), Array(8).fill('cut'))
+  assert.match((await messages(1))[0] ?? '', /was away a moment ago$/)
+  nowMs += 500
+  assert.deepEqual(await messages(1), ['cut'])
+  nowMs += 500
+  assert.match((await messages(1))[0] ?? '', /was away a moment ago$/)
+  nowMs += 500
+  assert.deepEqual(await messages(1), ['cut'])
 })
 
 test('objects of another scope, or without a name that can be one, are not known', async () => {

@@ -3,6 +3,7 @@
  * what was known stays known. What a new list no longer has is told as gone.
  */
 import { request } from '../../api/own-request.ts'
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { Slices } from '../../lib/slices.ts'
 import { deadline, sleep } from '../../lib/timers.ts'
 import { askRemote, failureText, FAILURE } from './ask-remote.ts'
@@ -11,8 +12,12 @@ import type { RemoteObjects } from './remote-objects.ts'
 
 /** Objects of a page: metadata with managedFields has some KB. */
 const PAGE_ITEMS = 250
-/** What one resource may have in memory: some 300 bytes each. One that has more is not followed. */
+/** What one resource may have in memory. One that has more is not followed. */
 const OBJECTS_MAX = 100_000
+const HEADS_BYTES_MAX = 64 << 20
+/** Of an object without owners and finalizers, beside its key; of an owner, beside its texts. */
+const HEAD_BYTES = 300
+const OWNER_BYTES = 500
 /** An event with its object; those of upstream have 1.5 MB at the most. */
 const LINE_BYTES_MAX = 4 << 20
 /** A watch ends by itself after that, as those of upstream's clients; one that does not is cut some time later. */
@@ -25,7 +30,7 @@ const RETRY_MS_MAX = 30_000
 const TOO_MANY_MS = 600_000
 
 class TooManyObjects extends Error {
-  override readonly message = `there are more than ${OBJECTS_MAX} objects`
+  override readonly message = `there are more than ${OBJECTS_MAX} objects, or ${HEADS_BYTES_MAX} bytes of them`
 }
 
 export type ToldRemote = {
@@ -44,6 +49,7 @@ export class FollowedRemote implements AsyncDisposable {
   readonly #tried = Promise.withResolvers<void>()
   readonly #running: Promise<void>
   #isListed = false
+  #headsBytes = 0
 
   constructor(objects: RemoteObjects, told: ToldRemote) {
     this.#objects = objects
@@ -128,9 +134,9 @@ export class FollowedRemote implements AsyncDisposable {
       if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
       const before = seen.size
       const { next, resourceVersion } = await readPage(answer.bytes, (head) => {
+        if (head.name === '' || head.uid === '') throw new Error('an object has no name or no uid')
         const key = this.#keyOf(head)
         if (key === undefined) return
-        if (seen.size >= OBJECTS_MAX) throw new TooManyObjects()
         seen.add(key)
         this.#set(key, head)
       })
@@ -195,7 +201,6 @@ export class FollowedRemote implements AsyncDisposable {
     const key = this.#keyOf(head)
     if (key !== undefined && type === 'DELETED') this.#set(key, undefined)
     else if (key !== undefined && (type === 'ADDED' || type === 'MODIFIED')) {
-      if (this.#heads.size >= OBJECTS_MAX && !this.#heads.has(key)) throw new TooManyObjects()
       this.#set(key, head)
     }
     return head.resourceVersion || last
@@ -210,18 +215,33 @@ export class FollowedRemote implements AsyncDisposable {
   }
 
   #set(key: string, head: RemoteHead | undefined): void {
+    const before = this.#heads.get(key)
+    if (before !== undefined) this.#headsBytes -= sizeOf(key, before)
     if (head === undefined) this.#heads.delete(key)
-    else this.#heads.set(key, head)
+    else {
+      this.#headsBytes += sizeOf(key, head)
+      this.#heads.set(key, head)
+    }
     this.#told.set(key, head)
+    if (this.#heads.size > OBJECTS_MAX || this.#headsBytes > HEADS_BYTES_MAX) throw new TooManyObjects()
   }
 }
+
+const sizeOf = (key: string, { owners, finalizers }: RemoteHead): number =>
+  HEAD_BYTES +
+  key.length +
+  finalizers.reduce((sum, one) => sum + one.length, 0) +
+  owners.reduce(
+    (sum, { name, kind, apiVersion }) => sum + OWNER_BYTES + name.length + kind.length + apiVersion.length,
+    0,
+  )
 
 const LINE_FEED = 0x0a
 
 /** Cuts what comes in pieces into lines. */
 export class Lines {
-  #parts: Buffer[] = []
-  #length = 0
+  /** What has come of a line. */
+  readonly #begun = new GrowingBuffer()
 
   /** The lines that have ended. The memory of the pieces may be reused. */
   add(pieces: readonly Buffer[]): readonly string[] {
@@ -229,16 +249,16 @@ export class Lines {
     for (const piece of pieces) {
       let from = 0
       for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {
-        const line = Buffer.concat([...this.#parts, piece.subarray(from, end)]).toString()
-        this.#parts = []
-        this.#length = 0
+        this.#begun.append(piece.subarray(from, end))
+        const line = this.#begun.take().toString()
         from = end + 1
         if (line.trim() !== '') lines.push(line)
       }
       const rest = piece.subarray(from)
-      this.#length += rest.length
-      if (this.#length > LINE_BYTES_MAX) throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
-      if (rest.length > 0) this.#parts.push(Buffer.from(rest))
+      if (this.#begun.length + rest.length > LINE_BYTES_MAX)
+        throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
+      // The first piece would be kept as it is.
+      this.#begun.append(this.#begun.length === 0 ? Buffer.from(rest) : rest)
     }
     return lines
   }

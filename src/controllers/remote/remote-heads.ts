@@ -1,5 +1,5 @@
 /** Reads what controllers ask of the objects of a remote server, which may say anything: in slices, field by field, the rest is skipped. */
-import { eachField, eachItem, readFields, readPart } from '../../api/bounded-json.ts'
+import { eachField, eachItem, PartTooLarge, readFields, readPart, skip } from '../../api/bounded-json.ts'
 import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Json, numberOf, textOf } from '../../api/object.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
@@ -19,6 +19,8 @@ export type RemoteHead = ObjectHead & {
 
 /** The end of a page. */
 export type ReadPage = {
+  /** How many follow, if the server says it. */
+  readonly remaining: number
   /** Empty: it was the last one. */
   readonly next: string
   readonly resourceVersion: string
@@ -41,7 +43,7 @@ export async function readHead(json: Buffer): Promise<RemoteHead> {
   return remoteHeadOf(metadata)
 }
 
-/** `take` is called for each object. Fails if it is no list, or if something in it is no object. */
+/** `take` is called for each object, whatever it lacks. Fails if it is no list. */
 export const readPage = (json: Buffer, take: (head: RemoteHead) => void): Promise<ReadPage> =>
   inSlices(pageSteps(json.toString(), take))
 
@@ -50,19 +52,27 @@ function* pageSteps(text: string, take: (head: RemoteHead) => void): Steps<ReadP
   let isList = false
   yield* readFields(text, {
     metadata: (scanner) =>
-      eachField(scanner, { continue: into(page, 'continue'), resourceVersion: into(page, 'resourceVersion') }),
+      eachField(scanner, {
+        continue: into(page, 'continue'),
+        resourceVersion: into(page, 'resourceVersion'),
+        remainingItemCount: into(page, 'remainingItemCount'),
+      }),
     items: (scanner) => {
       // Go writes a list without items as null.
       isList = scanner.peekType() === 'array' || scanner.peekType() === 'null'
       return eachItem(scanner, ITEMS_MAX, function* (item) {
         const metadata = new Map<string, Json>()
         yield* eachField(item, { metadata: metadataSteps(metadata) })
-        take(remoteHeadOf(metadata))
+        take(headIn(metadata))
       })
     },
   })
   if (!isList) throw new Error('it is no list')
-  return { next: textOf(page.get('continue')), resourceVersion: textOf(page.get('resourceVersion')) }
+  return {
+    next: textOf(page.get('continue')),
+    resourceVersion: textOf(page.get('resourceVersion')),
+    remaining: numberOf(page.get('remainingItemCount')),
+  }
 }
 
 /** A line of a watch. The head of an event without an object is empty. */
@@ -90,9 +100,20 @@ const metadataSteps =
   (scanner: JsonScanner): Steps<void> =>
     eachField(scanner, Object.fromEntries(wanted.map((name) => [name, into(found, name)])))
 
+/** A value that is too large is as if it were not there: one object must not keep the others of its kind from being read. */
 const into = (found: Map<string, Json>, name: string) =>
   function* (scanner: JsonScanner): Steps<void> {
-    found.set(name, yield* readPart(scanner))
+    scanner.peekType()
+    const start = scanner.at
+    yield* skip(scanner)
+    const end = scanner.at
+    scanner.at = start
+    try {
+      found.set(name, yield* readPart(scanner))
+    } catch (error) {
+      if (!(error instanceof PartTooLarge)) throw error
+      scanner.at = end
+    }
   }
 
 function remoteHeadOf(metadata: ReadonlyMap<string, Json>): RemoteHead {

@@ -1,3 +1,5 @@
+import type { RemoteResource } from './remote-content.ts'
+
 /** Names of the objects of one remote resource among all that a controller knows. No key of the database has two slashes at its beginning. */
 const root = '//'
 
@@ -10,8 +12,9 @@ export class RemoteKeys {
   readonly prefix: string
   readonly isNamespaced: boolean
 
-  constructor(group: string, plural: string, isNamespaced: boolean) {
-    this.prefix = `${root}${group}/${plural}/`
+  /** Two versions of a group may be two servers with other objects. */
+  constructor({ group, version, plural, isNamespaced }: RemoteResource) {
+    this.prefix = `${root}${group}/${version}/${plural}/`
     this.isNamespaced = isNamespaced
   }
 

@@ -1,75 +1,69 @@
 /** Which kinds remote servers have: what discovery said last of each version. A version whose server cannot be asked keeps its kinds. */
 import type { Log } from '../../lib/log.ts'
 import type { RemoteApis, RemoteResource, RemoteVersion } from './remote-content.ts'
-import { RemoteObjects, type RemoteObjectsParts } from './remote-objects.ts'
+import { RemoteCalls, RemoteObjects, type RemoteObjectsParts } from './remote-objects.ts'
 
 /** Each that is followed is a watch and a connection. */
 const FOLLOWED_MAX = 500
 
+/** A resource in one version: another version may be another server, with other objects. */
 export type RemoteKind = {
   readonly objects: RemoteObjects
-  /** Whether its objects can be listed and watched; otherwise one can be asked for at the most. */
+  /** Whether its objects are listed and watched, in this version; otherwise they are asked for one by one. */
   readonly isFollowed: boolean
-  /** By which owner references name it: `apiVersion kind`, in each version that has it. */
-  readonly kinds: readonly string[]
 }
 
-export type RemoteKindsParts = RemoteObjectsParts & {
+export type RemoteKindsParts = Omit<RemoteObjectsParts, 'calls'> & {
   readonly apis: RemoteApis
   /** Verbs that a resource needs for being followed. */
   readonly verbs: readonly string[]
 }
 
+export type KnownKinds = {
+  readonly kinds: readonly RemoteKind[]
+  /** Versions, as `group/version`, that remote servers have, whether they can be asked or not: what this server has of them nobody is served. */
+  readonly versions: ReadonlySet<string>
+}
+
 export class RemoteKinds {
   readonly #parts: RemoteKindsParts
+  readonly #calls = new RemoteCalls()
   #last: ReadonlyMap<string, readonly RemoteResource[]> = new Map()
-  #kinds = new Map<string, RemoteKind>()
+  #objects = new Map<string, RemoteObjects>()
 
   constructor(parts: RemoteKindsParts) {
     this.#parts = parts
   }
 
   /** As discovery is now. Of a resource that has not changed, `objects` are the same as before. */
-  refresh(): readonly RemoteKind[] {
-    const versions = this.#parts.apis.versions()
+  refresh(): KnownKinds {
+    const { apis, verbs, log } = this.#parts
+    const versions = apis.versions()
     this.#last = lastKnown(versions, this.#last)
-    const found = new Map<string, RemoteResource[]>()
-    for (const { group, version } of versions) {
-      for (const resource of this.#last.get(`${group}/${version}`) ?? []) {
-        const id = `${resource.plural}.${group}`
-        found.set(id, [...(found.get(id) ?? []), resource])
-      }
+    const before = this.#objects
+    this.#objects = new Map()
+    const kinds: RemoteKind[] = []
+    /** The versions that come first are the preferred ones. */
+    const followed = new Set<string>()
+    for (const resource of versions.flatMap(({ group, version }) => this.#last.get(`${group}/${version}`) ?? [])) {
+      const { group, version, plural } = resource
+      const id = `${plural}.${group}`
+      const canFollow = has(resource, verbs) && !followed.has(id)
+      if (!canFollow && !has(resource, ['get'])) continue
+      if (canFollow) followed.add(id)
+      const known = before.get(`${version}/${id}`)
+      const isKnown = known !== undefined && isSame(known.resource, resource)
+      const objects = isKnown ? known : new RemoteObjects(resource, { ...this.#parts, calls: this.#calls })
+      this.#objects.set(`${version}/${id}`, objects)
+      kinds.push({ objects, isFollowed: canFollow && followed.size <= FOLLOWED_MAX })
     }
-    const before = this.#kinds
-    this.#kinds = new Map()
-    let followed = 0
-    for (const [id, resources] of found) {
-      const kind = this.#kindOf(resources, before.get(id))
-      if (kind === undefined) continue
-      const isFollowed = kind.isFollowed && ++followed <= FOLLOWED_MAX
-      this.#kinds.set(id, { ...kind, isFollowed })
-    }
-    if (followed > FOLLOWED_MAX) tellLimit(this.#parts.log, followed)
-    return [...this.#kinds.values()]
-  }
-
-  #kindOf(resources: readonly RemoteResource[], before: RemoteKind | undefined): RemoteKind | undefined {
-    const { verbs } = this.#parts
-    const followed = resources.find(has(verbs))
-    const chosen = followed ?? resources.find(has(['get']))
-    if (chosen === undefined) return undefined
-    const objects =
-      before !== undefined && isSame(before.objects.resource, chosen)
-        ? before.objects
-        : new RemoteObjects(chosen, this.#parts)
-    const kinds = resources
-      .filter(({ isNamespaced }) => isNamespaced === chosen.isNamespaced)
-      .map(({ group, version, kind }) => `${group}/${version} ${kind}`)
-    return { objects, isFollowed: followed !== undefined, kinds }
+    if (followed.size > FOLLOWED_MAX) tellLimit(log, followed.size)
+    return { kinds, versions: new Set(versions.map(({ group, version }) => `${group}/${version}`)) }
   }
 }
 
-const has = (wanted: readonly string[]) => (one: RemoteResource) => wanted.every((verb) => one.verbs.includes(verb))
+const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
+  wanted.every((verb) => verbs.includes(verb))
 
 /** The resources of each version, by `group/version`: of those that cannot be asked, what they had before. */
 function lastKnown(
@@ -86,7 +80,7 @@ function lastKnown(
 }
 
 const isSame = (one: RemoteResource, other: RemoteResource): boolean =>
-  one.version === other.version && one.kind === other.kind && one.isNamespaced === other.isNamespaced
+  one.kind === other.kind && one.isNamespaced === other.isNamespaced
 
 const tellLimit = (log: Log, count: number): void =>
   log('warn', 'not all resources of remote servers are followed', { count, limit: FOLLOWED_MAX })

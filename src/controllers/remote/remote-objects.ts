@@ -7,7 +7,15 @@ import type { HandleAs } from '../../api/own-request.ts'
 import type { Log } from '../../lib/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Time } from '../../lib/timers.ts'
-import { answeredObject, askRemote, failureText, FAILURE, NOT_FOUND, type RemoteAnswer } from './ask-remote.ts'
+import {
+  answeredObject,
+  type Asked,
+  askRemote,
+  failureText,
+  FAILURE,
+  NOT_FOUND,
+  type RemoteAnswer,
+} from './ask-remote.ts'
 import type { RemoteResource } from './remote-content.ts'
 import { acceptObject, readHead, type RemoteHead } from './remote-heads.ts'
 import { RemoteKeys } from './remote-keys.ts'
@@ -15,14 +23,23 @@ import { RemoteKeys } from './remote-keys.ts'
 /** After a failure it is not asked for so long: the first time, and at the most. */
 const AWAY_MS_FIRST = 500
 const AWAY_MS_MAX = 30_000
-/** Objects that are asked for at the same time: fewer than a controller has workers, so that a server that does not answer leaves some to others. */
-const GETS_MAX = 8
+/**
+ * Objects that are asked for or written at the same time, at all remote servers: fewer than a controller has workers, so that servers that do not
+ * answer leave some to others.
+ */
+const CALLS_MAX = 8
+
+/** The calls of one controller to remote servers. */
+export class RemoteCalls {
+  underWay = 0
+}
 
 export type RemoteObjectsParts = {
   readonly handle: HandleAs
   readonly signal: AbortSignal
   readonly log: Log
   readonly time: Time
+  readonly calls: RemoteCalls
 }
 
 /** Nobody can say now whether the object is there. */
@@ -43,12 +60,11 @@ export class RemoteObjects {
   readonly parts: RemoteObjectsParts
   #failures = 0
   #awayUntilMs = 0
-  #gets = 0
 
   constructor(resource: RemoteResource, parts: RemoteObjectsParts) {
     this.resource = resource
     this.parts = parts
-    this.keys = new RemoteKeys(resource.group, resource.plural, resource.isNamespaced)
+    this.keys = new RemoteKeys(resource)
   }
 
   /** Of all namespaces. */
@@ -59,34 +75,51 @@ export class RemoteObjects {
 
   /** As it is now; undefined: the remote server says that there is none. Fails with RemoteAway. */
   async get(key: string): Promise<RemoteHead | undefined> {
-    const { monotonicMs } = this.parts.time
     const place = this.keys.parse(key)
-    if (place === undefined) return undefined
+    return place && this.#limited(() => this.#ask(place))
+  }
+
+  /** A write. Fails with RemoteAway if there was no answer. */
+  send(asked: Pick<Asked, 'method' | 'path' | 'body' | 'isMergePatch'>): Promise<RemoteAnswer> {
+    const { handle, signal, time } = this.parts
+    return this.#limited(() => askRemote(handle, { ...asked, signal, timers: time }))
+  }
+
+  async #limited<T>(call: () => Promise<T>): Promise<T> {
+    const { calls, time } = this.parts
     const { prefix } = this.keys
-    if (monotonicMs() < this.#awayUntilMs)
+    if (time.monotonicMs() < this.#awayUntilMs)
       throw new RemoteAway(prefix, `the server of ${this.path} was away a moment ago`)
-    if (this.#gets >= GETS_MAX) throw new RemoteAway(prefix, `the server of ${this.path} has enough to answer`)
-    this.#gets++
+    if (calls.underWay >= CALLS_MAX) throw new RemoteAway(prefix, 'enough is asked of remote servers')
+    calls.underWay++
     try {
-      const found = await this.#ask(place)
+      const answer = await call()
       this.#failures = 0
-      return found
+      return answer
     } catch (error) {
-      this.#awayUntilMs = monotonicMs() + Math.min(AWAY_MS_FIRST * 2 ** this.#failures++, AWAY_MS_MAX)
+      this.#noteFailure()
       throw new RemoteAway(prefix, messageOf(error), { cause: error })
     } finally {
-      this.#gets--
+      calls.underWay--
     }
+  }
+
+  /** Calls that were under way together fail together: that is one failure. */
+  #noteFailure(): void {
+    const now = this.parts.time.monotonicMs()
+    if (now < this.#awayUntilMs) return
+    this.#awayUntilMs = now + Math.min(AWAY_MS_FIRST * 2 ** this.#failures++, AWAY_MS_MAX)
   }
 
   async #ask({ namespace, name }: { namespace: string | undefined; name: string }): Promise<RemoteHead | undefined> {
     const { handle, signal, time } = this.parts
     const path = this.#pathOf(namespace, name)
     const answer = await askRemote(handle, { method: 'GET', path, accept: acceptObject, signal, timers: time })
-    if (isAbsent(answer, name)) return undefined
+    if (isAbsent(answer, name, this.resource)) return undefined
     if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
     const head = await readHead(answer.bytes)
-    if (head.name !== name) throw new Error(`${path} answers with another object`)
+    if (head.name !== name || head.namespace !== (namespace ?? ''))
+      throw new Error(`${path} answers with another object`)
     return head
   }
 
@@ -97,9 +130,16 @@ export class RemoteObjects {
   }
 }
 
-/** A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. */
-function isAbsent(answer: RemoteAnswer, name: string): boolean {
+/**
+ * A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. What it names may be
+ * something else of that name, such as the namespace.
+ */
+function isAbsent(answer: RemoteAnswer, name: string, { group, plural, kind }: RemoteResource): boolean {
   if (answer.status !== NOT_FOUND) return false
-  const { kind, reason, details } = answeredObject(answer)
-  return kind === 'Status' && reason === 'NotFound' && textOf(fieldsOf(details)['name']) === name
+  const { kind: answered, reason, details } = answeredObject(answer)
+  if (answered !== 'Status' || reason !== 'NotFound') return false
+  const about = fieldsOf(details)
+  const [aboutKind, aboutGroup] = [textOf(about['kind']), textOf(about['group'])]
+  if (aboutKind !== '' && aboutKind !== plural && aboutKind !== kind) return false
+  return textOf(about['name']) === name && (aboutGroup === '' || aboutGroup === group)
 }

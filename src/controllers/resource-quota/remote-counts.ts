@@ -39,7 +39,7 @@ export class RemoteCounts implements AsyncDisposable {
   /** Follows the resources that quotas limit by these names, and no others. */
   follow(names: ReadonlySet<string>): void {
     const wanted = new Map<string, RemoteObjects>()
-    for (const { objects, isFollowed } of this.#kinds.refresh()) {
+    for (const { objects, isFollowed } of this.#kinds.refresh().kinds) {
       const { group, plural, isNamespaced } = objects.resource
       const name = `count/${plural}.${group}`
       if (isFollowed && isNamespaced && names.has(name)) wanted.set(name, objects)
