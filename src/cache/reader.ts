@@ -13,6 +13,7 @@ import { doesNotFit, OutOfRoom } from './ceiling.ts'
 import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches } from './item.ts'
+import { RefusedLists } from './refused-lists.ts'
 import type { Parts, CachedResource, ResourceSpec } from './resource.ts'
 import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -95,8 +96,12 @@ export class Reader {
   readonly #parts: Parts
   /** History reads under way, by the revision they begin after: a watch that resumes from a later one shares the read. */
   readonly #histories = new Map<Revision, SharedHistory>()
+  readonly #refused: RefusedLists
+  /** Of an object, as the last list from the database found them. */
+  #rowBytes: number | undefined
 
   constructor(resource: CachedResource, parts: Parts) {
+    this.#refused = new RefusedLists(parts.time)
     this.#resource = resource
     this.#parts = parts
   }
@@ -372,13 +377,28 @@ export class Reader {
     const aborting = signal?.()
     const items: Item[] = []
     let ownBytes = 0
+    // How much of it a selector leaves is not known.
+    let aheadBytes = matches === undefined ? this.#refused.needs(range, limit) : 0
+    // Not in one piece, which is given to who has nothing else, however much it is.
+    if (aheadBytes > 0 && (hold?.(1) === false || hold?.(aheadBytes - 1) === false))
+      throw tooLong(this.#resource.spec.name)
+    const holdMore = (bytes: number): boolean => {
+      const more = Math.max(0, bytes - aheadBytes)
+      aheadBytes = Math.max(0, aheadBytes - bytes)
+      if (more === 0 || hold?.(more) !== false) return true
+      if (matches === undefined) this.#refused.refuse(range, limit, ownBytes + bytes)
+      return false
+    }
     let revision = exactly
     let from = range.from
     const { fromStore } = this.#resource.counts
     fromStore.lists++
     const slices = new Slices(this.#parts.time)
-    for await (const page of this.#parts.store.walk(range, { revision, signal: aborting })) {
+    for await (const page of this.#parts.store.walk(range, { revision, signal: aborting, rowBytes: this.#rowBytes })) {
       revision = page.revision
+      let pageBytes = 0
+      for (const { value } of page.values) pageBytes += value.length
+      if (page.values.length > 0) this.#rowBytes = pageBytes / page.values.length
       slices.begin()
       fromStore.fetched += page.values.length
       for (const [i, stored] of page.values.entries()) {
@@ -387,7 +407,7 @@ export class Reader {
         const item = this.#resource.looseItem(stored)
         fromStore.evaluated++
         if (matches !== undefined && !matches(item)) continue
-        if (hold?.(stored.value.length) === false) throw tooLong(this.#resource.spec.name)
+        if (!holdMore(stored.value.length)) throw tooLong(this.#resource.spec.name)
         ownBytes += stored.value.length
         items.push(item)
         fromStore.returned++

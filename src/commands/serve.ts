@@ -30,13 +30,13 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
   const signals = parts.onSignals(sink.log)
   for (const warning of warnings) sink.log('warn', warning)
   try {
-    let reload = (): void => undefined
+    const hangup = { reload: (): void => undefined }
     // Before the server is there, too: without this the signal would end the process.
-    parts.onHangup(() => reload())
+    parts.onHangup(() => hangup.reload())
     const given = { signal: signals.signal }
     const server = await startServer(config, { ...realSurroundings(sink.log), verbosity }, given)
     sink.log('info', 'serving', { url: server.url, version: parts.version })
-    reload = () => void server.reloadCertificate()
+    hangup.reload = () => void server.reloadCertificate()
     signals.stopWith(() => server.stop())
     // Not at once: loading pino would delay the first requests.
     setTimeout(() => void sink.usePino(STDERR), PINO_AFTER_MS).unref()

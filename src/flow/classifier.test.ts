@@ -134,3 +134,19 @@ test('what nothing takes falls under catch-all', () => {
   const classifier = classifierOf(schema('catch-all', 10_000, { subjects: [group('system:authenticated')] }))
   assert.equal(classifier.classify(bob, infoOf('get pods in a'))?.name, 'catch-all')
 })
+
+test('users are classified the same when they come again, among many others', () => {
+  const classifier = classifierOf(
+    schema('named', 1, { subjects: [person('user-1')], resources: [onAll] }),
+    schema('all', 2, { subjects: [person('*')], resources: [onAll] }),
+  )
+  const users = Array.from({ length: 20 }, (_, at) => ({ name: `user-${at % 3}`, uid: '', groups: bob.groups }))
+  for (let round = 0; round < 4; round++) {
+    // In some rounds one comes several times in a row, in others they all alternate.
+    for (const who of round % 2 === 0 ? users : users.flatMap((one) => [one, one, one])) {
+      const expected = who.name === 'user-1' ? 'named' : 'all'
+      assert.equal(classifier.classify(who, infoOf('get pods in a'))?.name, expected)
+      assert.equal(classifier.classify({ ...who }, infoOf('get pods in a'))?.name, expected)
+    }
+  }
+})

@@ -1,6 +1,7 @@
 /**
  * Which flow schema a request falls under: the first one by precedence that has a rule for its user and for
- * what it asks. Which rules are for a user is remembered for as long as the user is: nearly all of them are for others.
+ * what it asks. Which rules are for a user is remembered of users that come again: nearly all rules are for others. One user object stands for all requests of a token or of a connection with a
+ * certificate; who is impersonated, or named by a proxy, is a new one each time, and nothing is remembered of those.
  */
 import type { RequestInfo } from '../api/context.ts'
 import type { User } from '../api/user.ts'
@@ -14,11 +15,16 @@ type Rule<T> = { readonly rule: FlowRule; readonly flow: T }
 
 const catchAll = 'catch-all'
 
+/** Users that came lately and were not known. Who is among them when he comes again is remembered from then on. */
+const NEWCOMERS = 8
+
 export class Classifier<T> {
   /** In the order of matching. */
   readonly #entries: readonly Entry<T>[]
   readonly #fallback: T | undefined
   readonly #ofUser = new WeakMap<User, readonly Rule<T>[]>()
+  readonly #newcomers: (User | undefined)[] = new Array(NEWCOMERS).fill(undefined)
+  #newcomerAt = 0
   /** Requests of one user often come one after the other. */
   #lastUser: User | undefined
   #lastRules: readonly Rule<T>[] = []
@@ -45,7 +51,8 @@ export class Classifier<T> {
     let rules = this.#ofUser.get(user)
     if (rules === undefined) {
       rules = this.#findRules(user)
-      this.#ofUser.set(user, rules)
+      if (this.#newcomers.includes(user)) this.#ofUser.set(user, rules)
+      else this.#newcomers[this.#newcomerAt++ % NEWCOMERS] = user
     }
     this.#lastUser = user
     this.#lastRules = rules

@@ -80,7 +80,7 @@ function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks
  */
 export async function leave(stream: AsyncIterable<readonly Buffer[]>): Promise<void> {
   try {
-    for await (const _parts of stream) return
+    for await (const _ of stream) return
   } catch {
     // Nobody is there who would be told.
   }

@@ -18,21 +18,13 @@ test('a frame that comes in pieces has memory of its own, not of the pool that s
 
 test('DATA that comes in pieces is told in pieces, if that is asked for, and its end with the last', () => {
   const payload = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at % 251))
-  const frame = (type: number, flags: number, stream: number, bytes: Buffer): Buffer => {
-    const head = Buffer.alloc(9)
-    head.writeUIntBE(bytes.length, 0, 3)
-    head.writeUInt8(type, 3)
-    head.writeUInt8(flags, 4)
-    head.writeUInt32BE(stream, 5)
-    return Buffer.concat([head, bytes])
-  }
   const ping = Buffer.alloc(8, 'p')
   const padded = Buffer.concat([Buffer.from([1]), payload, Buffer.alloc(1)])
   const all = Buffer.concat([
-    frame(0, 1, 1, payload),
-    frame(6, 0, 0, ping),
-    frame(0, 8, 3, padded),
-    frame(0, 1, 5, payload),
+    frameOf(0, 1, 1, payload),
+    frameOf(6, 0, 0, ping),
+    frameOf(0, 8, 3, padded),
+    frameOf(0, 1, 5, payload),
   ])
   for (const size of [1, 7, 100, 600, 1_000, 2_999, 3_009, 20_000]) {
     const told = new Map<number, Buffer[]>()
@@ -56,3 +48,12 @@ test('DATA that comes in pieces is told in pieces, if that is asked for, and its
     assert.equal(told.get(3)?.length, 1)
   }
 })
+
+function frameOf(type: number, flags: number, stream: number, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(bytes.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, bytes])
+}

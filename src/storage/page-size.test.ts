@@ -21,6 +21,13 @@ test('large rows: the page shrinks to one', () => {
   assert.equal(size.rows, 8)
 })
 
+test('large rows that are known: the first page is small, too', () => {
+  assert.deepEqual(
+    [1_000_000, 300_000, 100_000, 100].map((rowBytes) => new PageSize(undefined, rowBytes).rows),
+    [1, 3, 10, 16],
+  )
+})
+
 test('too large an answer', () => {
   const size = new PageSize()
   assert.ok(size.shrink())

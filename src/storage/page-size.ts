@@ -14,10 +14,12 @@ const ROWS_MAX = 10_000
 
 export class PageSize {
   readonly #targetBytes: number
-  #rows = ROWS_FIRST
+  #rows: number
 
-  constructor(targetBytes: number = PAGE_BYTES) {
+  /** `rowBytes`: of a row, as far as it is known. Only a smaller first page follows from it: rows may be larger by now. */
+  constructor(targetBytes: number = PAGE_BYTES, rowBytes = 0) {
     this.#targetBytes = targetBytes
+    this.#rows = Math.max(1, Math.min(ROWS_FIRST, Math.floor(targetBytes / Math.max(rowBytes, 1))))
   }
 
   get rows(): number {

@@ -98,6 +98,8 @@ export type WalkOptions = ReadOptions & {
   readonly isEachLatest?: boolean
   /** The approximate size of a page; see PageSize. */
   readonly pageBytes?: number | undefined
+  /** What a row of an earlier walk took. */
+  readonly rowBytes?: number | undefined
   /** Requests the next page while the caller processes one: for callers that read all pages. */
   readonly readsAhead?: boolean
 }
@@ -317,7 +319,7 @@ export class Store {
 
   /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
-    const size = new PageSize(options.pageBytes)
+    const size = new PageSize(options.pageBytes, options.rowBytes)
     const { revision, signal, readsAhead = false, setsAsideUnreadable = false, isEachLatest = false } = options
     let next = this.#walkPage(size, range, { revision, signal, setsAsideUnreadable })
     for (;;) {

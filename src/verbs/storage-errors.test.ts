@@ -32,12 +32,7 @@ test('where such objects can be deleted, messages name them', () => {
 })
 
 test('a list names all of them, up to a limit', () => {
-  const of = (count: number) => {
-    const unread = () => Array.from({ length: count }, (_, at) => ({ key: `/registry/a/${at}`, error: sealed }))
-    const error = new StorageError('corrupt', 'some', { unread })
-    return toStatus(fromStorage(error, { resource, name: '', verb: 'list', corruptKey: '' }))
-  }
-  const { code, reason, message, details } = of(2)
+  const { code, reason, message, details } = listStatus(2)
   assert.deepEqual(
     [code, reason, message],
     [500, 'StorageReadError', 'failed to read one or more deployments.apps from the storage'],
@@ -50,7 +45,13 @@ test('a list names all of them, up to a limit', () => {
       ['UnexpectedServerResponse', '/registry/a/1'],
     ],
   )
-  const many = of(UNREAD_MAX + 5).details?.causes ?? []
+  const many = listStatus(UNREAD_MAX + 5).details?.causes ?? []
   assert.equal(many.length, UNREAD_MAX + 1)
   assert.deepEqual(many.at(-1), { reason: 'TooMany', message: 'too many errors, the list is truncated' })
 })
+
+function listStatus(count: number) {
+  const unread = () => Array.from({ length: count }, (_, at) => ({ key: `/registry/a/${at}`, error: sealed }))
+  const error = new StorageError('corrupt', 'some', { unread })
+  return toStatus(fromStorage(error, { resource, name: '', verb: 'list', corruptKey: '' }))
+}

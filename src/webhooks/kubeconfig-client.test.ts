@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import { connect } from 'node:net'
+import { connect, createServer as createPlainServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -322,6 +322,21 @@ test('a proxy that is dialed and refuses fails the call, without its credentials
   const { message } = await failureOf(calls.post('{}'))
   assert.match(message, /proxy error from proxy\.example while dialing hook\.example:443, code 407/)
   assert.doesNotMatch(message, /secret/)
+})
+
+test('a server that switches to another protocol fails the call, and holds nobody', async () => {
+  const hook = createPlainServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
+  })
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  using calls = clientOf(`http://127.0.0.1:${portOf(hook)}/review`)
+  const { message } = await failureOf(calls.post('{}'))
+  assert.match(message, /unexpected response: 101 Switching Protocols$/)
+  hook.close()
 })
 
 test('a call has its time, and ends when its caller gives up', async () => {

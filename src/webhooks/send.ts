@@ -108,8 +108,16 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
       if (sent.socket === null) reject(callAborted())
     }
     signal.addEventListener('abort', onAbort)
-    // It holds the body, and a signal with a timeout lives until then.
-    sent.once('close', () => signal.removeEventListener('abort', onAbort))
+    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    sent.once('upgrade', (_response, socket) => {
+      socket.on('error', () => undefined).destroy()
+      fail(new Error('unexpected response: 101 Switching Protocols'))
+    })
+    // It holds the body, and a signal with a timeout lives until then. Whatever closed it, the call is over.
+    sent.once('close', () => {
+      signal.removeEventListener('abort', onAbort)
+      if (!isAnswered) fail(signal.aborted ? callAborted() : new BrokenAnswer())
+    })
     sent.end(body)
   })
 }

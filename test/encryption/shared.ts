@@ -26,6 +26,7 @@ const isVerbose = process.argv.includes('--differences')
 type Body = { readonly [field: string]: unknown }
 type Stored = { readonly key: string; readonly prefix: string; readonly value: string }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the file has
 const read = <T>(name: string): T => JSON.parse(readFileSync(join(shared, name), 'utf8'))
 
 class Tally {

@@ -165,6 +165,12 @@ test('a resource that does not fit is read from the database', async () => {
   const whole = await client.call({ path: maps, token })
   assert.equal(whole.status, 429, whole.text.slice(0, 500))
   assert.match(whole.text, /--request-memory-max.*ask for less by limit/)
+  // Asked again at once, nothing is read for it: clients that do not wait would have the database read over and over.
+  const fetched = 'apiserver_storage_list_fetched_objects_total{resource="configmaps"}'
+  const fetchedBefore = await metric(client, fetched)
+  assert.ok(fetchedBefore > 0)
+  assert.equal((await client.call({ path: maps, token })).status, 429)
+  assert.equal(await metric(client, fetched), fetchedBefore)
   const page = await client.call({ path: `${maps}?limit=5`, token })
   assert.equal(JSON.parse(page.text).items?.length, 5, page.text.slice(0, 500))
   await until(async () => (await used(client)) < 1 << 20, 'it is given back')

@@ -76,6 +76,13 @@ export class IssuerClient implements Disposable {
       })
     })
     sent.on('error', fail)
+    // Nobody asked for another protocol. Without this, Node would close the connection and say nothing.
+    sent.once('upgrade', (_response, socket) => {
+      socket.on('error', () => undefined).destroy()
+      fail(new Error('unexpected response: 101 Switching Protocols'))
+    })
+    // Whatever closed it, the request is over; after an answer, or an error, this changes nothing.
+    sent.once('close', () => fail(new Error('unexpected EOF')))
     sent.end()
     return promise
   }

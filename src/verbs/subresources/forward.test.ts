@@ -57,7 +57,6 @@ test('a read is sent again if a kept connection is lost just then; a write is no
 
 test('so is one whose body turned out to be empty', async () => {
   using backend = await start((socket, asked) => (asked % 2 === 1 ? socket.write(ok) : socket.destroy()))
-  const nothing = (): Promise<void> => Promise.resolve()
   assert.deepEqual([await statusOf(backend.to), await statusOf(backend.to, nothing)], [200, 200])
   assert.equal(backend.asked(), 3)
 })
@@ -102,3 +101,5 @@ async function connected({ port }: URL): Promise<Socket> {
   await once(socket, 'connect')
   return socket.on('error', () => undefined)
 }
+
+const nothing = (): Promise<void> => Promise.resolve()
