@@ -101,5 +101,8 @@ function version(): string {
   return typeof found === 'string' ? found : ''
 }
 
+// It would open Node's debugger, to whoever is on the machine, or end the process where that is turned off (bin/keelson).
+process.on('SIGUSR1', () => undefined)
+
 // Not awaited here: the package's program is a CommonJS module.
 void main(process.argv.slice(2))

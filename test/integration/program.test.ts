@@ -64,14 +64,17 @@ test('an etcd that is not there is named', async () => {
   )
 })
 
-test('a port that is taken is named, and SIGTERM ends the server in order', async () => {
+test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends the server in order', async () => {
   await using etcd = await startEtcd()
   await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
+  process.kill(server.pid, 'SIGUSR1')
   const { port } = new URL(server.url)
   const flags = [`--etcd-servers=${etcd.clientUrl}`, `--cert-dir=${dir}`, '--bind-address=127.0.0.1']
   const second = await run(program, ['serve', ...flags, `--secure-port=${port}`])
   assert.equal(second.code, 1)
   assert.match(second.err, /cannot listen \(.*EADDRINUSE.*\): choose another --secure-port/)
+  await server.ready()
+  assert.doesNotMatch(server.log, /Debugger/)
   process.kill(server.pid, 'SIGTERM')
   while (!server.log.includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.ok(!/"level":"(warn|error)"/.test(server.log), server.log)
