@@ -53,6 +53,8 @@ const WATCHED_WRITES_PER_SECOND_MAX = 10
 const EVENTS_PER_SECOND_MAX = 2_000
 const WATCHED_OBJECTS = 20
 const TICK_MS = 20
+/** Beyond this many seconds' worth under way no more are sent: a machine that cannot keep up would only be asked what nobody waits for any more. */
+const UNDER_WAY_SECONDS_MAX = 5
 /** Before the first restart and after each: clients find the new server, and are answered for this long. */
 const CALM_SECONDS = 3
 /** A machine that cannot keep up with the load takes far longer; what is never answered is found by its client. */
@@ -164,7 +166,8 @@ class Load implements AsyncDisposable {
       const due = Math.floor(((performance.now() - this.#startMs) * requestsPerSecond) / 1000)
       // After a pause of the machine the load does not come all at once.
       begun = Math.max(begun, due - requestsPerSecond)
-      for (; begun < due; begun++) this.#request(begun)
+      const underWayMax = UNDER_WAY_SECONDS_MAX * requestsPerSecond
+      for (; begun < due && this.#under.size < underWayMax; begun++) this.#request(begun)
     }, TICK_MS)
   }
 
