@@ -134,8 +134,13 @@ test('an object with more owners than can be read is one without, and the others
 test('calls that fail together are one failure: the wait after it is the first', async () => {
   let nowMs = 1_000
   const stepped: Time = { ...systemTime, monotonicMs: () => nowMs }
-  const handle: HandleAs = () => Promise.reject(new Error('cut'))
-  const objects = new RemoteObjects(things, { handle, signal, log: silent, time: stepped, calls: new RemoteCalls() })
+  const objects = new RemoteObjects(things, {
+    handle: cut,
+    signal,
+    log: silent,
+    time: stepped,
+    calls: new RemoteCalls(),
+  })
   const key = objects.keys.key('n', 'a')
   const messages = async (count: number): Promise<string[]> => {
     const calls = await Promise.allSettled(Array.from({ length: count }, () => objects.get(key)))
@@ -205,3 +210,5 @@ function endless(onClose: () => void = () => undefined): FrameSource {
     },
   }
 }
+
+const cut: HandleAs = () => Promise.reject(new Error('cut'))
