@@ -46,6 +46,8 @@ export type RollingResult = {
 
 /** Connections of those who ask: with more, each request is a piece of its own on its way, which takes the machine more than the request. */
 const CLIENTS = 12
+/** That are read and written. Writes of the same object at the same time are tried again and again; a prime, so that writes meet all of them. */
+const OBJECTS = 997
 const WATCHERS_PER_CLIENT = 25
 /** In the namespace that is watched, … */
 const WATCHED_WRITES_PER_SECOND_MAX = 10
@@ -154,9 +156,15 @@ class Load implements AsyncDisposable {
     for (const name of ['watched', 'busy']) {
       await this.#admin.call('POST', '/api/v1/namespaces', { metadata: { name } })
     }
-    for (const [at, client] of this.#clients.entries()) {
-      await client.call('POST', objectsIn('busy'), { metadata: { name: `own-${at}` }, data: { value: '' } })
+    let made = 0
+    const make = async (client: SteadyClient): Promise<void> => {
+      while (made < OBJECTS) {
+        const name = `own-${made++}`
+        const { status, text } = await client.call('POST', objectsIn('busy'), { metadata: { name } })
+        if (status !== 201) throw new Error(`${name}: ${status} ${text}`)
+      }
     }
+    await Promise.all(this.#clients.map(make))
     for (const watcher of this.#watchers) await watcher.list()
     this.#watching = this.#watchers.map((watcher) => watcher.run(this.#stopped.signal))
     this.#writing = this.#writeWatched()
@@ -188,11 +196,11 @@ class Load implements AsyncDisposable {
 
   /** Of ten requests seven read, two write and one lists. */
   #request(count: number): void {
-    const at = count % CLIENTS
-    const client = this.#clients[at] ?? this.#admin
-    const path = `${objectsIn('busy')}/own-${at}`
+    const client = this.#clients[count % CLIENTS] ?? this.#admin
+    const name = `own-${count % OBJECTS}`
+    const path = `${objectsIn('busy')}/${name}`
     const kind = Math.floor(count / CLIENTS) % 10
-    const object = { metadata: { name: `own-${at}` }, data: { value: `${count}` } }
+    const object = { metadata: { name }, data: { value: `${count}` } }
     const [method, where, body] =
       kind < 7 ? ['GET', path] : kind < 9 ? ['PUT', path, object] : ['GET', `${objectsIn('busy')}?limit=5`]
     const startMs = performance.now()
