@@ -63,6 +63,7 @@ func run(kubeconfig string, objects int) error {
 	}
 	faults := live(ctx, config, objects)
 	seen.waitForDeleted(ctx, objects)
+	operator.waitForFinalized(ctx, objects)
 	result := verdict{Objects: objects, Faults: faults, Seen: seen.counts()}
 	result.Reconciled, result.Finalized = operator.counts()
 	return json.NewEncoder(os.Stdout).Encode(result)

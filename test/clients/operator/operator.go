@@ -7,6 +7,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,6 +89,14 @@ func (o *operator) note(names map[string]bool, name string) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	names[name] = true
+}
+
+// waitForFinalized waits for the operator to note what it did: an informer may see an object go before its last update has come back.
+func (o *operator) waitForFinalized(ctx context.Context, objects int) {
+	_ = wait.PollUntilContextCancel(ctx, pollEvery, true, func(context.Context) (bool, error) {
+		_, finalized := o.counts()
+		return finalized == objects, nil
+	})
 }
 
 func (o *operator) counts() (int, int) {
