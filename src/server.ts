@@ -52,6 +52,7 @@ import { addBudgetMetrics } from './lib/budget-metrics.ts'
 import { ByteBudget } from './lib/byte-budget.ts'
 import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
+import { orAborted } from './lib/or-aborted.ts'
 import { addProcessMetrics, openFilesMax } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
@@ -373,7 +374,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     parts.defer(() => listener.close({ graceMs, watchGraceMs }))
     await listen(listener, config)
   }
-  const { graphFilled } = await (isEarly ? unlessAborted(known, seams.signal) : known)
+  const { graphFilled } = await (isEarly ? orAborted(known, seams.signal) : known)
   untilKnown.open()
   const objects = createClusterObjects(config, plane, {
     // By requests if those are audited: upstream records these writes like any other.
@@ -526,18 +527,6 @@ const isLate = (work: Promise<unknown>, time: Time): Promise<boolean> =>
     KNOWN_MS_MAX,
     { late: () => true, timers: time },
   )
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  using listening = new DisposableStack()
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => reject(signal.reason)
-    signal.addEventListener('abort', abort)
-    listening.defer(() => signal.removeEventListener('abort', abort))
-    if (signal.aborted) abort()
-  })
-  return await Promise.race([work, aborted])
-}
 
 async function listen(listener: Listener, { port, bindAddress, serving }: Config): Promise<void> {
   try {

@@ -2,6 +2,7 @@
 import type { OnReadOpts } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import { connected } from './dial.ts'
 
 /** How long the handshake on an open connection may take. */
 const HANDSHAKE_MS_MAX = 10_000
@@ -28,22 +29,6 @@ export async function securedDirect(options: DirectOptions, signal: AbortSignal)
   const socket = connect(options).setNoDelay(true)
   await connected(socket, signal)
   return handshake(socket, socket)
-}
-
-function connected(socket: TLSSocket, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => void socket.destroy(signal.reason)
-    signal.addEventListener('abort', onAbort)
-    socket.once('error', reject)
-    socket.once('close', () => signal.removeEventListener('abort', onAbort))
-    socket.once('connect', () => {
-      signal.removeEventListener('abort', onAbort)
-      socket.off('error', reject)
-      // Until the handshake is waited for, an error must not end the process.
-      socket.on('error', () => undefined)
-      resolve()
-    })
-  })
 }
 
 /** `raw`: what is below it; itself, if it has opened its connection. */

@@ -121,11 +121,7 @@ test('an object with more owners than can be read is one without, and the others
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o'.repeat(250), uid: 'u' }
   const many = { metadata: { ...item('many').metadata, ownerReferences: Array.from({ length: 1_000 }, () => owner) } }
   const items = [item('a'), many, item('b')]
-  const handle: HandleAs = async ({ query }) =>
-    query.has('watch')
-      ? { status: 200, headers: {}, frames: open() }
-      : answering(200, JSON.stringify({ metadata: {}, items }))
-  await using one = new Followed(handle)
+  await using one = new Followed(listing(items))
   await one.followed.listed
   assert.deepEqual(one.names(), ['a', 'b', 'many'])
   assert.deepEqual(one.followed.get('//remote.example.com/v1/things/n/many')?.owners, [])
@@ -162,11 +158,7 @@ test('objects of another scope, or without a name that can be one, are not known
     { metadata: { name: 'wide', uid: 'w' } },
     { metadata: { name: 'a/b', namespace: 'n', uid: 'x' } },
   ]
-  const handle: HandleAs = async ({ query }) =>
-    query.has('watch')
-      ? { status: 200, headers: {}, frames: open() }
-      : answering(200, JSON.stringify({ metadata: {}, items }))
-  await using one = new Followed(handle)
+  await using one = new Followed(listing(items))
   await one.followed.listed
   assert.deepEqual(one.names(), ['a'])
 })
@@ -212,3 +204,11 @@ function endless(onClose: () => void = () => undefined): FrameSource {
 }
 
 const cut: HandleAs = () => Promise.reject(new Error('cut'))
+
+/** A server that has these objects, and tells of no others. */
+const listing =
+  (items: readonly object[]): HandleAs =>
+  async ({ query }) =>
+    query.has('watch')
+      ? { status: 200, headers: {}, frames: open() }
+      : answering(200, JSON.stringify({ metadata: {}, items }))
