@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { Headers } from '../api/request.ts'
 import type { Blocks } from '../lib/blocks.ts'
+import { isLostBy } from '../lib/lost-connection.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
@@ -33,7 +34,7 @@ export function sendHttp1(
       reject(new Error('EOF'))
     })
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      const isLost = sent.reusedSocket && !hasAnswer && lostCodes.has(error.code ?? '')
+      const isLost = sent.reusedSocket && !hasAnswer && isLostBy(error)
       reject(isLost ? new LostConnection() : error)
     })
     // It was not asked for: upgrades have a connection of their own.
@@ -110,5 +111,3 @@ const distinct = (lines: NodeJS.Dict<string[]>): Headers =>
       return [[name, values.length === 1 && only !== undefined ? only : values]]
     }),
   )
-
-const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])

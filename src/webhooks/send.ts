@@ -1,6 +1,7 @@
 /** Sends one POST of JSON, or a GET, on a kept-alive connection and collects the answer. */
 import { type Agent, request as requestPlain } from 'node:http'
 import { type Agent as TlsAgent, request as requestTls } from 'node:https'
+import { isLostBy } from '../lib/lost-connection.ts'
 import { type CertificateError, certificateReasonOf } from './certificate-reason.ts'
 import type { ReceivedAnswers, TooLarge } from './received.ts'
 
@@ -77,7 +78,7 @@ function sendOnce({ agent, isTls, target, headers, body, signal, received, answe
   return new Promise((resolve, reject) => {
     let isAnswered = false
     const fail = (error: FailedCall): void => {
-      const isLost = sent.reusedSocket && !isAnswered && lostCodes.has(error.code ?? '')
+      const isLost = sent.reusedSocket && !isAnswered && isLostBy(error)
       reject(isLost ? new LostConnection() : error)
     }
     const all = { ...(body === undefined ? acceptHeader : bodyHeaders(body)), ...headers }
@@ -147,8 +148,6 @@ export class LostConnection extends Error {}
 
 /** … and the peer has certainly not begun with it, so that it may be sent again whatever it does. */
 export class UnprocessedCall extends LostConnection {}
-
-const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Why a call failed, with the messages of Go's client. */
 export function reasonOf(error: FailedCall): string {

@@ -7,6 +7,7 @@ import { isReplayable } from '../../api/proxied-headers.ts'
 import type { ApiRequest, Headers } from '../../api/request.ts'
 import type { Dial } from '../../lib/dial.ts'
 import { hand, secured } from '../../lib/dialed-tls.ts'
+import { isLostBy } from '../../lib/lost-connection.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import type { KubeletAccess } from './handler.ts'
 
@@ -46,8 +47,6 @@ export async function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody
 
 /** `hasBody`: it has, or may have one that has not ended. */
 type Sent = { outgoing?: ClientRequest; hasBody: boolean }
-
-const isLostBy = (error: Error): boolean => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
 function forwardOnce(
   wanted: Forwarded,
