@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { moveStore } from '../../../src/commands/move-store.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
+import { DatabaseThread } from '../../../src/storage/sqlite/database-thread.ts'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
 import { fileIn } from '../../../src/storage/sqlite/folder-lock.ts'
+import type { Calls } from '../../../src/storage/sqlite/messages.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
-import { KEYS_OF_REVISION_MAX, REVISION_MAX } from '../../../src/storage/sqlite/tables.ts'
+import { KEYS_OF_REVISION_MAX, REVISION_MAX, setUp } from '../../../src/storage/sqlite/tables.ts'
 import { PATIENCE_MS } from '../../harness/until.ts'
 import { bytes, failsWith, Recorder } from './subject.ts'
 
@@ -78,6 +81,37 @@ test('more waits than one commit takes: all of it is written, in its order', asy
     (await Promise.all(writes)).map(({ revision }) => revision),
     writes.map((_, n) => first + 1 + n),
   )
+})
+
+test('one commit takes some 16 MB; reads do not wait for what else has come', () => {
+  const { port1: engine, port2: port } = new MessageChannel()
+  using database = new SqliteDatabase({ file: join(newPath(), 'keelson.sqlite'), isDurable: false })
+  const thread = new DatabaseThread(database, port)
+  const MESSAGE_BYTES = 4 << 20
+  const messages = Array.from({ length: 6 }, (_, n): Calls => {
+    const call = { op: 'change', id: n, key: `/x/${n}`, expected: 0, put: { start: 0, end: 1 } } as const
+    return { calls: [call], bytes: new Uint8Array(MESSAGE_BYTES), cancelled: [] }
+  })
+  const [first, ...more] = messages
+  for (const message of more) engine.postMessage(message, [])
+  const { revision } = database
+  thread.take(first ?? assert.fail())
+  assert.equal(database.revision - revision, 4)
+  const next: { readonly message: Calls } | undefined = receiveMessageOnPort(port)
+  assert.equal(next?.message.calls[0]?.id, 4)
+  for (const one of [engine, port]) one.close()
+})
+
+test('a durable store flushes to the drive itself, where fsync alone does not', () => {
+  const settings = ['synchronous', 'fullfsync', 'checkpoint_fullfsync']
+  for (const isDurable of [true, false]) {
+    using db = new DatabaseSync(join(newPath(), 'keelson.sqlite'))
+    setUp(db, isDurable)
+    assert.deepEqual(
+      settings.map((name) => db.prepare(`PRAGMA ${name}`).get()?.[name]),
+      isDurable ? [2, 1, 1] : [0, 0, 0],
+    )
+  }
 })
 
 const put = (text: string): { readonly put: Buffer } => ({ put: bytes(text) })
