@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HandleAs } from '../../api/own-request.ts'
 import type { ApiResponse, FrameSource } from '../../api/request.ts'
-import { silent } from '../../lib/log.ts'
+import { type Log, silent } from '../../lib/log.ts'
 import { systemTime, type Time } from '../../lib/timers.ts'
 import { answering, RemoteApiServer, things } from '../../../test/harness/remote-api-server.ts'
 import { until } from '../../../test/harness/until.ts'
@@ -19,8 +19,8 @@ class Followed implements AsyncDisposable {
   readonly gone: string[] = []
   readonly followed: FollowedRemote
 
-  constructor(handle: HandleAs, known: readonly string[] = []) {
-    const objects = new RemoteObjects(things, { handle, signal, log: silent, time, calls: new RemoteCalls() })
+  constructor(handle: HandleAs, { known = [], log = silent }: { known?: readonly string[]; log?: Log } = {}) {
+    const objects = new RemoteObjects(things, { handle, signal, log, time, calls: new RemoteCalls() })
     this.followed = new FollowedRemote(objects, {
       set: (key, head) => {
         if (head === undefined) this.gone.push(key)
@@ -57,7 +57,7 @@ test('all pages are told, then each change, whatever pieces it comes in', async 
     const metadata = { resourceVersion: '5', ...(isFirst ? { continue: 'more' } : {}) }
     return answering(200, JSON.stringify({ metadata, items: [item(isFirst ? 'a' : 'b')] }))
   }
-  await using one = new Followed(handle, ['//remote.example.com/v1/things/n/old'])
+  await using one = new Followed(handle, { known: ['//remote.example.com/v1/things/n/old'] })
   await one.followed.listed
   await until(() => one.names().join() === 'b,c', 'all changes are told')
   await until(() => asked.length === 4, 'the watch goes on')
@@ -125,6 +125,39 @@ test('an object with more owners than can be read is one without, and the others
   await one.followed.listed
   assert.deepEqual(one.names(), ['a', 'b', 'many'])
   assert.deepEqual(one.followed.get('//remote.example.com/v1/things/n/many')?.owners, [])
+})
+
+/** Counted as half a megabyte, in a tenth of that of JSON. */
+const owned = (name: string) => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
+  return { metadata: { ...item(name).metadata, ownerReferences: Array.from({ length: 1_000 }, () => owner) } }
+}
+/** More than the owners of one resource may take. */
+const OWNED = 150
+
+test('objects whose owners take more memory than one resource may have are not followed', async () => {
+  const errors: string[] = []
+  const log: Log = (_, __, fields) => errors.push(String(fields?.['error']))
+  await using one = new Followed(listing(Array.from({ length: OWNED }, (_, n) => owned(`o-${n}`))), { log })
+  await one.followed.tried
+  assert.deepEqual(errors, ['Error: there are more than 100000 objects, or 67108864 bytes of them'])
+  assert.equal(one.followed.isListed, false)
+  assert.ok(one.names().length < OWNED)
+})
+
+test('an object that changes, or goes and comes back, takes the memory of one', async () => {
+  const remote = new RemoteApiServer()
+  await using one = new Followed(remote.before(none))
+  await one.followed.listed
+  await until(() => remote.watchers === 1, 'it is watched')
+  const { ownerReferences } = owned('a').metadata
+  for (let n = 0; n < OWNED; n++) {
+    if (n % 2 === 0) remote.remove('a')
+    remote.create('a', { ownerReferences })
+  }
+  remote.create('last')
+  await until(() => one.told.has('//remote.example.com/v1/things/n/last'), 'all changes are told')
+  assert.deepEqual(remote.asked, Array(2).fill('GET /apis/remote.example.com/v1/things'))
 })
 
 test('calls that fail together are one failure: the wait after it is the first', async () => {
