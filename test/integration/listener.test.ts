@@ -17,6 +17,7 @@ import { type ApiResponse, type Handler, utf8Header } from '../../src/api/reques
 import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { FileReloader } from '../../src/http/reload.ts'
+import { overWebSocket } from '../../src/verbs/websocket-watch.ts'
 import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/certificates.ts'
 import {
   END_STREAM,
@@ -624,13 +625,20 @@ describe('limits', () => {
   })
 })
 
+async function whenClosed(socket: Duplex): Promise<number> {
+  await once(socket.on('error', () => undefined).resume(), 'close')
+  return performance.now()
+}
+
 /** A watch that tells nothing until it is ended. */
 const watched: Handler = async () => {
   let end: (() => void) | undefined
   let isOver = false
   const close = (): void => {
     isOver = true
-    end?.()
+    const onEnd = end
+    end = undefined
+    onEnd?.()
   }
   const onReady = (ready: () => void): void => {
     end = ready
@@ -736,6 +744,31 @@ describe('the end', () => {
     const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
     assert.ok(spreadMs > 1_000, `within ${spreadMs} ms`)
     for (const session of sessions) session.destroy()
+  })
+
+  test('watches over WebSockets are spread like the others, other tunnels end at once', async () => {
+    // At 5 ms each, they are half a second.
+    const WATCHES = 100
+    const server = await start(async (request) => {
+      const watch = await watched(request)
+      assert.ok('frames' in watch)
+      const answer = overWebSocket(request, watch.frames, 'json')
+      return request.path === '/watch' ? answer : { status: 101, headers: answer.headers, tunnel: () => undefined }
+    })
+    const upgrade = async (path: string): Promise<Duplex> => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'k' }
+      const asked = httpsRequest(`${server.url}${path}`, { headers, rejectUnauthorized: false, agent: false })
+      const [, socket]: Duplex[] = await once(asked.end(), 'upgrade')
+      return socket ?? assert.fail()
+    }
+    const watches = await Promise.all(Array.from({ length: WATCHES }, () => upgrade('/watch')))
+    const watchEnds = Promise.all(watches.map(whenClosed))
+    const tunnelEnd = whenClosed(await upgrade('/tunnel'))
+    await server.listener.close({ graceMs: 0, watchGraceMs: 3_000 })
+    const endsMs = await watchEnds
+    const spreadMs = Math.max(...endsMs) - Math.min(...endsMs)
+    assert.ok(spreadMs > 250, `within ${spreadMs} ms`)
+    assert.ok((await tunnelEnd) < Math.max(...endsMs) - 250)
   })
 
   test('nothing is left of a connection that has gone', async () => {
