@@ -1,6 +1,7 @@
 /** The usual metrics of a process, under the names that all exporters use, and those of its event loop and its collector. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
 import type { Clock } from './clock.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -31,10 +32,21 @@ function addUsage(metrics: Metrics, clock: Clock): void {
   metrics.onPrint(() => {
     const { user, system } = process.cpuUsage()
     cpu.value = (user + system) / 1e6
-    const memory = process.memoryUsage()
-    resident.value = memory.rss
-    heap.value = memory.heapUsed
-    external.value = memory.external
+    const memory = getHeapStatistics()
+    heap.value = memory.used_heap_size
+    external.value = memory.external_memory
+  })
+  onPrintFromFiles(metrics, () => (resident.value = process.memoryUsage.rss()))
+}
+
+/** For values that the kernel tells in files. */
+function onPrintFromFiles(metrics: Metrics, update: () => void): void {
+  metrics.onPrint(() => {
+    try {
+      update()
+    } catch {
+      // No file can be opened any more, or /proc is not there. What was read last stays, and the other metrics are needed all the more.
+    }
   })
 }
 
@@ -52,7 +64,7 @@ function addLimits(metrics: Metrics): void {
   const max = gauge('process_max_fds', 'How many there may be.')
   const received = counter('process_network_receive_bytes_total', 'Bytes that came over the network of the process.')
   const sent = counter('process_network_transmit_bytes_total', 'Bytes that left over it.')
-  const update = (): void => {
+  onPrintFromFiles(metrics, () => {
     const limits = readFileSync('/proc/self/limits', 'utf8')
     virtual.value = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) * 1024
     virtualMax.value = limitOf(limits, 'Max address space')
@@ -61,13 +73,6 @@ function addLimits(metrics: Metrics): void {
     const octets = readOctets(readFileSync('/proc/self/net/netstat', 'utf8'))
     received.value = octets['InOctets'] ?? 0
     sent.value = octets['OutOctets'] ?? 0
-  }
-  metrics.onPrint(() => {
-    try {
-      update()
-    } catch {
-      // No file can be opened any more: the others are needed all the more.
-    }
   })
 }
 
