@@ -6,6 +6,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StorageError } from '../errors.ts'
 import { CommitError, type SqliteDatabase } from './database.ts'
+import { LogGrowth } from './log-growth.ts'
 import type { Answer, Call, Calls, ChangeCall, End, FromThread, GrantCall, RangeCall, RevokeCall } from './messages.ts'
 import { PackedRows, type RowsPlace } from './packed-rows.ts'
 import { failureOf, isFull } from './sqlite-errors.ts'
@@ -35,12 +36,14 @@ export class DatabaseThread {
   #isTurnDue = false
   #isEnding = false
   #isSweepBroken = false
+  readonly #logGrowth: LogGrowth
   /** Why writes fail, and when the next one is tried. */
   #fault: { readonly error: unknown; readonly retryMs: number } | undefined
 
   constructor(database: SqliteDatabase, port: MessagePort) {
     this.#database = database
     this.#port = port
+    this.#logGrowth = new LogGrowth(() => database.logBytes)
   }
 
   /** Takes all that has come, up to the size of a commit. */
@@ -59,6 +62,7 @@ export class DatabaseThread {
     this.#post([...this.#write(sent, packed), ...this.#read(sent, packed)], packed)
     if (messages.some((one) => 'end' in one)) this.#end()
     else this.#goOn()
+    this.#lookAtLog()
   }
 
   #post(answers: readonly Answer[], packed: PackedRows): void {
@@ -136,6 +140,12 @@ export class DatabaseThread {
     this.#port.postMessage({ kind: 'health', fault: undefined } satisfies FromThread, [])
   }
 
+  #lookAtLog(): void {
+    if (this.#isEnding) return
+    const bytes = this.#logGrowth.look(performance.now())
+    if (bytes !== undefined) this.#port.postMessage({ kind: 'log', bytes } satisfies FromThread, [])
+  }
+
   #read(sent: readonly Sent[], packed: PackedRows): Answer[] {
     return sent.flatMap(({ call }) => (isWrite(call) ? [] : [this.#readOne(call, packed)]))
   }
@@ -203,6 +213,7 @@ export class DatabaseThread {
     }
     if (this.#isSweepable) this.#sweep()
     this.#goOn()
+    this.#lookAtLog()
   }
 
   #sliceOrFail(reading: Reading, packed: PackedRows): Answer {

@@ -2,6 +2,7 @@
  * etcd's rules for versioned keys in a SQLite file (`tables.ts`). Calls are synchronous and belong on a thread of their own
  * (`sqlite-worker.ts`).
  */
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Key, Revision } from '../engine.ts'
@@ -45,6 +46,7 @@ export type DatabaseOptions = {
 export class CommitError extends Error {}
 
 export class SqliteDatabase implements Disposable {
+  readonly #file: string
   readonly #db: DatabaseSync
   readonly #sql: Statements
   readonly databaseId: string
@@ -57,6 +59,7 @@ export class SqliteDatabase implements Disposable {
   readonly #reading: Revision[] = []
 
   constructor({ file, isDurable, sliceRows = SLICE_ROWS }: DatabaseOptions) {
+    this.#file = file
     this.#db = new DatabaseSync(file, { timeout: OPENING_LOCKED_MS_MAX })
     try {
       this.databaseId = setUp(this.#db, isDurable)
@@ -88,6 +91,11 @@ export class SqliteDatabase implements Disposable {
 
   get compacted(): Revision {
     return this.#compacted
+  }
+
+  /** Of SQLite's log on the disk. */
+  get logBytes(): number {
+    return statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
   leases(): StoredLease[] {

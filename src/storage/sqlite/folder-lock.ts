@@ -14,6 +14,9 @@ const BUSY = 5
 /** The file of the store in its folder. */
 export const fileIn = (folder: string): string => join(folder, 'keelson.sqlite')
 
+/** SQLite's log, which is there while the file is open. */
+export const logIn = (folder: string): string => `${fileIn(folder)}-wal`
+
 /** Whether the folder has ever been locked. */
 export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
 

@@ -103,7 +103,10 @@ export type Opened = {
 /** Writes fail, for this reason; undefined: they succeed again. */
 export type Health = { readonly kind: 'health'; readonly fault: string | undefined }
 
-export type FromThread = Answers | Opened | Health | { readonly kind: 'refused'; readonly message: string }
+/** SQLite's log has become long, or has doubled since that was told; 0: it is short again. */
+export type LogLength = { readonly kind: 'log'; readonly bytes: number }
+
+export type FromThread = Answers | Opened | Health | LogLength | { readonly kind: 'refused'; readonly message: string }
 
 /** To the thread: it finishes what it has begun, closes the file, and ends. */
 export type End = { readonly end: true }

@@ -27,8 +27,8 @@ import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
-import { fileIn, lockFolder, makeFile } from './folder-lock.ts'
-import type { Answer, Answers, Call, Calls, End, FromThread, Opened } from './messages.ts'
+import { fileIn, lockFolder, logIn, makeFile } from './folder-lock.ts'
+import type { Answer, Answers, Call, Calls, End, FromThread, LogLength, Opened } from './messages.ts'
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
 
@@ -194,9 +194,11 @@ export class SqliteEngine implements Engine, AsyncDisposable {
     await this.#call(call, options, {}, (answer) => (answer.op === 'compacted' ? answer : undefined))
   }
 
-  /** Bytes on the disk, without what the last commits wait in. */
+  /** Bytes on the disk, with SQLite's log. */
   async size(): Promise<number> {
-    return (await stat(fileIn(this.#parts.folder))).size
+    const { folder } = this.#parts
+    const log = await stat(logIn(folder)).catch(() => undefined)
+    return (await stat(fileIn(folder))).size + (log?.size ?? 0)
   }
 
   /** Resolves when everything acknowledged stands in a closed file. */
@@ -367,10 +369,18 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   #hear(message: FromThread): void {
     if (message.kind === 'answers') this.#take(message)
+    if (message.kind === 'log') this.#tellLog(message)
     if (message.kind !== 'health') return
     const { fault } = message
     if (fault === undefined) this.#parts.log('info', 'the store can be written again')
     else this.#parts.log('error', 'the store cannot be written; reads go on', { error: fault })
+  }
+
+  #tellLog({ bytes }: LogLength): void {
+    const { log, folder } = this.#parts
+    if (bytes === 0) return log('info', "SQLite's log is short again")
+    const message = "SQLite's log grows and cannot be written back: does another program read the file all the time?"
+    log('warn', message, { bytes, file: logIn(folder) })
   }
 
   #take({ answers, bytes, numbers }: Answers): void {

@@ -8,13 +8,15 @@ import { after, test } from 'node:test'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { moveStore } from '../../../src/commands/move-store.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
+import type { Log } from '../../../src/lib/log.ts'
 import { DatabaseThread } from '../../../src/storage/sqlite/database-thread.ts'
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.ts'
 import { fileIn } from '../../../src/storage/sqlite/folder-lock.ts'
+import { LONG_LOG_BYTES } from '../../../src/storage/sqlite/log-growth.ts'
 import type { Calls } from '../../../src/storage/sqlite/messages.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
 import { KEYS_OF_REVISION_MAX, REVISION_MAX, setUp } from '../../../src/storage/sqlite/tables.ts'
-import { PATIENCE_MS } from '../../harness/until.ts'
+import { PATIENCE_MS, until } from '../../harness/until.ts'
 import { bytes, failsWith, Recorder } from './subject.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-edges-'))
@@ -68,6 +70,33 @@ test('the log grows while another program reads the file, and not for ever', () 
   // The first writes it back, the second begins it anew.
   for (let n = 71; n <= 73; n++) write(n)
   assert.ok(logBytes() < LONG_BYTES, `${logBytes()} bytes`)
+})
+
+test('a log that grows since another program reads is told of, and that it is short again', async () => {
+  const folder = newPath()
+  const told: string[] = []
+  const log: Log = (level, message, fields) => {
+    told.push(`${level} ${message}`)
+    if (level === 'warn') assert.ok(Number(fields?.['bytes']) > LONG_LOG_BYTES)
+  }
+  await using engine = await SqliteEngine.open({ folder, isDurable: false, log })
+  let writes = 0
+  const write = async (length = 1): Promise<void> => {
+    const put = Buffer.alloc(length, 'x')
+    await engine.change({ key: `/x/${++writes}`, expected: 0, write: { put } }, patient)
+  }
+  await write()
+  {
+    using reader = new DatabaseSync(fileIn(folder), { readOnly: true })
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM current').get()
+    while (writes < 70) await write(1_000_000)
+    assert.ok((await engine.size()) > LONG_LOG_BYTES)
+    await until(() => write().then(() => told.length === 1), 'it is told')
+  }
+  await until(() => write().then(() => told.length === 2), 'it is told')
+  const long = "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
+  assert.deepEqual(told, [long, "info SQLite's log is short again"])
 })
 
 test('more waits than one commit takes: all of it is written, in its order', async () => {
