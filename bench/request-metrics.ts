@@ -17,6 +17,7 @@ const request: ApiRequest = {
   query: new URLSearchParams(),
   headers: {},
   body: async () => Buffer.alloc(0),
+  hasBody: false,
   pipeBody: async () => undefined,
   signal: new AbortController().signal,
   remoteAddress: '',

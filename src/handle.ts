@@ -418,7 +418,7 @@ const TOO_MANY_REQUESTS = 429
 
 /** The same request, from a client that accepts `type`. */
 function accepting(request: ApiRequest, type: string): ApiRequest {
-  const { method, path, query, signal, remoteAddress } = request
+  const { method, path, query, signal, remoteAddress, hasBody } = request
   return {
     method,
     path,
@@ -426,6 +426,7 @@ function accepting(request: ApiRequest, type: string): ApiRequest {
     signal,
     remoteAddress,
     headers: { accept: type },
+    hasBody,
     body: () => request.body(),
     pipeBody: (take) => request.pipeBody(take),
     peerCertificate: () => request.peerCertificate(),

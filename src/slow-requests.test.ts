@@ -9,6 +9,7 @@ const request: ApiRequest = {
   query: new URLSearchParams('token=x'),
   headers: {},
   body: () => assert.fail(),
+  hasBody: false,
   pipeBody: () => assert.fail(),
   signal: new AbortController().signal,
   remoteAddress: '',

@@ -4,7 +4,7 @@
  */
 import type { RequestContext } from '../api/context.ts'
 import { badGateway, noSuchMethod, proxyFailed, RemoteUnavailable, requestTimedOut } from '../api/errors.ts'
-import { answerHeaders, hasBody, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
+import { answerHeaders, isUpgrade, requestHeaders } from '../api/proxied-headers.ts'
 import type { ApiRequest, ApiResponse, FrameSource, Headers } from '../api/request.ts'
 import { BLOCK_BYTES } from '../lib/blocks.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -70,7 +70,7 @@ export function createProxy({ apiServices, hasUid, clock }: ProxyParts): Proxy {
           method: http.method,
           path: remoteTarget(http),
           headers: { ...headers, ...forwarded },
-          pipeBody: hasBody(http) ? (take) => http.pipeBody(take) : undefined,
+          pipeBody: http.hasBody ? (take) => http.pipeBody(take) : undefined,
           signal: life.signal,
         },
         address,

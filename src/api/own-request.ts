@@ -70,6 +70,7 @@ export async function request(
       ...(isApply ? { force: 'true' } : {}),
     }),
     headers,
+    hasBody: bytes.length > 0,
     body: () => Promise.resolve(bytes),
     pipeBody: async (take) => take(bytes),
     signal,

@@ -13,6 +13,7 @@ function passed(headers: IncomingHttpHeaders, isIdentityHeader?: IsIdentityHeade
     headers,
     isIdentityHeader,
     body: async () => Buffer.alloc(0),
+    hasBody: false,
     pipeBody: async () => undefined,
     signal: new AbortController().signal,
     remoteAddress: '',

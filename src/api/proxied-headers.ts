@@ -65,13 +65,6 @@ function withoutToken(protocols: string): string {
     .join(', ')
 }
 
-/** A read has a body only if it says so, and so has any request over HTTP/1.1 (RFC 9112, section 6.3). */
-export const hasBody = ({ method, headers, protocol }: ApiRequest): boolean =>
-  headers['transfer-encoding'] !== undefined ||
-  (headers['content-length'] !== undefined
-    ? headers['content-length'] !== '0'
-    : protocol !== 'HTTP/1.1' && !safeMethods.has(method))
-
 /**
  * Whether a request without a body may be sent again if its connection is lost before there is an answer. As Go's client: the keys say that
  * to do it twice is to do it once.

@@ -23,6 +23,8 @@ export type ApiRequest = {
   readonly takesCbor?: boolean
   /** Which headers name a user; they are not passed on to other servers. Absent in the server's own requests. */
   readonly isIdentityHeader?: IsIdentityHeader | undefined
+  /** False: it has none. Over HTTP/2 one that has been begun may turn out to be empty. */
+  readonly hasBody: boolean
   /** The whole body, empty if there is none. Fails with an ApiError if it exceeds the server's limit. */
   readonly body: () => Promise<Buffer>
   /**

@@ -17,6 +17,7 @@ const requestOf = (method: string, uri: string): ApiRequest => {
     query: new URLSearchParams(query),
     headers: {},
     body: () => Promise.resolve(Buffer.alloc(0)),
+    hasBody: false,
     pipeBody: () => Promise.resolve(),
     signal: new AbortController().signal,
     remoteAddress: '::1',

@@ -31,6 +31,7 @@ const requestFrom = (remoteAddress: string, headers: ApiRequest['headers']): Api
   query: new URLSearchParams(),
   headers,
   body: () => Promise.resolve(Buffer.alloc(0)),
+  hasBody: false,
   pipeBody: () => Promise.resolve(),
   signal: AbortSignal.abort(),
   remoteAddress,

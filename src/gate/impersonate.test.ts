@@ -17,6 +17,7 @@ function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize =
     query: new URLSearchParams('a=<b>'),
     headers,
     body: () => Promise.resolve(Buffer.alloc(0)),
+    hasBody: false,
     pipeBody: () => Promise.resolve(),
     signal: new AbortController().signal,
     remoteAddress: '',

@@ -5,6 +5,8 @@ import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Limits } from './limits.ts'
 
 export interface BodySource {
+  /** False: there is nothing to read, and nothing will come. */
+  readonly hasBody: boolean
   readonly read: (listener: BodyListener) => void
   /** The rest of the body is not wanted. */
   readonly drop: () => void

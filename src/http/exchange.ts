@@ -182,6 +182,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#heldBytes = 0
   }
 
+  get hasBody(): boolean {
+    return this.bodySource.hasBody
+  }
+
   /** All calls return the same promise. */
   body(): Promise<Buffer> {
     this.#body ??= this.#read()

@@ -52,7 +52,7 @@ export class Http1Exchange extends Exchange {
     if (this.#request.httpVersion === '1.0') delete all['trailer']
     // An unread body stands before the next request, so the connection cannot be reused.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
-    if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'
+    if (this.#isClosing() || (isRestUnread && this.hasBody)) all['connection'] = 'close'
     this.#response.writeHead(status, all)
     if (isEnd) this.end()
   }
@@ -144,15 +144,17 @@ export function headersOf(request: IncomingMessage, isKeptApart: (name: string) 
   return apart ?? headers
 }
 
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-
 class RequestBody implements BodySource {
   readonly #request: IncomingMessage
   #listener: BodyListener | undefined
 
   constructor(request: IncomingMessage) {
     this.#request = request
+  }
+
+  get hasBody(): boolean {
+    const { headers } = this.#request
+    return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   }
 
   read(listener: BodyListener): void {

@@ -101,6 +101,11 @@ export class ServerStream extends SendingStream {
     if (!this.isClosed) this.#owner.reset(this, code)
   }
 
+  /** False: there is nothing to read, and nothing will come. */
+  get hasBody(): boolean {
+    return !this.isRemoteEnded || this.#held.length > 0
+  }
+
   /** Delivers what has come of the body, and what follows. */
   read(reader: BodyListener): void {
     // The data was dropped, even if the body was complete.

@@ -93,6 +93,7 @@ function apiRequest(request: IncomingMessage, signal: AbortSignal): ApiRequest {
     path: pathname,
     query: searchParams,
     headers: request.headers,
+    hasBody: true,
     body: () => readBody(request),
     pipeBody: async (take) => {
       await take(await readBody(request))

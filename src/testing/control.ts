@@ -91,6 +91,7 @@ export class Control {
       query: new URLSearchParams(),
       // Those that say who asks stay, also for whom: Impersonate-User.
       headers: { ...withoutBody(request.headers), accept: 'application/json', 'content-type': 'application/json' },
+      hasBody: true,
       body: async () => bytes,
       pipeBody: async (take) => take(bytes),
       signal: request.signal,

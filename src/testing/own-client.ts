@@ -52,6 +52,7 @@ function toApiRequest({ method = 'GET', path, body, contentType }: TestRequest):
     query: searchParams,
     rawQuery: search.slice(1),
     headers: { 'user-agent': 'keelson-testing', accept: 'application/json', 'content-type': type },
+    hasBody: bytes.length > 0,
     body: async () => bytes,
     pipeBody: async (take) => take(bytes),
     signal: new AbortController().signal,

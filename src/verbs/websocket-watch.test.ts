@@ -10,6 +10,7 @@ const http: ApiRequest = {
   query: new URLSearchParams(),
   headers: { 'sec-websocket-key': 'k' },
   body: () => Promise.resolve(Buffer.alloc(0)),
+  hasBody: false,
   pipeBody: () => Promise.resolve(),
   signal: new AbortController().signal,
   remoteAddress: '',

@@ -174,6 +174,18 @@ for (const of of groups) {
     })
   }
 
+  test(`${of}: reads have bodies, too, over HTTP/2 without saying so`, async () => {
+    servers[of].answers.set('asked', (request, response) => {
+      void text(request).then((sent) => response.end(`${request.method} ${sent}`))
+    })
+    for (const method of ['GET', 'OPTIONS', 'DELETE']) {
+      for (const more of [{}, { body: 'x' }, { body: 'x', hidesLength: true }]) {
+        const { status, text: came } = await client.call({ method, path: pathOf(of, 'asked'), ...more })
+        assert.deepEqual([status, came], [200, 'body' in more ? `${method} "x"` : `${method} `])
+      }
+    }
+  })
+
   test(`${of}: an event of a watch comes before the next one is sent`, async () => {
     let send: ((line: string) => void) | undefined
     servers[of].answers.set('watched', (_request, response) => {

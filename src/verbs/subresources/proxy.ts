@@ -1,7 +1,7 @@
 /** pods/proxy, services/proxy and nodes/proxy: forward any request to the backend, and return its response. */
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
-import { answerHeaders, hasBody, isUpgrade, requestHeaders } from '../../api/proxied-headers.ts'
+import { answerHeaders, isUpgrade, requestHeaders } from '../../api/proxied-headers.ts'
 import { chunksOf, encodedPath, type Forwarded, forward } from './forward.ts'
 import { admitConnect, proxyOptions } from './connect-options.ts'
 import type { SubresourceHandler } from './handler.ts'
@@ -45,9 +45,7 @@ async function pass(
   to: Pick<Forwarded, 'url' | 'address' | 'rawQuery' | 'method' | 'kubelet' | 'dial'>,
 ): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
-  // Over HTTP/2 a body needs no header.
-  const mayHaveBody = (http.protocol !== 'HTTP/1.1' && http.headers['content-length'] === undefined) || hasBody(http)
-  const pipeBody: ApiRequest['pipeBody'] | undefined = mayHaveBody ? (take) => http.pipeBody(take) : undefined
+  const pipeBody: ApiRequest['pipeBody'] | undefined = http.hasBody ? (take) => http.pipeBody(take) : undefined
   const sent = forward({ ...to, headers, signal: http.signal }, pipeBody)
   const answer = await sent.catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)

@@ -38,6 +38,7 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
       query: new URLSearchParams(),
       headers: {},
       body: refused,
+      hasBody: false,
       pipeBody: refused,
       signal: new AbortController().signal,
       remoteAddress: '',
