@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Address } from '../lib/address.ts'
-import { DialError } from '../lib/dial-error.ts'
+import { dialAborted, DialError } from '../lib/dial-error.ts'
 import { openTunnel } from './grpc-dial.ts'
 import { connectTunnel } from '../lib/connect-tunnel.ts'
 import { openProxy } from './http-connect.ts'
@@ -64,7 +64,7 @@ async function open(proxy: EgressProxy, to: Address, options: OpenOptions): Prom
 /** The caller's signal, and the limit of time. */
 function limited(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController()
-  const abort = (): void => controller.abort()
+  const abort = (): void => controller.abort(dialAborted())
   const timer = setTimeout(abort, DIAL_MS_MAX).unref()
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()

@@ -4,7 +4,8 @@ import { connect as connectTls } from 'node:tls'
 import type { EgressProxy } from '../config/files/egress.ts'
 import { loadTls } from '../etcd/tls.ts'
 import type { Address } from '../lib/address.ts'
-import { dialAborted, DialError, dialError } from '../lib/dial-error.ts'
+import { connected } from '../lib/dial.ts'
+import { dialError } from '../lib/dial-error.ts'
 
 const HTTPS_PORT = 443
 
@@ -29,27 +30,17 @@ function splitAddress(address: string): Address {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) || HTTPS_PORT }
 }
 
-/** Resolves when `event` comes. */
-export function openSocket(
+/** Resolves when `event` comes. Fails with Go's words. */
+export async function openSocket(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   signal: AbortSignal,
   [network, address]: readonly ['tcp' | 'unix', string],
 ): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => void socket.destroy(dialAborted())
-    const fail = (error: Error): void => reject(dialError(network, address, error))
-    const onClose = (): void => reject(new DialError('EOF', { code: 'ECONNRESET' }))
-    signal.addEventListener('abort', abort, { once: true })
-    socket.once('close', () => signal.removeEventListener('abort', abort))
-    socket.once('error', fail).once('close', onClose)
-    socket.once(event, () => {
-      signal.removeEventListener('abort', abort)
-      socket.off('error', fail).off('close', onClose)
-      // Whoever gets it hears of its end; until then, and below TLS, an error must not end the process.
-      socket.on('error', () => undefined)
-      resolve(socket)
-    })
-    if (signal.aborted) abort()
-  })
+  try {
+    await connected(socket, signal, event)
+    return socket
+  } catch (error) {
+    throw dialError(network, address, error)
+  }
 }
