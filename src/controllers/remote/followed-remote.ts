@@ -3,12 +3,12 @@
  * what was known stays known. What a new list no longer has is told as gone.
  */
 import { request } from '../../api/own-request.ts'
-import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { Slices } from '../../lib/slices.ts'
 import { deadline, sleep } from '../../lib/timers.ts'
 import { askRemote, failureText, FAILURE } from './ask-remote.ts'
 import { acceptList, acceptObject, readEvent, readPage, type RemoteHead } from './remote-heads.ts'
 import type { RemoteObjects } from './remote-objects.ts'
+import { WatchLines } from './watch-lines.ts'
 
 /** Objects of a page: metadata with managedFields has some KB. */
 const PAGE_ITEMS = 250
@@ -18,8 +18,6 @@ const HEADS_BYTES_MAX = 64 << 20
 /** Of an object without owners and finalizers, beside its key; of an owner, beside its texts. */
 const HEAD_BYTES = 300
 const OWNER_BYTES = 500
-/** An event with its object; those of upstream have 1.5 MB at the most. */
-const LINE_BYTES_MAX = 4 << 20
 /** A watch ends by itself after that, as those of upstream's clients; one that does not is cut some time later. */
 const WATCH_SECONDS = 300
 const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
@@ -179,7 +177,7 @@ export class FollowedRemote implements AsyncDisposable {
     const { frames } = response
     const onAbort = (): void => frames.close()
     both.addEventListener('abort', onAbort, { once: true })
-    const lines = new Lines()
+    const lines = new WatchLines()
     let last = version
     try {
       for (let taken = frames.take(); taken !== undefined; taken = frames.take()) {
@@ -235,31 +233,3 @@ const sizeOf = (key: string, { owners, finalizers }: RemoteHead): number =>
     (sum, { name, kind, apiVersion }) => sum + OWNER_BYTES + name.length + kind.length + apiVersion.length,
     0,
   )
-
-const LINE_FEED = 0x0a
-
-/** Cuts what comes in pieces into lines. */
-export class Lines {
-  /** What has come of a line. */
-  readonly #begun = new GrowingBuffer()
-
-  /** The lines that have ended. The memory of the pieces may be reused. */
-  add(pieces: readonly Buffer[]): readonly string[] {
-    const lines: string[] = []
-    for (const piece of pieces) {
-      let from = 0
-      for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {
-        this.#begun.append(piece.subarray(from, end))
-        const line = this.#begun.take().toString()
-        from = end + 1
-        if (line.trim() !== '') lines.push(line)
-      }
-      const rest = piece.subarray(from)
-      if (this.#begun.length + rest.length > LINE_BYTES_MAX)
-        throw new Error(`an event has more than ${LINE_BYTES_MAX} bytes`)
-      // The first piece would be kept as it is.
-      this.#begun.append(this.#begun.length === 0 ? Buffer.from(rest) : rest)
-    }
-    return lines
-  }
-}
