@@ -9,7 +9,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import type { ObjectStore } from '../storage/store.ts'
 import { type ApiService, isSameRemote, readApiService } from './api-service.ts'
-import { RemoteMemory } from './connections.ts'
+import { RemoteMemory } from './remote-pool.ts'
 import { Remote, type RemoteParts } from './remote.ts'
 
 export type FollowedApiServicesParts = {

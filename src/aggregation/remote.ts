@@ -4,8 +4,9 @@ import type { Dial } from '../lib/dial.ts'
 import { type Address, addressOf, endpointOf } from '../webhooks/service-address.ts'
 import type { EndpointRouting, GetService } from '../webhooks/call.ts'
 import type { RemoteSpec } from './api-service.ts'
-import { RemoteConnections, type RemoteMemory, type RemoteTls } from './connections.ts'
+import { RemoteConnections, type RemoteTls } from './connections.ts'
 import { fetchDocument, type DocumentOptions, type RemoteDocument } from './document.ts'
+import type { RemoteMemory } from './remote-pool.ts'
 import type { RemoteAnswer, RemoteRequest, UpgradeAnswer } from './remote-request.ts'
 
 export type RemoteParts = {
