@@ -165,11 +165,21 @@ async function startDev(program: string, env: NodeJS.ProcessEnv, alive: Set<Chil
   const folder = dirname(/KUBECONFIG=(\S+)/.exec(told)?.[1] ?? '')
   const file = (name: string): Buffer => readFileSync(join(folder, name))
   const admin = { port, ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') }
-  await ask({ ...admin, path: '/readyz' }, 200)
+  const call = async (options: RequestOptions, wanted: number, body?: string): Promise<void> => {
+    try {
+      await ask({ ...admin, ...options }, wanted, body)
+    } catch (error) {
+      const state = child.exitCode ?? child.signalCode ?? 'alive'
+      throw new Error(`the server of process ${child.pid} (${state}) did not answer; it said: ${told}`, {
+        cause: error,
+      })
+    }
+  }
+  await call({ path: '/readyz' }, 200)
   return {
     startMs: performance.now() - startedMs,
-    write: () => ask({ ...admin, method: 'POST', path: configMaps }, 201, JSON.stringify(first)),
-    read: () => ask({ ...admin, path: `${configMaps}/${first.metadata.name}` }, 200),
+    write: () => call({ method: 'POST', path: configMaps }, 201, JSON.stringify(first)),
+    read: () => call({ path: `${configMaps}/${first.metadata.name}` }, 200),
     stop: async () => {
       const gone = once(child, 'exit')
       child.kill('SIGTERM')
