@@ -8,7 +8,7 @@ export const CALL_TIMEOUT_MS = 10_000
 export const LEASES_EVERY_MS = 500
 /** etcd's shortest lease with its default election timeout: one and a half of that, in whole seconds. */
 const TTL_SECONDS_MIN = 2
-const TTL_SECONDS_MAX = 9_000_000_000
+export const TTL_SECONDS_MAX = 9_000_000_000
 /** etcd's default of --max-request-bytes. */
 const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
 /** The size of an etcd Txn request besides its value and its key, which it contains three times. */

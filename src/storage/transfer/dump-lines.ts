@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Key, Revision } from '../engine.ts'
+import { TTL_SECONDS_MAX } from '../etcd-rules.ts'
 import { toBytes, toKey, toText } from '../keys.ts'
 import type { Entry, LeaseLeft, Summary } from './entry.ts'
 
@@ -48,7 +49,7 @@ export function readLine(text: string): DumpLine {
   if ('key' in fields || 'keyBase64' in fields) return readEntry(fields)
   if ('lease' in fields) {
     const { lease, ttl, left } = fields
-    return { kind: 'lease', id: idOf(lease), ttlSeconds: countOf(ttl, 'ttl'), leftSeconds: countOf(left, 'left') }
+    return { kind: 'lease', id: idOf(lease), ttlSeconds: ttlOf(ttl, 'ttl'), leftSeconds: ttlOf(left, 'left') }
   }
   throw new Error('it is none of an export')
 }
@@ -76,7 +77,10 @@ const isFields = (value: unknown): value is Fields =>
 function readHead({ keelson, format, prefix, revision }: Fields): DumpLine {
   if (keelson !== 'store') throw new Error('it is no export of a store')
   if (format !== FORMAT) throw new Error(`format ${String(format)} is not known here: use the Keelson that wrote it`)
-  return { kind: 'head', prefix: toKey(textOf(prefix, 'prefix')), revision: countOf(revision, 'revision') }
+  const folder = toKey(textOf(prefix, 'prefix'))
+  // An import replaces what is below it.
+  if (!folder.startsWith('/') || !folder.endsWith('/')) throw new Error('prefix is no folder of keys')
+  return { kind: 'head', prefix: folder, revision: countOf(revision, 'revision') }
 }
 
 function readEnd(end: unknown): DumpLine {
@@ -108,6 +112,13 @@ function countOf(value: unknown, field: string): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
     throw new Error(`${field} is no whole number`)
   return value
+}
+
+/** Seconds. When a longer one ends is no time that a store can hold. */
+function ttlOf(value: unknown, field: string): number {
+  const seconds = countOf(value, field)
+  if (seconds > TTL_SECONDS_MAX) throw new Error(`${field} is more than etcd grants`)
+  return seconds
 }
 
 function idOf(value: unknown): bigint {

@@ -1,6 +1,8 @@
 /** A cluster in a data folder as the source and the target of a move. */
 import { existsSync, fsyncSync, linkSync, mkdirSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Key, Revision } from '../engine.ts'
 import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
 import { SqliteDatabase } from '../sqlite/database.ts'
@@ -27,7 +29,7 @@ export class SqliteSource implements Source {
     this.#range = rangeOf(prefix)
     this.#nowMs = nowMs
     const format = Number(this.#db.prepare('PRAGMA user_version').get()?.['user_version'])
-    if (format !== FORMAT) throw new Error(`${file} has format ${format}: start this Keelson on it once`)
+    if (format !== FORMAT) throw new Error(`its format is ${format}: start this Keelson on it once`)
     this.#db.exec('BEGIN')
     const compacted = this.#db.prepare("SELECT value FROM meta WHERE name = 'compacted'").get()?.['value']
     const newest = this.#db.prepare(`SELECT max(id) / ${KEYS_OF_REVISION_MAX} AS revision FROM versions`).get()?.[
@@ -81,8 +83,20 @@ export function existingSource(
   options: { readonly prefix: Key; readonly nowMs: number },
 ): SqliteSource {
   const file = fileIn(folder)
-  if (!existsSync(file)) throw new Error(`there is no store in ${folder}`)
-  return new SqliteSource(file, options)
+  if (!existsSync(file)) throw new Error(`there is no store in ${folder}${hintOf(folder)}`)
+  try {
+    return new SqliteSource(file, options)
+  } catch (cause) {
+    // Beside a log SQLite writes an index, for readers too.
+    const why = messageOf(cause)
+    throw new Error(`${file} cannot be read (${why}): it must be a store in a folder that you can write to`, { cause })
+  }
+}
+
+/** Of `keelson dev`, whose store is in a folder of its own. */
+function hintOf(folder: string): string {
+  const store = join(folder, 'store')
+  return existsSync(fileIn(store)) ? `, but in ${store}` : ''
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What an export and an import promise, on stores without a server. test/integration/store-transfer.test.ts moves a whole cluster. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -11,6 +12,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { importMarker } from '../../../src/storage/keys.ts'
 import { openEngine } from '../../../src/storage/open-engine.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import { Digest } from '../../../src/storage/transfer/entry.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-move-'))
@@ -87,6 +89,39 @@ test('lines, revisions and hashes that no export has', async () => {
   await assert.rejects(run(...far), /beyond what a folder can hold/)
 })
 
+/** What somebody else may have written, with hashes that are right. */
+function printDump(head: object, lines: readonly object[]): string {
+  const digest = new Digest()
+  for (const line of lines) if ('key' in line) digest.add(String(line.key), Buffer.from('v'))
+  const whole = { keelson: 'store', format: 1, prefix: '/registry/', revision: 10, ...head }
+  const before = [whole, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
+  const end = { ...digest.end(), lines: createHash('sha256').update(before).digest('hex') }
+  return `${before}${JSON.stringify({ end })}\n`
+}
+
+test('what no store could hold is refused before anything is stored', async () => {
+  const key = { key: '/registry/x/a', revision: 5, created: 5, value: 'v' }
+  const leased = (ttl: number, left: number) => [
+    { lease: '1', ttl, left },
+    { ...key, lease: '1' },
+  ]
+  const cases: [string, RegExp][] = [
+    // A folder with such a lease could not be opened again.
+    [printDump({}, leased(1e13, 1e13)), /line 2: ttl is more than etcd grants/],
+    [printDump({}, leased(1, 1e13)), /line 2: left is more than etcd grants/],
+    [printDump({ prefix: '' }, [key]), /line 1: prefix is no folder of keys/],
+    // With --replace, keys of others would be removed.
+    [printDump({ prefix: '/reg' }, [key]), /line 1: prefix is no folder of keys/],
+  ]
+  for (const [content, message] of cases) {
+    writeFileSync(at('odd'), content)
+    await assert.rejects(run('import', `--data-dir=${at('none')}`, `--file=${at('odd')}`), message)
+  }
+  writeFileSync(at('long'), printDump({}, leased(9e9, 9e9)))
+  await run('import', `--data-dir=${at('long')}.store`, `--file=${at('long')}`)
+  assert.equal((await stateOf(`${at('long')}.store`)).keys, 1)
+})
+
 test('an export takes no name that is taken, and leaves nothing behind', async () => {
   writeFileSync(at('taken'), 'mine')
   await assert.rejects(run('export', `--data-dir=${at('small')}`, `--file=${at('taken')}`), /exists already/)
@@ -95,6 +130,19 @@ test('an export takes no name that is taken, and leaves nothing behind', async (
   assert.deepEqual(
     readdirSync(root).filter((name) => name.includes('partial')),
     [],
+  )
+})
+
+test('what is no store is told by its name', async () => {
+  const exporting = (folder: string): Promise<string> => run('export', `--data-dir=${folder}`, `--file=${at('new')}`)
+  mkdirSync(join(at('dev'), 'store'), { recursive: true })
+  const file = join(at('dev'), 'store', 'keelson.sqlite')
+  writeFileSync(file, 'something else, and long enough for a header of SQLite'.repeat(20))
+  await assert.rejects(exporting(join(at('dev'), 'store')), (error: Error) =>
+    error.message.startsWith(`${file} cannot be read (`),
+  )
+  await assert.rejects(exporting(at('dev')), (error: Error) =>
+    error.message.endsWith(`there is no store in ${at('dev')}, but in ${join(at('dev'), 'store')}`),
   )
 })
 
