@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { fillDataFolder, forgetObjects, hasEtcdData, openDataFolder } from './data-folder.ts'
+import { lockFolder } from '../storage/sqlite/folder-lock.ts'
+import {
+  fillDataFolder,
+  forgetObjects,
+  hasEtcdData,
+  openDataFolder,
+  reachableHost,
+  writeKubeconfig,
+} from './data-folder.ts'
 import { claimFolder } from './leftovers.ts'
 
 let dir = ''
@@ -12,9 +21,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const made = (path: string) => {
+const made = (path: string, bindAddress = '127.0.0.1') => {
   const folder = openDataFolder(path)
-  fillDataFolder(folder, Date.now())
+  fillDataFolder(folder, { bindAddress, nowMs: Date.now() })
   return folder
 }
 
@@ -82,4 +91,44 @@ test('a folder etcd is data of etcd only if an etcd has run there', () => {
   assert.ok(!hasEtcdData(folder))
   put('etcd', 'member', 'wal')
   assert.ok(hasEtcdData(folder))
+})
+
+const certificateIn = (name: string) => new X509Certificate(readFileSync(join(dir, name)))
+
+test('the certificate of the server names the address that it listens at, and stays while it does', () => {
+  made(dir)
+  const first = certificateIn('server.crt')
+  made(dir)
+  assert.equal(certificateIn('server.crt').serialNumber, first.serialNumber)
+  made(dir, '198.51.100.7')
+  const other = certificateIn('server.crt')
+  assert.equal(other.checkIP('198.51.100.7'), '198.51.100.7')
+  assert.ok(other.verify(certificateIn('ca.crt').publicKey))
+  assert.equal(reachableHost('198.51.100.7'), '198.51.100.7')
+  assert.equal(reachableHost('::'), '127.0.0.1')
+})
+
+test('what a failure of the machine left empty is made anew, with what depends on it', () => {
+  const folder = made(dir)
+  const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
+  writeKubeconfig(folder, served)
+  for (const name of ['server.crt', 'admin.key', 'sa.key', 'ca.crt']) {
+    writeFileSync(join(dir, name), '')
+    writeKubeconfig(made(dir), served)
+    assert.match(readFileSync(join(dir, name), 'utf8'), /-----BEGIN/, name)
+    for (const issued of ['server.crt', 'admin.crt'])
+      assert.ok(certificateIn(issued).verify(certificateIn('ca.crt').publicKey), `${issued} after ${name}`)
+  }
+})
+
+test('--reset leaves a store alone that another process serves', () => {
+  const folder = made(dir)
+  put('store', 'keelson.sqlite')
+  {
+    using _ = lockFolder(folder.store)
+    assert.throws(() => forgetObjects(folder), /store is in use by process \d+/)
+    assert.ok(existsSync(join(folder.store, 'keelson.sqlite')))
+  }
+  forgetObjects(folder)
+  assert.ok(!existsSync(folder.store))
 })

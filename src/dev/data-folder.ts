@@ -3,7 +3,7 @@
  * signing key of ServiceAccount tokens, and the data of the store or of etcd. All of it is created once and reused, so that a kubeconfig stays valid
  * over restarts.
  */
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,7 +13,7 @@ import { jsonToYaml } from '../codec/yaml-print.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
-import { fileIn, hasLock } from '../storage/sqlite/folder-lock.ts'
+import { fileIn, hasLock, lockFolder } from '../storage/sqlite/folder-lock.ts'
 
 export type DataFolder = {
   /** Absolute. */
@@ -51,16 +51,25 @@ export function openDataFolder(path: string): DataFolder {
   return folder
 }
 
+export type Filling = {
+  /** Where the server listens. */
+  readonly bindAddress: string
+  readonly nowMs: number
+}
+
 /** For who has the lock of the folder: two that start at once would make half a pair of keys each. */
-export function fillDataFolder(folder: DataFolder, nowMs: number): void {
+export function fillDataFolder(folder: DataFolder, { bindAddress, nowMs }: Filling): void {
   orExplain(folder, () => {
     // Keys and a database do not belong in a repository.
     writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
     const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
-    keepCertificate(join(folder.path, 'server'), () =>
-      issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(), nowMs }),
+    const server = { authority, addresses: addressesOf(bindAddress) }
+    keepCertificate(
+      join(folder.path, 'server'),
+      () => issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(bindAddress), nowMs }),
+      (kept) => isValid(kept, server),
     )
-    if (readIfThere(folder.accountKey) === undefined) writeSecret(folder.accountKey, createAccountKey())
+    if (readWhole(folder.accountKey) === undefined) writeSecret(folder.accountKey, createAccountKey())
   })
 }
 
@@ -100,6 +109,8 @@ export function forgetObjects(folder: DataFolder): void {
       )
     }
   }
+  // A `keelson serve` may have been started on the store itself.
+  using _ = hasStoreData(folder) ? lockFolder(folder.store) : undefined
   for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
   rmSync(folder.etcdLog, { force: true })
 }
@@ -125,8 +136,10 @@ export type Served = {
 export function writeKubeconfig(folder: DataFolder, { serverUrl, context, nowMs }: Served): Kubeconfig {
   const authority = readCertificate(join(folder.path, 'ca'))
   if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
-  const admin = keepCertificate(join(folder.path, 'admin'), () =>
-    issue(authority, { commonName: 'admin', organizations: [mastersGroup], usage: 'client', hosts: [], nowMs }),
+  const admin = keepCertificate(
+    join(folder.path, 'admin'),
+    () => issue(authority, { commonName: 'admin', organizations: [mastersGroup], usage: 'client', hosts: [], nowMs }),
+    (kept) => isValid(kept, { authority, addresses: [] }),
   )
   const kubeconfig = createKubeconfig({
     url: serverUrl,
@@ -155,10 +168,8 @@ function layout(path: string): DataFolder {
   }
 }
 
-/** The certificate is valid for all current addresses of this machine, and for the names that pods would use. */
-function serverHosts(): string[] {
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
-  const addresses = own.map((address) => address.replace(/%.*$/, ''))
+/** The certificate is valid for all addresses of this machine at that time, and for the names that pods would use. */
+function serverHosts(bindAddress: string): string[] {
   const names = [
     'localhost',
     'kubernetes',
@@ -166,12 +177,42 @@ function serverHosts(): string[] {
     'kubernetes.default.svc',
     'kubernetes.default.svc.cluster.local',
   ]
-  return ['127.0.0.1', '::1', ...addresses, ...names]
+  return ['127.0.0.1', '::1', ...addressesOf(bindAddress), ...ownAddresses(), ...names]
 }
 
-function keepCertificate(base: string, make: () => Certificate): Certificate {
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
+
+/** Where clients find a server that listens there; the machine may have got others since its certificate was made. */
+const addressesOf = (bindAddress: string): readonly string[] =>
+  isWildcard(bindAddress) ? ownAddresses() : [bindAddress.replace(/%.*$/, '')]
+
+const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::'
+
+/** Where kubectl on this machine finds it. */
+export const reachableHost = (bindAddress: string): string => (isWildcard(bindAddress) ? '127.0.0.1' : bindAddress)
+
+type Wanted = { readonly authority: Certificate; readonly addresses: readonly string[] }
+
+/** Whether it is of this authority, and names all of these addresses. */
+function isValid({ certificatePem }: Certificate, { authority, addresses }: Wanted): boolean {
+  try {
+    const certificate = new X509Certificate(certificatePem)
+    const isIssued = certificate.verify(new X509Certificate(authority.certificatePem).publicKey)
+    return isIssued && addresses.every((address) => certificate.checkIP(address) !== undefined)
+  } catch {
+    // It is no certificate, or the address is none.
+    return false
+  }
+}
+
+function keepCertificate(
+  base: string,
+  make: () => Certificate,
+  isKept: (found: Certificate) => boolean = () => true,
+): Certificate {
   const kept = readCertificate(base)
-  if (kept !== undefined) return kept
+  if (kept !== undefined && isKept(kept)) return kept
   const made = make()
   writeSecret(`${base}.key`, made.keyPem)
   writeFileSync(`${base}.crt`, made.certificatePem)
@@ -179,10 +220,13 @@ function keepCertificate(base: string, make: () => Certificate): Certificate {
 }
 
 function readCertificate(base: string): Certificate | undefined {
-  const certificatePem = readIfThere(`${base}.crt`)
-  const keyPem = readIfThere(`${base}.key`)
+  const certificatePem = readWhole(`${base}.crt`)
+  const keyPem = readWhole(`${base}.key`)
   return certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem }
 }
+
+/** A machine that fails soon after a file was written may leave it empty. */
+const readWhole = (path: string): string | undefined => readIfThere(path) || undefined
 
 /** An elliptic curve: generating an RSA key takes longer than the start of the whole server. */
 function createAccountKey(): string {

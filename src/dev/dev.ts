@@ -5,6 +5,7 @@ import type { Kubeconfig } from '../api/kubeconfig.ts'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs, type Config } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
+import { hostPort } from '../lib/host-port.ts'
 import type { Log } from '../lib/log.ts'
 import { realSurroundings, type Server, startServer } from '../server.ts'
 import { type OpenedEngine, openEngine } from '../storage/open-engine.ts'
@@ -14,6 +15,7 @@ import {
   forgetObjects,
   hasEtcdData,
   openDataFolder,
+  reachableHost,
   writeKubeconfig,
 } from './data-folder.ts'
 import { type Own, splitArgs, UsageError } from './dev-flags.ts'
@@ -60,7 +62,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   // Its thread starts while this one goes on.
   const opening = isOwnStore ? openStore(folder, checked, parts.log) : undefined
   if (opening !== undefined) stack.defer(() => endStore(opening))
-  fillDataFolder(folder, parts.nowMs)
+  fillDataFolder(folder, { bindAddress, nowMs: parts.nowMs })
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
   const etcd = startsEtcd ? stack.use(await runEtcd(folder, own.etcd, parts)) : undefined
   const flags = [
@@ -72,7 +74,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     ...own.rest,
   ]
   const server = stack.use(await startOnFreePort({ flags, own, folder, opening, bindAddress, log: parts.log }))
-  const url = `https://127.0.0.1:${new URL(server.url).port}`
+  const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
   const kubeconfig = writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
   if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
   const kept = own.isEphemeral ? 'memory' : startsEtcd || own.hasServers ? 'etcd' : 'sqlite'
