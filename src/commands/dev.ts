@@ -12,6 +12,7 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
   if (asksForHelp(args)) return parts.print(devHelp)
   const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
   const signals = parts.onSignals(log)
+  signals.stopOnHangup()
   const line = parts.startProgress()
   try {
     line.show?.('keelson: starting …')

@@ -38,6 +38,8 @@ export type Stopping = {
   /** Aborted by the first signal: what has not started yet is given up. */
   readonly signal: AbortSignal
   stopWith(stop: () => Promise<void>): void
+  /** The end of its terminal stops it, too. */
+  stopOnHangup(): void
 }
 
 export type Command = (args: readonly string[], parts: CommandParts) => Promise<void>

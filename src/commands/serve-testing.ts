@@ -14,15 +14,23 @@ const KEPT_ALIVE_MS = 3_600_000
 export async function serveTesting(flags: readonly string[], parts: CommandParts): Promise<void> {
   const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
   const signals = parts.onSignals(log)
+  signals.stopOnHangup()
   try {
     const cluster = await startCluster({ flags, log, servesControl: true })
     parts.print(`${JSON.stringify({ url: cluster.url, kubeconfig: cluster.kubeconfigFile() })}\n`)
     signals.stopWith(() => cluster.stop())
     cluster.onStopped(() => parts.exit(0))
-    if (fstatSync(process.stdin.fd).isFIFO()) process.stdin.on('end', () => void cluster.stop()).resume()
+    const stop = (): void => void cluster.stop()
+    if (isPipe(process.stdin.fd)) process.stdin.on('end', stop).on('error', stop).resume()
     // A cluster alone does not keep a process alive.
     else setInterval(() => undefined, KEPT_ALIVE_MS)
   } catch (error) {
     parts.fail(FAILURE, [messageOf(error)])
   }
+}
+
+/** Node gives its children sockets where other programs give pipes. */
+function isPipe(descriptor: number): boolean {
+  const found = fstatSync(descriptor)
+  return found.isFIFO() || found.isSocket()
 }

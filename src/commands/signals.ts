@@ -20,6 +20,15 @@ export class Signals implements Stopping {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#on(signal))
   }
 
+  /** A shell that ends and the kernel may both send one: the second does not hasten anything. */
+  stopOnHangup(): void {
+    process.on('SIGHUP', () => {
+      // What is told from now on finds no terminal.
+      for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
+      if (!this.isStopping) this.#on('SIGHUP')
+    })
+  }
+
   get isStopping(): boolean {
     return this.signal.aborted
   }

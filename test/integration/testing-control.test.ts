@@ -1,12 +1,14 @@
 /** keelson/testing over HTTPS: only where it is asked for, only for who may; and the helpers of other languages, which use it. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { keelsonProgram } from '../harness/keelson.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -204,6 +206,19 @@ const isMissing = async (program: string): Promise<string | false> => {
     return `there is no ${program} here`
   }
 }
+
+test('a server that Node started ends with its standard input, too', async () => {
+  const child = spawn(keelsonProgram, ['serve', '--testing'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  try {
+    const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+    assert.match(String(line), /^\{"url":"https:/)
+    const gone = once(child, 'exit', { signal: AbortSignal.timeout(60_000) })
+    child.stdin.end()
+    assert.deepEqual(await gone, [0, null])
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
 
 test('the helper of Python', { skip: await isMissing('python3') }, async () => {
   const { stderr } = await run('python3', ['-m', 'unittest'], options('python'))
