@@ -334,6 +334,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     requestMetrics.inQueue.mutating.value = mutating.waiting
   })
   const known = startKnown(plane, parts, phase)
+  // Awaited below. If the listener cannot be made, that is told, and not that this was cut short by it.
+  known.catch(() => undefined)
   const { authorities } = plane
   const { requestHeader } = config.authentication
   const limits = {

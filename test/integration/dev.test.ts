@@ -265,6 +265,39 @@ test('an ephemeral one leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
+test('the end of its terminal stops it in order: nothing of an ephemeral one is left', async () => {
+  const temporary = join(dir, 'hung-up')
+  await mkdir(temporary)
+  const merged = join(dir, 'merged-until-hangup')
+  const flags = ['--ephemeral', '--secure-port=0', '--kubeconfig-merge', '--context=hung-up']
+  await using dev = new DevProcess(flags, { TMPDIR: temporary, KUBECONFIG: merged })
+  await dev.ready()
+  const gone = once(dev.child, 'close')
+  // As from a shell that ends, and then from the kernel.
+  dev.child.kill('SIGHUP')
+  dev.child.kill('SIGHUP')
+  await gone
+  assert.equal(dev.child.exitCode, 0, dev.err)
+  assert.deepEqual(await readdir(temporary), [])
+  assert.doesNotMatch(readFileSync(merged, 'utf8'), /hung-up/)
+})
+
+test('kubectl finds it at the address that it was told to listen at', async () => {
+  const flags = [...(await flagsFor('elsewhere')), '--bind-address=127.0.0.2']
+  await using dev = new DevProcess(flags)
+  await dev.ready()
+  assert.match(readFileSync(join(dir, 'elsewhere', 'kubeconfig'), 'utf8'), /server: https:\/\/127\.0\.0\.2:/)
+  assert.match(await kubectl('elsewhere', 'get', 'ns', '-o', 'name'), /namespace\/default/)
+})
+
+test('a certificate that is none is told as such', async () => {
+  await writeFile(join(dir, 'none.pem'), 'none')
+  const tls = ['cert', 'private-key'].map((name) => `--tls-${name}-file=${join(dir, 'none.pem')}`)
+  const { code, stderr } = await failure([`--data-dir=${join(dir, 'uncertain')}`, '--secure-port=0', ...tls])
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /^keelson: .*\n$/)
+})
+
 test('--reset forgets objects and keeps certificates; --kubeconfig-merge adds a context to what is there', async () => {
   const flags = await flagsFor('reset')
   {
