@@ -10,6 +10,10 @@ export type WaitOptions = {
 const TIMEOUT_MS = 30_000
 /** Conditions may look at something else than the cluster. */
 const POLL_MS = 25
+/** How long a condition that was asked late may take to answer. */
+const ANSWER_MS_MIN = 1_000
+/** What setTimeout can hold. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What a condition returns while it does not hold. */
 export type NotYet = undefined | null | false | '' | 0
@@ -33,10 +37,11 @@ export async function waitFor<T>(
     const leave = onWrite(next.resolve)
     const timer = setTimeout(next.resolve, POLL_MS)
     try {
-      const { value, cause } = await check(condition)
+      const { value, cause, isLate } = await check(condition, endMs)
       if (holds(value)) return value
-      if (performance.now() >= endMs) {
-        throw new Error(`${what} did not hold within ${timeoutMs} ms`, cause === undefined ? {} : { cause })
+      if (performance.now() >= endMs || isLate === true) {
+        const why = isLate === true ? ': the condition was asked and has not answered' : ''
+        throw new Error(`${what} did not hold within ${timeoutMs} ms${why}`, cause === undefined ? {} : { cause })
       }
       await next.promise
     } finally {
@@ -46,7 +51,21 @@ export async function waitFor<T>(
   }
 }
 
-async function check<T>(condition: () => T | Promise<T>): Promise<{ value?: T; cause?: unknown }> {
+type Checked<T> = { readonly value?: T; readonly cause?: unknown; readonly isLate?: true }
+
+/** A condition may wait for a server that does not answer. */
+async function check<T>(condition: () => T | Promise<T>, endMs: number): Promise<Checked<T>> {
+  const late = Promise.withResolvers<Checked<T>>()
+  const leftMs = Math.max(endMs - performance.now(), ANSWER_MS_MIN)
+  const timer = setTimeout(() => late.resolve({ isLate: true }), Math.min(leftMs, TIMER_MS_MAX))
+  try {
+    return await Promise.race([ask(condition), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function ask<T>(condition: () => T | Promise<T>): Promise<Checked<T>> {
   try {
     return { value: await condition() }
   } catch (cause) {
