@@ -14,10 +14,7 @@ import { PolicyMetrics } from './admission/policies/metrics.ts'
 import { AuthenticationMetrics } from './authentication/metrics.ts'
 import { createAccountMetrics } from './authentication/account-metrics.ts'
 import { AuthorizationMetrics } from './authorization/metrics.ts'
-import { Cache } from './cache/cache.ts'
-import { CacheMemory } from './cache/cache-memory.ts'
 import { FirstFill } from './cache/first-fill.ts'
-import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
 import { type ControlPlane, createControlPlane, type Surroundings } from './control-plane.ts'
 import { identityHeaderTest } from './api/identity-headers.ts'
@@ -27,7 +24,6 @@ import { identityHeadersOf } from './authenticators.ts'
 import type { Bootstrap } from './controllers/bootstrap.ts'
 import { Signers } from './controllers/certificates/signers.ts'
 import { serverName } from './controllers/identity-lease.ts'
-import { Loop } from './controllers/loop.ts'
 import { createChecks } from './discovery/checks.ts'
 import type { Egress } from './egress/dialer.ts'
 import { checkComponents } from './discovery/components.ts'
@@ -36,9 +32,9 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { FlowMetrics } from './flow/metrics.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { Listener } from './http/listener.ts'
-import { createEncryption } from './encryption.ts'
 import { ListenerMetrics } from './http/metrics.ts'
 import type { Handle } from './handle.ts'
+import { etcdServers, openStorage } from './open-storage.ts'
 import { createReloaders, loadCertificate } from './reload.ts'
 import { type Stopping, stopAll } from './stop-all.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
@@ -56,18 +52,13 @@ import { orAborted } from './lib/or-aborted.ts'
 import { addProcessMetrics, openFilesMax } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
-import { otherEtcds, Overrides } from './overrides.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
 import type { Tracing } from './tracing/tracing.ts'
-import { rangeOf, rootOf } from './storage/keys.ts'
-import { Leases } from './storage/leases.ts'
-import { type OpenedEngine, openEngine } from './storage/open-engine.ts'
-import { addStorageSize } from './storage/size-metric.ts'
-import { MeasuredEngine } from './storage/measured-engine.ts'
+import { rangeOf } from './storage/keys.ts'
+import type { OpenedEngine } from './storage/open-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
-import { Store } from './storage/store.ts'
 import { randomIds } from './api/ids.ts'
 import { messageOf } from './lib/message-of.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
@@ -182,27 +173,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     dial: egress.controlplane,
   })
   if (tracing !== undefined) parts.use(tracing)
-  const root = rootOf(config.etcd.prefix)
-  const { monotonicMs } = clock
-  const {
-    engine: ownEngine,
-    startCompaction,
-    readSize,
-  } = seams.engine ?? (await (seams.opening ?? openEngine(config.etcd, { clock, log, dial: egress.etcd })))
-  const engine = parts.use(
-    new MeasuredEngine(tracing?.engine(ownEngine, root) ?? ownEngine, { root, metrics, monotonicMs }),
-  )
-  const { leaseReuseSecondsMax, sizePollMs } = config.tuning
-  const leases = new Leases(
-    (ttlSeconds, options) => engine.grantLease(ttlSeconds, options),
-    clock,
-    leaseReuseSecondsMax,
-  )
   const time = { ...systemTimers, ...clock }
-  const encryption = parts.use(await createEncryption(config, { root, time, log, metrics, serverId }))
-  const { transformer } = encryption
-  const store = new Store(engine, { transformer, leases, random: surroundings.random })
-  parts.use(startCompaction())
   const memory = planMemory({
     ...config.memory,
     totalBytes: totalmem(),
@@ -211,21 +182,23 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)
-  const cacheLog = named(log, 'cache')
-  const cacheMemory = new CacheMemory(memory.cacheBytes, 1 + otherEtcds(config))
-  const common = { root, transformer, engine, clock, memory: cacheMemory }
-  const cache = parts.use(new Cache({ ...common, store, log: cacheLog }))
-  const overrides = parts.use(await Overrides.open(config, { ...common, metrics, random, log, dial: egress.etcd }))
-  await startCache(cache, config)
+  const storage = await openStorage(config, parts, {
+    opened: seams.engine ?? seams.opening,
+    cacheBytes: memory.cacheBytes,
+    tracing,
+    dial: egress.etcd,
+    serverId,
+    metrics,
+    time,
+    random,
+    log,
+  })
+  const { root, engine, store, cache, overrides, encryption } = storage
+  const { monotonicMs } = clock
 
   const sliMetrics = new Metrics(config.metrics)
-  if (sizePollMs > 0) {
-    const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])
-    parts.use(new Loop({ name: 'the size of the database', intervalMs: sizePollMs, run: showSize, log }))
-  }
   parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
   addServerMetrics(metrics, config.featureGates)
-  addCacheMetrics(metrics, cache, overrides.caches)
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax
   const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, readyMsMax, log }))
@@ -486,21 +459,6 @@ type Phase = {
   readonly remotes: { areListed: boolean }
   isStopping: boolean
   isLeaving: boolean
-}
-
-/** None if objects are kept in this process. */
-const etcdServers = ({ etcd: { store } }: Config): readonly string[] => (store.kind === 'etcd' ? store.servers : [])
-
-async function startCache(cache: Cache, config: Config): Promise<void> {
-  try {
-    await cache.start()
-  } catch (cause) {
-    const why = messageOf(cause)
-    const { store } = config.etcd
-    if (store.kind === 'sqlite') throw new Error(`the store in ${store.folder} cannot be read (${why})`, { cause })
-    const servers = etcdServers(config).join(', ')
-    throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
-  }
 }
 
 /** `graphFilled`: settled when the node authorizer's graph shows all pods; undefined: there is none. */

@@ -71,6 +71,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'jwt-issuers.ts': ['authentication', 'cel', 'config', 'reload-metrics.ts'],
   'reload-metrics.ts': ['config'],
   'overrides.ts': ['cache', 'config', 'discovery', 'registry', 'storage'],
+  'open-storage.ts': ['cache', 'config', 'controllers', 'encryption.ts', 'overrides.ts', 'storage', 'tracing'],
   'encryption.ts': ['config', 'discovery', 'registry', 'reload-metrics.ts', 'storage'],
   'issuance-metrics.ts': [],
   'remote-documents.ts': ['aggregation', 'discovery'],
