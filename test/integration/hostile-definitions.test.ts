@@ -9,6 +9,7 @@ import { type Answer, serverOfFile } from './support.ts'
 const CPU_MS_MAX = 45_000
 /** Of CPU as well: nobody else gets a turn meanwhile. */
 const TURN_MS_MAX = 4_000
+const RUNS_MAX = 3
 /** Beyond what there was before. */
 const MEMORY_BYTES_MAX = 1 << 30
 
@@ -24,7 +25,10 @@ const call = serverOfFile()
 
 for (const [at, hostile] of hostileDefinitions.entries()) {
   test(hostile.name, () =>
-    bounded(() => attack(hostile, { plural: `things${at}`, kind: `Thing${at}` }), hostile.turnMsMax),
+    bounded(
+      (time) => attack(hostile, { plural: `things${at}x${time}`, kind: `Thing${at}x${time}` }),
+      hostile.turnMsMax,
+    ),
   )
 }
 
@@ -43,8 +47,19 @@ test('names that every object has, as groups, plurals and kinds', () =>
     await attack({ ...hostile, isAccepted: false }, { plural: 'things', kind: 'Thing', ofGroup: '__proto__' })
   }))
 
-/** Runs it and looks at what it cost. */
-async function bounded(run: () => Promise<void>, turnMsMax = TURN_MS_MAX): Promise<void> {
+/**
+ * Runs it and looks at what it cost. Code that is not compiled yet, a collection and neighbours on the machine make a turn longer now and then,
+ * what the server does in one piece makes it so each time: of three runs the one with the shortest longest turn counts.
+ */
+async function bounded(run: (time: number) => Promise<void>, turnMsMax = TURN_MS_MAX): Promise<void> {
+  const turnsMs: number[] = []
+  do turnsMs.push(await boundedOnce(() => run(turnsMs.length)))
+  while (Math.min(...turnsMs) >= turnMsMax && turnsMs.length < RUNS_MAX)
+  assert.ok(Math.min(...turnsMs) < turnMsMax, `turns took ${turnsMs.map((ms) => ms.toFixed(0)).join(', ')} ms`)
+}
+
+/** Returns the longest turn. */
+async function boundedOnce(run: () => Promise<void>): Promise<number> {
   const longest = longestTurn()
   const memory = process.memoryUsage.rss()
   const cpu = process.cpuUsage()
@@ -56,9 +71,9 @@ async function bounded(run: () => Promise<void>, turnMsMax = TURN_MS_MAX): Promi
     turnMs = longest()
   }
   const { user, system } = process.cpuUsage(cpu)
-  assert.ok(turnMs < turnMsMax, `a turn took ${turnMs.toFixed(0)} ms`)
   assert.ok(user + system < CPU_MS_MAX * 1000, `it took ${(user + system) / 1000} ms`)
   assert.ok(process.memoryUsage.rss() - memory < MEMORY_BYTES_MAX, 'it took too much memory')
+  return turnMs
 }
 
 type Names = { readonly plural: string; readonly kind: string; readonly ofGroup?: string }
