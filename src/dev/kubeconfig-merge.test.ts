@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -244,6 +245,18 @@ test('a server whose folder cannot be looked at is not taken for one that is gon
   writeFileSync(file, '')
   await addContext(path, createOwn('keelson', 7000), file)
   await assert.rejects(addContext(path, createOwn('keelson', 7001), join(dir, 'other')), /of another server/)
+})
+
+/** nobody of Debian and others. */
+const OTHER_ID = 65_534
+
+test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }, async () => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing, { mode: 0o640 })
+  chownSync(path, OTHER_ID, OTHER_ID)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  const { uid, gid, mode } = statSync(path)
+  assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
 test('a link stays a link', async () => {

@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -272,10 +273,17 @@ function replace(file: string, text: string): void {
     writeFileSync(descriptor, text)
     fsyncSync(descriptor)
     closeSync(descriptor)
-    if (existsSync(file)) chmodSync(draft, statSync(file).mode)
+    if (existsSync(file)) giveLike(draft, file)
     renameSync(draft, file)
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
   }
+}
+
+/** Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. */
+function giveLike(draft: string, file: string): void {
+  const { mode, uid, gid } = statSync(file)
+  if (statSync(draft).uid !== uid) chownSync(draft, uid, gid)
+  chmodSync(draft, mode)
 }
