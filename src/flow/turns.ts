@@ -4,6 +4,7 @@
  * within a level from its flows in turn: who sends hundreds at once waits for himself, not others for him.
  */
 import { Deque } from '../lib/deque.ts'
+import { type Soon, turnEnd } from '../lib/turn-end.ts'
 
 /**
  * What a turn may begin, in the weight of reads: 32 writes, which take 8 to 20 ms with their answers, or 256 reads; the first turn of a burst twice as
@@ -33,7 +34,7 @@ export type Beginning = {
 type Lane = Map<unknown, Deque<Beginning>>
 
 export class Turns {
-  readonly #soon: (call: () => void) => void
+  readonly #soon: Soon
   /** The first level, and the first flow of a level, are the next in turn. */
   readonly #lanes = new Map<unknown, Lane>()
   #flows = 0
@@ -41,7 +42,7 @@ export class Turns {
   #contendedTurns = 0
   #isDue = false
 
-  constructor(soon: (call: () => void) => void = setImmediate) {
+  constructor(soon: Soon = turnEnd.soon) {
     this.#soon = soon
   }
 

@@ -4,6 +4,7 @@
  * waits. Connections take turns, so that one that sends hundreds at once does not delay one that sends a single request.
  */
 import { Deque } from '../lib/deque.ts'
+import { type Soon, turnEnd } from '../lib/turn-end.ts'
 
 /**
  * What a turn may begin: 32 writes, which take 8 to 20 ms with their answers, or 256 reads; the first turn of a burst twice as
@@ -18,7 +19,7 @@ const READ_WEIGHT = 1
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export type StartsOptions = {
-  readonly soon?: (call: () => void) => void
+  readonly soon?: Soon
   /** Flow control decides which writes begin: here they weigh as little as it takes to find out who sends them. */
   readonly isWeighedLater?: boolean
 }
@@ -28,7 +29,7 @@ export type Starting<Connection> = { readonly connection: Connection; readonly m
 export class Starts<Connection, Request extends Starting<Connection>> {
   /** False: the client has gone, and the request was not begun. */
   readonly #start: (request: Request) => boolean
-  readonly #soon: (call: () => void) => void
+  readonly #soon: Soon
   /** Waiting requests by connection; the first connection is the next in turn. */
   readonly #waiting = new Map<Connection, Deque<Request>>()
   #left = TURN_WEIGHT
@@ -38,7 +39,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
 
   constructor(
     start: (request: Request) => boolean,
-    { soon = setImmediate, isWeighedLater = false }: StartsOptions = {},
+    { soon = turnEnd.soon, isWeighedLater = false }: StartsOptions = {},
   ) {
     this.#start = start
     this.#soon = soon

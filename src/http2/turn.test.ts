@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TurnEnd } from '../lib/turn-end.ts'
 import { Turn } from './turn.ts'
 
 const LONG = 64 * 1024
@@ -7,7 +8,7 @@ const LONG = 64 * 1024
 /** Connections that have so many long writes to make each. */
 function harness(writes: Readonly<Record<string, number>>) {
   const due: (() => void)[] = []
-  const turn = new Turn((call) => void due.push(call))
+  const turn = new Turn(new TurnEnd((call) => void due.push(call)).soon)
   let written: string[] = []
   const write = (name: string, left: number): void => {
     if (left === 0) return
@@ -19,10 +20,10 @@ function harness(writes: Readonly<Record<string, number>>) {
   for (const [name, count] of Object.entries(writes)) write(name, count)
   const nextTurn = (): string[] => {
     written = []
-    due.shift()?.()
+    for (const call of due.splice(0)) call()
     return written
   }
-  return { turn, first: written, nextTurn, due }
+  return { turn, nextTurn, writtenNow: () => written, due }
 }
 
 test('a turn writes a megabyte, of each connection in turn', () => {
@@ -35,13 +36,15 @@ test('a turn writes a megabyte, of each connection in turn', () => {
 })
 
 test('short writes go ahead, and what is gathered comes first', () => {
-  const { turn, nextTurn } = harness(Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])))
+  const { turn, nextTurn, writtenNow } = harness(
+    Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}`, 5])),
+  )
   assert.equal(turn.takes(LONG), false)
   assert.ok(turn.takes(1000))
-  let isEnded = false
-  turn.add({ endTurn: () => (isEnded = true) })
-  nextTurn()
-  assert.ok(isEnded)
+  let longBefore: number | undefined
+  turn.add({ endTurn: () => (longBefore = writtenNow().length) })
+  assert.equal(nextTurn().length, 16)
+  assert.equal(longBefore, 0)
 })
 
 test('nothing is scheduled when everything is written', () => {

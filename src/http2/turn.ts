@@ -3,6 +3,7 @@
  * turn of 30 ms. So a turn sends a limited amount of long writes, of one connection after the other; short ones always go ahead.
  */
 import { Deque } from '../lib/deque.ts'
+import { type Soon, turnEnd } from '../lib/turn-end.ts'
 
 /** About a millisecond, copies and system calls included. */
 const TURN_BYTES = 1024 * 1024
@@ -22,15 +23,16 @@ export interface LongWriting {
 
 /** One for all connections of a listener, or of a client. */
 export class Turn {
-  readonly #soon: (call: () => void) => void
+  readonly #soon: Soon
   #waiting: Writing[] = []
   readonly #late = new Deque<LongWriting>()
   #left = TURN_BYTES
   #isDue = false
+  #isLongDue = false
   /** While those that wait go on, whatever is left is theirs. */
   #isGoingOn = false
 
-  constructor(soon: (call: () => void) => void = setImmediate) {
+  constructor(soon: Soon = turnEnd.soon) {
     this.#soon = soon
   }
 
@@ -45,31 +47,41 @@ export class Turn {
     if (bytes <= SHORT_BYTES) return true
     if (this.#left <= 0 || (this.#late.length > 0 && !this.#isGoingOn)) return false
     this.#left -= bytes
-    this.#end()
+    this.#goOn()
     return true
   }
 
   later(writing: LongWriting): void {
     this.#late.push(writing)
-    this.#end()
+    this.#goOn()
   }
 
   #end(): void {
     if (this.#isDue) return
     this.#isDue = true
-    this.#soon(this.#onEnd)
+    this.#soon(this.#onEnd, 'write')
+  }
+
+  #goOn(): void {
+    if (this.#isLongDue) return
+    this.#isLongDue = true
+    this.#soon(this.#onGoOn, 'long')
   }
 
   readonly #onEnd = (): void => {
     this.#isDue = false
-    this.#left = TURN_BYTES
     const waiting = this.#waiting
     this.#waiting = []
     for (const writing of waiting) writing.endTurn()
+  }
+
+  readonly #onGoOn = (): void => {
+    this.#isLongDue = false
+    this.#left = TURN_BYTES
     this.#isGoingOn = true
     // Those that wait again meanwhile are served in the next turn.
     for (let count = this.#late.length; count > 0 && this.#left > 0; count--) this.#late.shift()?.goOn()
     this.#isGoingOn = false
-    if (this.#late.length > 0) this.#end()
+    if (this.#late.length > 0) this.#goOn()
   }
 }

@@ -63,13 +63,13 @@ class SliceTurns {
     this.#waiting.push(resume)
     if (this.#isDue) return
     this.#isDue = true
-    this.#soon(this.#next)
+    this.#soon(this.#next, 'long')
   }
 
   readonly #next = (): void => {
     for (let count = 0; count < SLICES_PER_TURN; count++) this.#waiting.shift()?.()
     this.#isDue = this.#waiting.length > 0
-    if (this.#isDue) this.#soon(this.#next)
+    if (this.#isDue) this.#soon(this.#next, 'long')
   }
 }
 

@@ -2,6 +2,7 @@
  * Timers are injected, so that a simulation can decide in which order things happen. Clock and Timers are all that a part may know of time.
  */
 import { type Clock, systemClock } from './clock.ts'
+import { type Soon, turnEnd } from './turn-end.ts'
 
 /** A pending callback; `close` cancels it. */
 export type Timer = { close(): unknown }
@@ -11,8 +12,8 @@ export type Timers = {
   readonly after: (ms: number, run: () => void) => Timer
   /** Calls periodically; does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
-  /** Calls in a later turn of the event loop. */
-  readonly soon: (run: () => void) => void
+  /** Calls at the end of this turn of the event loop, or of the next. */
+  readonly soon: Soon
 }
 
 export type Time = Clock & Timers
@@ -23,7 +24,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export const systemTimers: Timers = {
   after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)),
   every: (ms, run) => setInterval(run, ms).unref(),
-  soon: (run) => void setImmediate(run),
+  soon: turnEnd.soon,
 }
 
 export const systemTime: Time = { ...systemClock, ...systemTimers }

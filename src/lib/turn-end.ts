@@ -1,0 +1,58 @@
+/**
+ * The end of a turn of the event loop, in stages. Node calls what setImmediate was given in the order in which it was given: what goes on from turn to turn, such as
+ * the slices of long lists, would always stand before the requests and answers that this turn has brought, and what one callback leaves to the next would wait for another turn.
+ */
+import { Deque } from './deque.ts'
+
+/**
+ * In this order. `begin`: what waits for its turn begins. `ask`: questions that several callers share are asked. `write`: all that was made is
+ * written. `long`: long work goes on, while others read what was written.
+ */
+const stages = ['begin', 'ask', 'write', 'long'] as const
+
+export type Stage = (typeof stages)[number]
+
+export type Soon = (call: () => void, stage?: Stage) => void
+
+export class TurnEnd {
+  readonly #immediately: (call: () => void) => void
+  readonly #calls = stages.map(() => new Deque<() => void>())
+  /** The stage that runs, or ran last; those after it are still to come in this turn. */
+  #at = stages.length - 1
+  #isDue = false
+
+  constructor(immediately: (call: () => void) => void) {
+    this.#immediately = immediately
+  }
+
+  /** Calls at the end of this turn, or of the next if the stage is over. */
+  readonly soon: Soon = (call, stage = 'begin') => {
+    const at = stages.indexOf(stage)
+    this.#calls[at]?.push(call)
+    if (at <= this.#at) this.#plan()
+  }
+
+  /** A callback for each stage: promises that one has resolved go on before the next. */
+  #plan(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    for (const at of stages.keys()) this.#immediately(() => this.#run(at))
+  }
+
+  #run(at: number): void {
+    if (at === 0) this.#isDue = false
+    this.#at = at
+    const calls = this.#calls[at]
+    if (calls === undefined) return
+    let left = calls.length
+    try {
+      // What is added meanwhile is for the next turn.
+      for (; left > 0; left--) calls.shift()?.()
+    } finally {
+      if (left > 0) this.#plan()
+    }
+  }
+}
+
+/** Of the loop of this thread. */
+export const turnEnd = new TurnEnd(setImmediate)
