@@ -26,11 +26,11 @@ function harness(writes: Readonly<Record<string, number>>) {
   return { turn, nextTurn, writtenNow: () => written, due }
 }
 
-test('a turn writes a megabyte, of each connection in turn', () => {
+test('a turn writes a quarter of a megabyte, of each connection in turn', () => {
   const names = Array.from({ length: 40 }, (_, at) => `${at}`)
   const { nextTurn } = harness(Object.fromEntries(names.map((name) => [name, 2])))
-  const turns = Array.from({ length: 6 }, nextTurn)
-  assert.ok(turns.every(({ length }) => length <= 16))
+  const turns = Array.from({ length: 20 }, nextTurn)
+  assert.ok(turns.every(({ length }) => length <= 4))
   const all = turns.flat()
   assert.deepEqual(new Set(all.slice(0, 39)).size, 39, 'nobody writes twice before all have written')
 })
@@ -43,7 +43,7 @@ test('short writes go ahead, and what is gathered comes first', () => {
   assert.ok(turn.takes(1000))
   let longBefore: number | undefined
   turn.add({ endTurn: () => (longBefore = writtenNow().length) })
-  assert.equal(nextTurn().length, 16)
+  assert.equal(nextTurn().length, 4)
   assert.equal(longBefore, 0)
 })
 

@@ -5,8 +5,8 @@
 import { Deque } from '../lib/deque.ts'
 import { type Soon, turnEnd } from '../lib/turn-end.ts'
 
-/** About a millisecond, copies and system calls included. */
-const TURN_BYTES = 1024 * 1024
+/** About half a millisecond, copies and system calls included. Each connection has one write of 64 KB in a turn: this is as much as four clients take. */
+const TURN_BYTES = 256 * 1024
 /** Most answers are shorter. A connection that has more to send waits for its turn. */
 const SHORT_BYTES = 16 * 1024
 
