@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemTime } from '../lib/timers.ts'
+import type { KeyRange } from '../storage/keys.ts'
 import { Item, type ItemHome } from './item.ts'
 import { named, newTree, select } from './tree.ts'
 
@@ -66,6 +67,31 @@ test('what comes while a long list waits for its turn is not in it', async () =>
     const { items } = await select(tree, { from: '/r/', to: '/r0' }, {}, { time })
     assert.equal(items.length, size)
   }
+})
+
+test('long lists that go on together wait for slices, short ones of the same resource do not', async () => {
+  const tree = newTree()
+  for (let n = 0; n < 10_000; n++) {
+    const key = `/r/${n < 9_900 ? 'long' : 'short'}/${n}`
+    tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
+  }
+  const due: (() => void)[] = []
+  const time = { monotonicMs: () => 0, soon: (run: () => void) => void due.push(run) }
+  let done = 0
+  const list = async (range: KeyRange): Promise<void> => {
+    await select(tree, range, {}, { time })
+    done++
+  }
+  const short = list({ from: '/r/short/', to: '/r/short0' })
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(done, 1)
+  const long = Array.from({ length: 20 }, () => list({ from: '/r/', to: '/r0' }))
+  for (let turn = 1; done < 21; turn++) {
+    for (const run of due.splice(0)) run()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(done <= 1 + turn * 4, `${done} lists after ${turn} turns`)
+  }
+  await Promise.all([short, ...long])
 })
 
 test('a name is looked up in each namespace', () => {

@@ -214,7 +214,9 @@ async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promis
       start = keyAfter(key)
       return { break: true }
     })
-    if (isMore && slices.isOver) await slices.turn()
+    // Lists that have waited for the same proof go on together: a long one waits first, or each would have a slice of the same turn.
+    const isFirst = items.length <= ITEMS_AT_ONCE
+    if (isMore && (isFirst || slices.isOver)) await slices.turn()
   }
   return items
 }
