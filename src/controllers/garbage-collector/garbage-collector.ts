@@ -14,6 +14,7 @@ import type { QueueMetrics } from '../queue-metrics.ts'
 import type { ReadAccessOf } from '../read-access.ts'
 import { onRegistryChange } from '../registry-changes.ts'
 import type { RemoteApis } from '../remote/remote-content.ts'
+import { isRemoteKey } from '../remote/remote-keys.ts'
 import { RemoteKinds } from '../remote/remote-kinds.ts'
 import { RemoteAway } from '../remote/remote-objects.ts'
 import { WorkQueue } from '../work-queue.ts'
@@ -30,6 +31,8 @@ import { type Read, Writes } from './writes.ts'
 const WORKERS_MAX = 20
 /** Dependents of one owner that are orphaned concurrently. */
 const ORPHANS_MAX = 16
+/** And those of remote servers: fewer than are asked for at the same time (remote-objects.ts), since what is beyond that fails. */
+const REMOTE_ORPHANS_MAX = 4
 /** The wait before an object that somebody else has changed is decided on again. */
 const CHANGED_MS = 10
 /**
@@ -260,7 +263,8 @@ export class GarbageCollector implements AsyncDisposable {
       if (this.#sources.at(key)?.known(key) !== undefined) this.#unmapped.add(key)
       return undefined
     }
-    return again(await this.#decide(read, head, classified)) ?? this.#untilSeen(key, head, looks)
+    const againMs = await this.#again(read, await this.#decide(read, head, classified))
+    return againMs ?? this.#untilSeen(key, head, looks)
   }
 
   #untilSeen(key: Key, { owners }: ObjectHead, looks: number): number | undefined {
@@ -294,7 +298,7 @@ export class GarbageCollector implements AsyncDisposable {
     const { key } = read
     if (!finalizers.includes(foregroundFinalizer) || !this.graph.isWaiting(key)) return undefined
     if (this.graph.hasBlockingDependents(key)) return undefined
-    return again(await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)))
+    return this.#again(read, await this.#writes.setFinalizers(read, without(finalizers, foregroundFinalizer)))
   }
 
   async #decide(read: Read, head: ObjectHead, { solid, dangling, waiting }: Classified): Promise<Outcome> {
@@ -342,16 +346,20 @@ export class GarbageCollector implements AsyncDisposable {
     if (!isMarked || !finalizers.includes(orphanFinalizer)) return undefined
     // A dependent that the graph does not have yet would be deleted.
     await this.#followed.latest(this.#stopping.signal)
-    const dependents = this.graph.dependentsOf(key)
-    const keys = [...dependents].values()
+    const dependents = [...this.graph.dependentsOf(key)]
     const failures: unknown[] = []
-    const work = async (): Promise<void> => {
+    const work = async (keys: Iterator<Key> & Iterable<Key>): Promise<void> => {
       // One that cannot be read, or written, keeps no other one from it.
       for (const dependent of keys) await this.#orphan(dependent, read.uid).catch((error) => failures.push(error))
     }
-    await Promise.all(Array.from({ length: ORPHANS_MAX }, work))
+    const local = dependents.filter((one) => !isRemoteKey(one)).values()
+    const remote = dependents.filter(isRemoteKey).values()
+    await Promise.all([
+      ...Array.from({ length: ORPHANS_MAX }, () => work(local)),
+      ...Array.from({ length: REMOTE_ORPHANS_MAX }, () => work(remote)),
+    ])
     if (failures.length > 0) throw failures[0]
-    return again(await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)))
+    return this.#again(read, await this.#writes.setFinalizers(read, without(finalizers, orphanFinalizer)))
   }
 
   async #orphan(key: Key, ownerUid: string): Promise<void> {
@@ -362,7 +370,21 @@ export class GarbageCollector implements AsyncDisposable {
       const { owners } = read.head
       if (!owners.some(({ uid }) => uid === ownerUid)) return
       outcome = await this.#writes.dropOwners(read, owners, new Set([ownerUid]))
+      if (outcome === 'changed') await this.#requireChange(read)
     }
+  }
+
+  async #again(read: Read, outcome: Outcome): Promise<number | undefined> {
+    if (outcome !== 'changed') return undefined
+    await this.#requireChange(read)
+    return CHANGED_MS
+  }
+
+  /** A conflict may have another reason, such as a webhook that refuses: the write is then a failure, and not made again at once. */
+  async #requireChange({ key, uid, resourceVersion }: Read): Promise<void> {
+    const now = await this.#read(key)
+    if (now?.uid === uid && now.resourceVersion === resourceVersion)
+      throw new Error(`a write of ${key} was refused as a conflict, and nobody has changed it`)
   }
 
   /** As it is stored now. */
@@ -384,7 +406,5 @@ function changesOf(origins: readonly (Changing | undefined)[], changed: () => vo
 const nothingRemote = { kinds: [], versions: new Set<string>() }
 
 type Changing = { readonly onChange: (listener: () => void) => Disposable }
-
-const again = (outcome: Outcome): number | undefined => (outcome === 'changed' ? CHANGED_MS : undefined)
 
 const without = (texts: readonly string[], text: string): string[] => texts.filter((one) => one !== text)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields, KubeObject } from '../../api/object.ts'
+import { type Fields, itemsOf, type KubeObject } from '../../api/object.ts'
 import { request } from '../../api/own-request.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -36,13 +36,14 @@ const absent: Owner = { apiVersion: 'remote.example.com/v1', kind: 'Thing', meta
 class World implements AsyncDisposable {
   readonly plane: MemoryControlPlane
   readonly remote = new RemoteApiServer()
+  readonly metrics = new Metrics()
   readonly collector: GarbageCollector
 
   private constructor(plane: MemoryControlPlane, start: (remote: RemoteApiServer) => void) {
     this.plane = plane
     start(this.remote)
     const { registry, accessOf } = plane
-    const metrics = new QueueMetrics(new Metrics())
+    const metrics = new QueueMetrics(this.metrics)
     const parts = { registry, accessOf, metrics, clock: systemClock, log: silent, remote: this.remote.apis }
     this.collector = new GarbageCollector({ ...parts, handle: this.remote.before(plane.handle) })
   }
@@ -295,4 +296,81 @@ test('remote dependents go with their owner, one by one', async () => {
   )
   const [left] = [...world.remote.objects.values()]
   assert.deepEqual(left?.metadata.ownerReferences, [other])
+})
+
+test('many remote dependents are orphaned in one go', async () => {
+  await using world = await World.start()
+  await world.create(configMap('owner'))
+  const count = 60
+  for (let at = 0; at < count; at++)
+    world.remote.create(`dependent-${at}`, { ownerReferences: [referenceTo(configMap('owner'))] })
+  await until(() => world.collector.graph.size === count + 1)
+  const owned = (): number =>
+    [...world.remote.objects.values()].filter(({ metadata }) => itemsOf(metadata.ownerReferences).length > 0).length
+  await world.remove('owner', 'Orphan')
+  await until(async () => !(await world.isThere('owner')))
+  assert.equal(world.remote.objects.size, count)
+  assert.equal(owned(), 0)
+  assert.match(world.metrics.print(), /^workqueue_retries_total{name="garbage_collector_attempt_to_orphan"} 0$/m)
+})
+
+test('a conflict that no other writer is the cause of is not tried again at once', async () => {
+  await using world = await World.start()
+  let writes = 0
+  world.remote.answer = ({ method }) => {
+    if (method === 'GET') return undefined
+    writes++
+    return answering(409, '{"kind":"Status","reason":"Conflict"}')
+  }
+  const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
+  world.remote.create('refused', { ownerReferences: [gone] })
+  await until(() => writes > 0)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.ok(writes < 10, `${writes} deletes in a second`)
+})
+
+test('a dependent that cannot be orphaned is not tried again at once', async () => {
+  await using world = await World.start()
+  let writes = 0
+  world.remote.answer = ({ method }) => {
+    if (method !== 'PATCH') return undefined
+    writes++
+    return answering(409, '{"kind":"Status","reason":"Conflict"}')
+  }
+  await world.create(configMap('owner'))
+  world.remote.create('dependent', { ownerReferences: [referenceTo(configMap('owner'))] })
+  await until(() => world.collector.graph.size === 2)
+  await world.remove('owner', 'Orphan')
+  await until(() => writes > 0)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.ok(writes < 10, `${writes} patches in a second`)
+})
+
+test('an owner that a remote server refuses to look for keeps no other from being looked for', async () => {
+  await using world = await World.start()
+  world.remote.answer = ({ path }) =>
+    path.includes('a%b') ? answering(400, '{"kind":"Status","reason":"BadRequest"}') : undefined
+  const wrong: Owner = { ...absent, metadata: { name: 'a%b', uid: 'w' } }
+  for (let at = 0; at < 30; at++) await world.create(configMap(`wrong-${at}`, [wrong]))
+  await until(() => world.remote.asked.some((one) => one.includes('a%b')))
+  await world.create(configMap('dependent', [absent]))
+  await until(async () => !(await world.isThere('dependent')))
+})
+
+test('a dependent is orphaned only if its own server says so', async () => {
+  await using world = await World.start()
+  let isOther = true
+  world.remote.answer = ({ method }) =>
+    method === 'PATCH' && isOther ? answering(404, '404 page not found\n') : undefined
+  await world.create(configMap('owner'))
+  world.remote.create('dependent', { ownerReferences: [referenceTo(configMap('owner'))] })
+  await until(() => world.collector.graph.size === 2)
+  await world.remove('owner', 'Orphan')
+  await until(() => world.remote.asked.some((one) => one.startsWith('PATCH')))
+  await world.collected('garbage')
+  assert.ok(await world.isThere('owner'))
+  isOther = false
+  await until(async () => !(await world.isThere('owner')))
+  await world.collected('again')
+  assert.equal(world.remote.objects.size, 1)
 })

@@ -2,7 +2,8 @@
 import type { Fields } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import type { OwnerReference } from '../object-head.ts'
-import { failureText } from '../remote/ask-remote.ts'
+import { failureText, NOT_FOUND } from '../remote/ask-remote.ts'
+import { RemoteAway } from '../remote/remote-objects.ts'
 import { objectPath } from '../served-resources.ts'
 import type { Key } from './graph.ts'
 import type { Source } from './source.ts'
@@ -68,6 +69,8 @@ export class Writes {
     if (source.remote === undefined)
       return outcomeOrThrow(path, await request(this.#handle, { ...sent, path, signal: this.#signal }))
     const answer = await source.remote.send({ ...sent, path })
+    if (answer.status === NOT_FOUND && !source.remote.saysAbsent(answer, name))
+      throw new RemoteAway(source.keys.prefix, failureText(path, answer))
     const outcome = outcomeOf(answer)
     if (outcome === undefined) throw new Error(failureText(path, answer))
     return outcome

@@ -28,6 +28,8 @@ const AWAY_MS_MAX = 30_000
  * answer leave some to others.
  */
 const CALLS_MAX = 8
+/** Which a server answers because of a name that is too long, or can be nobody's: that says nothing of other objects. */
+const nameRefusals: ReadonlySet<number> = new Set([400, 414, 431])
 
 /** The calls of one controller to remote servers. */
 export class RemoteCalls {
@@ -85,6 +87,21 @@ export class RemoteObjects {
     return this.#limited(() => askRemote(handle, { ...asked, signal, timers: time }))
   }
 
+  /**
+   * A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. What it names may be
+   * something else of that name, such as the namespace.
+   */
+  saysAbsent(answer: RemoteAnswer, name: string): boolean {
+    if (answer.status !== NOT_FOUND) return false
+    const { group, plural, kind } = this.resource
+    const { kind: answered, reason, details } = answeredObject(answer)
+    if (answered !== 'Status' || reason !== 'NotFound') return false
+    const about = fieldsOf(details)
+    const [aboutKind, aboutGroup] = [textOf(about['kind']), textOf(about['group'])]
+    if (aboutKind !== '' && aboutKind !== plural && aboutKind !== kind) return false
+    return textOf(about['name']) === name && (aboutGroup === '' || aboutGroup === group)
+  }
+
   async #limited<T>(call: () => Promise<T>): Promise<T> {
     const { calls, time } = this.parts
     const { prefix } = this.keys
@@ -97,6 +114,7 @@ export class RemoteObjects {
       this.#failures = 0
       return answer
     } catch (error) {
+      if (error instanceof RemoteAway) throw error
       this.#noteFailure()
       throw new RemoteAway(prefix, messageOf(error), { cause: error })
     } finally {
@@ -115,7 +133,8 @@ export class RemoteObjects {
     const { handle, signal, time } = this.parts
     const path = this.#pathOf(namespace, name)
     const answer = await askRemote(handle, { method: 'GET', path, accept: acceptObject, signal, timers: time })
-    if (isAbsent(answer, name, this.resource)) return undefined
+    if (this.saysAbsent(answer, name)) return undefined
+    if (nameRefusals.has(answer.status)) throw new RemoteAway(this.keys.prefix, failureText(path, answer))
     if (answer.status >= FAILURE) throw new Error(failureText(path, answer))
     const head = await readHead(answer.bytes)
     if (head.name !== name || head.namespace !== (namespace ?? ''))
@@ -128,18 +147,4 @@ export class RemoteObjects {
     const scope = namespace === undefined ? '' : `namespaces/${namespace}/`
     return `/apis/${group}/${version}/${scope}${plural}/${name}`
   }
-}
-
-/**
- * A server that does not know the resource, or is not the one that has it, answers 404, too; but it does not name the object. What it names may be
- * something else of that name, such as the namespace.
- */
-function isAbsent(answer: RemoteAnswer, name: string, { group, plural, kind }: RemoteResource): boolean {
-  if (answer.status !== NOT_FOUND) return false
-  const { kind: answered, reason, details } = answeredObject(answer)
-  if (answered !== 'Status' || reason !== 'NotFound') return false
-  const about = fieldsOf(details)
-  const [aboutKind, aboutGroup] = [textOf(about['kind']), textOf(about['group'])]
-  if (aboutKind !== '' && aboutKind !== plural && aboutKind !== kind) return false
-  return textOf(about['name']) === name && (aboutGroup === '' || aboutGroup === group)
 }
