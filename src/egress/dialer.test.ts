@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import type { ServerHttp2Stream } from 'node:http2'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -20,6 +21,7 @@ import { DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { createAuthority, createSelfSigned, issue } from '../lib/x509/certificates.ts'
 import { createEgress } from './dialer.ts'
+import { dataPacket } from './packets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-egress-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -336,6 +338,33 @@ test('a dial that konnectivity does not answer ends when its caller gives up', a
   await assert.rejects(opening, { name: 'AbortError' })
   await until(() => server.packets.includes(5), 'the proxy was told that the dial is given up')
   assert.match(metrics.print(), /dial_failure_total{reason="context"} 1/)
+})
+
+test('what was written before the end arrives, although the proxy has no room for the end yet', async () => {
+  const path = newPath()
+  const sent = randomBytes(1_000)
+  let held: ServerHttp2Stream | undefined
+  await using server = await startGrpcProxy({
+    path,
+    onDialed: (stream, bytes) => {
+      // Room for what is written, and not a byte more, until it is read.
+      stream.session?.settings({ initialWindowSize: bytes + dataPacket(8n, sent).length })
+      held = stream.pause()
+    },
+  })
+  const got: Buffer[] = []
+  const far = createServer((socket) => socket.on('data', (chunk) => got.push(chunk))).listen(0, '127.0.0.1')
+  await once(far, 'listening')
+  const { dial } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
+  const socket = await dial({ host: '127.0.0.1', port: portOf(far) })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.resume().end(sent)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  held?.resume()
+  await closed
+  assert.deepEqual(Buffer.concat(got), sent)
+  assert.ok(server.packets.includes(2), 'the proxy was told of the end')
+  far.close()
 })
 
 test('an address with a line break in it is refused before it is sent', async () => {

@@ -143,10 +143,15 @@ export class Tunnel extends Duplex {
     if (this.#stream.write(frames, done)) done()
   }
 
-  /** The protocol cannot close one direction alone. */
+  /** The protocol cannot close one direction alone. The proxy drops what it has not read yet if the stream is cut off, so that the end waits for its turn. */
   override _final(done: (error?: Error | null) => void): void {
-    this.#close()
-    done()
+    if (this.#connectId === undefined || !this.#isOpen) return done()
+    const onTaken = (): void => {
+      this.#release()
+      done()
+    }
+    this.#metrics.packet('CLOSE_REQ', 'from_client')
+    if (this.#stream?.write([closeRequest(this.#connectId)], onTaken) !== false) onTaken()
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -271,9 +276,13 @@ export class Tunnel extends Duplex {
     this.destroy()
   }
 
+  get #isOpen(): boolean {
+    return !this.#isRemoteClosed && this.#status === 'ok'
+  }
+
   /** Tells the proxy that we are done. */
   #close(): void {
-    if (this.#isRemoteClosed || this.#connectId === undefined || this.#status !== 'ok') return
+    if (this.#connectId === undefined || !this.#isOpen) return
     this.#send(closeRequest(this.#connectId), 'CLOSE_REQ')
     this.#release()
   }

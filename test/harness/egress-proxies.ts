@@ -104,12 +104,14 @@ export type GrpcProxyOptions = {
   readonly path: string
   /** What every dial is answered with; `silence`: nothing. */
   readonly refusal?: string
+  /** Called before a dial is answered. `bytes`: what has come on the stream until now. */
+  readonly onDialed?: (stream: ServerHttp2Stream, bytes: number) => void
 }
 
 /** `packets`: the types of those that came, over all tunnels. */
 export type GrpcProxyServer = EgressProxyServer & { readonly packets: readonly number[] }
 
-export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promise<GrpcProxyServer> {
+export async function startGrpcProxy({ path, refusal, onDialed }: GrpcProxyOptions): Promise<GrpcProxyServer> {
   const dialed: string[] = []
   const packets: number[] = []
   const sockets = new Set<Socket>()
@@ -132,7 +134,7 @@ export async function startGrpcProxy({ path, refusal }: GrpcProxyOptions): Promi
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }))
     stream.on('error', () => stream.destroy())
-    serve(stream, { dialed, packets, sockets, refusal })
+    serve(stream, { dialed, packets, sockets, refusal, onDialed })
   })
   await listen(server, path)
   const cut = (): void => {
@@ -159,14 +161,16 @@ type Served = {
   readonly packets: number[]
   readonly sockets: Set<Socket>
   readonly refusal: string | undefined
+  readonly onDialed: GrpcProxyOptions['onDialed']
 }
 
 let lastConnection = 7
 
-function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal }: Served): void {
+function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal, onDialed }: Served): void {
   const id = ++lastConnection
   let far: Socket | undefined
   let received = Buffer.alloc(0)
+  let receivedBytes = 0
   const answer = (type: number, payloadField: number, payload: Buffer): boolean =>
     stream.destroyed || stream.writableEnded ? true : stream.write(framed(message(type, payloadField, payload)))
   const dial = (fields: ReadonlyMap<number, Field>): void => {
@@ -183,6 +187,7 @@ function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal }:
     far = socket
     socket.once('connect', () => {
       sockets.add(socket)
+      onDialed?.(stream, receivedBytes)
       respond('')
     })
     socket.once('error', (error) =>
@@ -214,6 +219,7 @@ function serve(stream: ServerHttp2Stream, { dialed, packets, sockets, refusal }:
   }
   stream.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
+    receivedBytes += chunk.length
     while (received.length >= 5 && received.length >= 5 + received.readUInt32BE(1)) {
       const end = 5 + received.readUInt32BE(1)
       take(received.subarray(5, end))
