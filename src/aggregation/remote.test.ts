@@ -6,8 +6,10 @@ import type { Server, Socket } from 'node:net'
 import { test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { KubeObject } from '../api/object.ts'
-import { dialDirect } from '../lib/dial.ts'
+import { type Dial, dialDirect } from '../lib/dial.ts'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { until } from '../../test/harness/until.ts'
+import { RemoteConnections } from './connections.ts'
 import { Remote, UnresolvedService } from './remote.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('remote', ['api.ns.svc'], Date.now())
@@ -173,4 +175,36 @@ test('over HTTP/2 only what reads is sent again when its connection is lost', as
   assert.deepEqual(asked, ['GET /', 'GET /lost', 'GET /lost', 'DELETE /lost'])
   remote.close()
   server.close()
+})
+
+/** Any Dial but that one may lead through a proxy. */
+const throughProxy: Dial = (host, port, signal) => dialDirect(host, port, signal)
+
+test('a connection whose request was given up is closed with the others, though another address was asked since', async () => {
+  const sockets: Socket[] = []
+  const ports = await Promise.all(
+    [1, 2].map(() => {
+      const server = createServer({ cert, key }, (_request, response) => response.end('answer')).unref()
+      server.on('connection', (socket: Socket) => sockets.push(socket))
+      return listen(server)
+    }),
+  )
+  const [given, other] = ports.map((port) => ({ host: '127.0.0.1', port }))
+  assert.ok(given !== undefined && other !== undefined)
+  const connections = new RemoteConnections(
+    { servername: undefined, caPem: '', isInsecure: true, client: undefined },
+    throughProxy,
+  )
+  const asked = { method: 'GET', path: '/', headers: {}, pipeBody: undefined }
+  const giving = new AbortController()
+  const first = connections.send(given, { ...asked, signal: giving.signal })
+  giving.abort()
+  await assert.rejects(first, /aborted/)
+  await until(() => sockets.length === 1, 'it is connected to')
+  // The handshake ends after that.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const { body } = await connections.send(other, { ...asked, signal: new AbortController().signal })
+  body.close()
+  connections.close()
+  await until(() => sockets.every((socket) => socket.destroyed), 'all are closed')
 })

@@ -16,6 +16,7 @@ export class TlsAgent extends Agent {
   readonly #connect: Connect
   /** Opened to learn which protocol the server speaks. */
   #first: TLSSocket | undefined
+  #idle: NodeJS.Timeout | undefined
 
   constructor(open: Connect) {
     super({ keepAlive: true, timeout: IDLE_MS, maxSockets: CONNECTIONS_MAX, maxFreeSockets: FREE_MAX })
@@ -23,14 +24,17 @@ export class TlsAgent extends Agent {
   }
 
   get isUnused(): boolean {
-    return Object.keys(this.sockets).length === 0 && Object.keys(this.freeSockets).length === 0
+    const hasNone = this.#first === undefined && Object.keys(this.sockets).length === 0
+    return hasNone && Object.keys(this.freeSockets).length === 0
   }
 
+  /** A connection for the next request; whoever it was opened for may have given up. */
   offer(socket: TLSSocket): void {
     const forget = (): void => {
-      if (this.#first === socket) this.#first = undefined
+      if (this.#first === socket) this.#takeFirst()
     }
     this.#first = socket.once('close', forget).on('error', forget)
+    this.#idle = setTimeout(() => socket.destroy(), IDLE_MS).unref()
   }
 
   /** Closes connections as soon as they are unused. */
@@ -46,8 +50,13 @@ export class TlsAgent extends Agent {
   }
 
   async #open(): Promise<TLSSocket> {
+    return this.#takeFirst() ?? this.#connect(['http/1.1'], new AbortController().signal)
+  }
+
+  #takeFirst(): TLSSocket | undefined {
+    clearTimeout(this.#idle)
     const first = this.#first
     this.#first = undefined
-    return first ?? this.#connect(['http/1.1'], new AbortController().signal)
+    return first
   }
 }
