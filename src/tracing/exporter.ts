@@ -20,6 +20,8 @@ const BATCH_MAX = 512
 const DELAY_MS = 5_000
 /** Of a request, with its retries. */
 const EXPORT_MS_MAX = 10_000
+/** Of the spans in a request: servers of gRPC take messages of 4 MiB, if nobody tells them otherwise. */
+const MESSAGE_BYTES_MAX = 3 << 20
 /** Spans that are encoded in one turn of the event loop: about a millisecond of work. */
 const TURN_SPANS = 64
 /** How long the end of the server waits for the last spans to leave. With what audit events have (audit/backend.ts) less than all parts have (stop-all.ts). */
@@ -92,25 +94,39 @@ export class Exporter implements AsyncDisposable {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH_MAX)
-      try {
-        await this.#send(batch)
-        this.#exported.value += batch.length
-        this.#hasFailed = false
-      } catch (error) {
-        this.#failed.value += batch.length
-        this.#told(error)
+    while (this.#queue.length > 0) await this.#sendBatch(this.#queue.splice(0, BATCH_MAX))
+  }
+
+  async #sendBatch(batch: readonly EndedSpan[]): Promise<void> {
+    let encoded: Buffer[] = []
+    let bytes = 0
+    for (const [at, span] of batch.entries()) {
+      if (at > 0 && at % TURN_SPANS === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+      const one = encodeSpan(span)
+      if (encoded.length > 0 && bytes + one.length > MESSAGE_BYTES_MAX) {
+        await this.#send(encoded)
+        encoded = []
+        bytes = 0
       }
+      encoded.push(one)
+      bytes += one.length
+    }
+    await this.#send(encoded)
+  }
+
+  /** Never fails. */
+  async #send(encoded: readonly Buffer[]): Promise<void> {
+    try {
+      await this.#export(encoded)
+      this.#exported.value += encoded.length
+      this.#hasFailed = false
+    } catch (error) {
+      this.#failed.value += encoded.length
+      this.#told(error)
     }
   }
 
-  async #send(batch: readonly EndedSpan[]): Promise<void> {
-    const encoded: Buffer[] = []
-    for (let at = 0; at < batch.length; at += TURN_SPANS) {
-      if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
-      for (const span of batch.slice(at, at + TURN_SPANS)) encoded.push(encodeSpan(span))
-    }
+  async #export(encoded: readonly Buffer[]): Promise<void> {
     const message = encodeRequest(encoded, { resource: this.#parts.resource, scope: SCOPE })
     const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + message.length)
     frame.writeUInt8(0, 0)

@@ -78,3 +78,16 @@ test('ids do not repeat, though their bytes are made many at a time', () => {
   for (let count = 0; count < 1000; count++) tracer.begin(nobody, () => described)?.end()
   assert.equal(seen.size, 2000)
 })
+
+test('no text of a span is longer than a line, whoever chose it', () => {
+  const { tracer, ended } = tracerOf(1_000_000, '0000000000000000')
+  const long = 'a'.repeat(100_000)
+  const span = tracer.begin(nobody, () => ({ ...described, name: long, attributes: { 'http.target': long, size: 1 } }))
+  // What was asked of etcd, and an error that names the object.
+  span?.child('List', { attributes: { key: long } }).end({ error: `pods "${long}" not found` })
+  span?.set({ more: long })
+  span?.end()
+  const texts = ended.flatMap(({ name, error = '', attributes }) => [name, error, ...Object.values(attributes)])
+  assert.equal(texts.length, 8)
+  for (const text of texts) assert.ok(String(text).length <= 1024, String(text).slice(0, 20))
+})

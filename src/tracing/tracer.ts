@@ -47,6 +47,8 @@ const SPAN_ID_BYTES = 8
 const RATE_MAX = 1_000_000n
 /** The number that decides has 63 bits; its first 31 decide nearly always. */
 const LOWER_BITS = 32n
+/** Of texts, which a client may have chosen, or be named in: spans wait in a queue of bounded length, so each must be bounded, too. */
+const TEXT_CHARACTERS_MAX = 1024
 
 export class Tracer {
   readonly #parts: TracerParts
@@ -130,8 +132,8 @@ class TracedSpan implements Span {
 
   constructor(tracer: Tracer, begun: Begun) {
     this.#tracer = tracer
-    this.#begun = begun
-    this.#attributes = begun.attributes
+    this.#begun = { ...begun, name: bounded(begun.name) }
+    this.#attributes = allBounded(begun.attributes)
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -144,7 +146,7 @@ class TracedSpan implements Span {
   }
 
   set(attributes: SpanAttributes): void {
-    this.#attributes = { ...this.#attributes, ...attributes }
+    this.#attributes = { ...this.#attributes, ...allBounded(attributes) }
   }
 
   run<T>(work: () => T): T {
@@ -155,6 +157,20 @@ class TracedSpan implements Span {
     if (this.#hasEnded) return
     this.#hasEnded = true
     const endNs = this.#tracer.toNs(endMs ?? this.#tracer.nowMs())
-    this.#tracer.ended({ ...this.#begun, attributes: this.#attributes, endNs, error })
+    const why = error === undefined ? undefined : bounded(error)
+    this.#tracer.ended({ ...this.#begun, attributes: this.#attributes, endNs, error: why })
   }
 }
+
+const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > TEXT_CHARACTERS_MAX
+
+/** A copy, where it is cut: a part of a string keeps all of it in memory. */
+const bounded = (text: string): string =>
+  isLong(text) ? Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString() : text
+
+const allBounded = (attributes: SpanAttributes): SpanAttributes =>
+  Object.values(attributes).some(isLong)
+    ? Object.fromEntries(
+        Object.entries(attributes).map(([name, value]) => [name, typeof value === 'string' ? bounded(value) : value]),
+      )
+    : attributes

@@ -14,8 +14,6 @@ import { Tracer } from './tracer.ts'
 
 /** Who may decide that a request is traced; the traces of others are linked to. */
 const trusted: ReadonlySet<string> = new Set([mastersGroup, 'system:monitoring'])
-/** Of what a client chooses: spans wait in a queue of bounded length, so each must be bounded, too. */
-const CHOSEN_CHARACTERS_MAX = 1024
 const CLIENT_ERROR = 400
 /** What took less says nothing, and costs as much as any span. */
 const SHOWN_MS_MIN = 1
@@ -116,14 +114,14 @@ export class Tracing implements Traces, AsyncDisposable {
 
 /** Upstream's: `GET /api/v1/namespaces/{:namespace}/pods/{:name}`; of what is no resource the method alone. */
 function spanName({ method }: ApiRequest, info: RequestInfo): string {
-  if (info.kind === 'path') return bounded(method)
+  if (info.kind === 'path') return method
   const { group, version, namespace, plural, name, subresource } = info
   const parts = [group === '' ? 'api' : `apis/${group}`, version]
   if (namespace !== '') parts.push('namespaces', '{:namespace}')
   parts.push(plural)
   if (name !== '') parts.push('{:name}')
   if (subresource !== '') parts.push(subresource)
-  return bounded(`${method} /${parts.join('/')}`)
+  return `${method} /${parts.join('/')}`
 }
 
 /** Upstream's names of handlers, and of their verbs. A watch has none: it would last as long as the request. */
@@ -147,10 +145,10 @@ function httpAttributes(request: ApiRequest): SpanAttributes {
   const { method, path, rawPath, headers, remoteAddress, remotePort = 0, protocol } = request
   const [, host = '', port = ''] = /^(.*?)(?::(\d{1,5}))?$/s.exec(firstHeader(headers, 'host') ?? '') ?? []
   return {
-    'http.method': bounded(method),
+    'http.method': method,
     'http.scheme': 'https',
-    'http.target': bounded(rawPath ?? path),
-    'net.host.name': bounded(host),
+    'http.target': rawPath ?? path,
+    'net.host.name': host,
     ...(port === '' ? {} : { 'net.host.port': Number(port) }),
     'net.protocol.version': versionOf(protocol),
     'net.sock.peer.addr': remoteAddress,
@@ -168,28 +166,24 @@ function handlerAttributes(
 ): SpanAttributes {
   const { group, version, name, subresource, namespace, plural } = info
   return {
-    accept: bounded(firstHeader(headers, 'accept') ?? ''),
-    'audit-id': bounded(auditId),
+    accept: firstHeader(headers, 'accept') ?? '',
+    'audit-id': auditId,
     client: remoteAddress,
-    'api-group': bounded(group),
-    'api-version': bounded(version),
-    name: bounded(name),
-    subresource: bounded(subresource),
-    namespace: bounded(namespace),
+    'api-group': group,
+    'api-version': version,
+    name,
+    subresource,
+    namespace,
     protocol,
-    resource: bounded(plural),
+    resource: plural,
     scope: name !== '' || info.verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
-    url: bounded(path),
+    url: path,
     'user-agent': userAgentOf(headers),
     verb,
   }
 }
 
-const userAgentOf = (headers: ApiRequest['headers']): string => bounded(firstHeader(headers, 'user-agent') ?? '')
-
-/** A copy, where it is cut: a part of a string keeps all of it in memory. */
-const bounded = (text: string): string =>
-  text.length <= CHOSEN_CHARACTERS_MAX ? text : Buffer.from(text.slice(0, CHOSEN_CHARACTERS_MAX)).toString()
+const userAgentOf = (headers: ApiRequest['headers']): string => firstHeader(headers, 'user-agent') ?? ''
 
 function sizeOf(response: ApiResponse): SpanAttributes {
   if (!('body' in response) || response.status >= CLIENT_ERROR) return {}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { createGrpcService } from '../../test/harness/grpc-service.ts'
+import { portOf } from '../../test/harness/port-of.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silent } from '../lib/log.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { Exporter } from './exporter.ts'
+
+const span = {
+  context: { traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), isSampled: true, state: '' },
+  parentId: undefined,
+  name: 'GET',
+  kind: 'server',
+  startNs: 0n,
+  endNs: 1n,
+  // As long as texts of a span may be, each character with two bytes.
+  attributes: Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`a${at}`, 'ü'.repeat(1024)])),
+  link: undefined,
+  error: undefined,
+} as const
+
+test('no message is longer than a collector takes, and all spans are sent', async () => {
+  const lengths: number[] = []
+  const collector = createGrpcService(({ message }) => {
+    lengths.push(message.length)
+    // The limit of gRPC's servers.
+    if (message.length > 4 << 20) throw new Error('message larger than max')
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const parts = { clock: systemClock, log: silent, metrics, resource: {} }
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, parts)
+  for (let count = 0; count < 500; count++) exporter.add(span)
+  await exporter.flush()
+  assert.ok(lengths.length > 1, String(lengths))
+  assert.match(metrics.print(), /^keelson_spans_exported_total 500$/m)
+  assert.match(metrics.print(), /^keelson_spans_failed_total 0$/m)
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+})
