@@ -6,6 +6,10 @@ import { delimiter, join } from 'node:path'
 export const runningIndex = ({ cache }: { readonly cache: string | undefined }): string | undefined =>
   cache === undefined ? undefined : join(cache, 'running')
 
+/** Where that is undefined. */
+export const notNoted =
+  'it is not known what runs: there is no folder of this user alone to note it in (XDG_CACHE_HOME, or .cache in HOME)'
+
 /** What kubectl reads if nothing else is said. */
 export function defaultKubeconfig(env: NodeJS.ProcessEnv): string {
   const [named = ''] = (env['KUBECONFIG'] ?? '').split(delimiter)

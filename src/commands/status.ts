@@ -1,8 +1,8 @@
 import { listRunning } from '../dev/running.ts'
 import { describeRunning, statusHelp } from '../dev/status.ts'
 import { systemClock } from '../lib/clock.ts'
-import { runningIndex } from './own-files.ts'
-import { asksForHelp, type CommandParts, USAGE_FAULT } from './parts.ts'
+import { notNoted, runningIndex } from './own-files.ts'
+import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
 export async function status(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(statusHelp)
@@ -11,6 +11,8 @@ export async function status(args: readonly string[], parts: CommandParts): Prom
   if (more.length > 0 || (output !== undefined && !isJson)) {
     return parts.fail(USAGE_FAULT, [`keelson status takes --output=json and nothing else, not ${args.join(' ')}`])
   }
-  const running = listRunning(runningIndex(parts))
+  const index = runningIndex(parts)
+  if (index === undefined) return parts.fail(FAILURE, [notNoted])
+  const running = listRunning(index)
   parts.print(isJson ? `${JSON.stringify(running)}\n` : describeRunning(running, systemClock.wallMs()))
 }

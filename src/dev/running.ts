@@ -27,8 +27,7 @@ export function noteRunning(running: Running, index: string | undefined): Dispos
 }
 
 /** The first that was started is the first. Files of those that are gone are removed; one that cannot be read may be of another version, and stays. */
-export function listRunning(index: string | undefined): Running[] {
-  if (index === undefined) return []
+export function listRunning(index: string): Running[] {
   const found = filesIn(index).flatMap((name) => {
     const path = join(index, name)
     const read = readRunning(readIfThere(path) ?? '')

@@ -22,7 +22,7 @@ const STOP_MS_MAX = 40_000
 const POLL_MS = 20
 
 /** What it did, in lines. Fails with a UsageError, or with an Error that says what to do. */
-export async function stopRunning(args: readonly string[], index: string | undefined): Promise<string[]> {
+export async function stopRunning(args: readonly string[], index: string): Promise<string[]> {
   const wanted = choose(args, listRunning(index))
   const marks = new Map(wanted.map(({ pid }) => [pid, markOf(pid)]))
   for (const { pid } of wanted) end(pid)

@@ -265,6 +265,14 @@ test('an ephemeral one leaves nothing behind', async () => {
   assert.deepEqual(await readdir(temporary), [])
 })
 
+test('status and stop do not say that nothing runs where nobody could have noted it', async () => {
+  const env = { ...process.env, XDG_CACHE_HOME: '/dev/null' }
+  for (const command of ['status', 'stop']) {
+    const asking = run(keelsonProgram, [command], { timeout: 120_000, env, cwd: dir })
+    await assert.rejects(asking, { code: 1, stderr: /^keelson: it is not known what runs: / })
+  }
+})
+
 test('the end of its terminal stops it in order: nothing of an ephemeral one is left', async () => {
   const temporary = join(dir, 'hung-up')
   await mkdir(temporary)
