@@ -4,7 +4,7 @@
  * over restarts.
  */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createKubeconfig, type Kubeconfig } from '../api/kubeconfig.ts'
@@ -13,7 +13,7 @@ import { jsonToYaml } from '../codec/yaml-print.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
-import { fileIn, hasLock, lockFolder } from '../storage/sqlite/folder-lock.ts'
+import { fileIn, hasLock, lockFolder, makeFolder } from '../storage/sqlite/folder-lock.ts'
 
 export type DataFolder = {
   /** Absolute. */
@@ -34,13 +34,12 @@ export type DataFolder = {
 }
 
 const SECRET_MODE = 0o600
-const FOLDER_MODE = 0o700
 
 /** Nothing is written but the folder itself, and nothing into one of something else. The error says what to do. */
 export function openDataFolder(path: string): DataFolder {
   const folder = layout(resolve(path))
   const others = orExplain(folder, () => {
-    mkdirSync(folder.path, { recursive: true, mode: FOLDER_MODE })
+    makeFolder(folder.path)
     return isOurs(folder) ? [] : readdirSync(folder.path).filter((name) => !placeholders.has(name))
   })
   if (others.length > 0) {

@@ -1,13 +1,14 @@
 /** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
 /** Secrets are in the folder. */
 const MODE = 0o600
+const FOLDER_MODE = 0o700
 /** SQLite's result code. */
 const BUSY = 5
 
@@ -19,6 +20,27 @@ export const logIn = (folder: string): string => `${fileIn(folder)}-wal`
 
 /** Whether the folder has ever been locked. */
 export const hasLock = (folder: string): boolean => existsSync(join(folder, lockFile))
+
+/** A folder that is new is durable only when its parent was flushed: so are all that were made for it. */
+export function makeFolder(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  if (made === undefined) return
+  const last = dirname(resolve(made))
+  let parent = resolve(folder)
+  do {
+    parent = dirname(parent)
+    flushFolder(parent)
+  } while (parent !== last && parent !== dirname(parent))
+}
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
 
 /** Fails with the name of the process that has it. Node locks no files by itself, SQLite does: an empty database stands for the folder. */
 export function lockFolder(folder: string): Disposable {

@@ -2,9 +2,7 @@
  * The engine on a SQLite file in this process: etcd's rules without etcd, for development, tests and small installations. The file
  * belongs to a thread (`database-thread.ts`); here calls are collected for it, and feeds are told what it has committed.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../../lib/log.ts'
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
@@ -27,7 +25,7 @@ import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
-import { fileIn, lockFolder, logIn, makeFile } from './folder-lock.ts'
+import { fileIn, lockFolder, logIn, makeFile, makeFolder } from './folder-lock.ts'
 import type { Answer, Answers, Call, Calls, End, FromThread, LogLength, Opened } from './messages.ts'
 import type { RowBuffers } from './packed-rows.ts'
 import { type StartedThread, startThread } from './start-thread.ts'
@@ -459,18 +457,6 @@ export class SqliteEngine implements Engine, AsyncDisposable {
       }
     }
     this.#isEndingLeases = false
-  }
-}
-
-/** A folder that is new is durable only when its parent says so. */
-function makeFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (made === undefined) return
-  const parent = openSync(dirname(made), 'r')
-  try {
-    fsyncSync(parent)
-  } finally {
-    closeSync(parent)
   }
 }
 

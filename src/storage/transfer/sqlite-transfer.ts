@@ -1,12 +1,12 @@
 /** A cluster in a data folder as the source and the target of a move. */
-import { existsSync, fsyncSync, linkSync, mkdirSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, fsyncSync, linkSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Key, Revision } from '../engine.ts'
 import { type KeyRange, rangeOf, toBytes } from '../keys.ts'
 import { SqliteDatabase } from '../sqlite/database.ts'
-import { fileIn, lockFolder } from '../sqlite/folder-lock.ts'
+import { fileIn, lockFolder, makeFolder } from '../sqlite/folder-lock.ts'
 import { bytesOf, keyOf } from '../sqlite/stored.ts'
 import { FORMAT, KEYS_OF_REVISION_MAX, REVISION_MAX } from '../sqlite/tables.ts'
 import { type DumpFile, syncFolder } from './dump-file.ts'
@@ -113,7 +113,7 @@ export class SqliteTarget implements Target {
   }
 
   async take(dump: DumpFile, options: ImportOptions): Promise<void> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    makeFolder(this.#folder)
     using stack = new DisposableStack()
     stack.use(lockFolder(this.#folder))
     const file = fileIn(this.#folder)
