@@ -30,7 +30,7 @@ test('a turn has a few slices, however much work there is, and all of it gets on
   for (let turn = 1; steps() < 60; turn++) {
     const before = steps()
     await nextTurn()
-    assert.ok(steps() - before <= 4, `${steps() - before} slices in a turn`)
+    assert.ok(steps() - before <= 2, `${steps() - before} slices in a turn`)
     assert.ok(Math.max(...done) - Math.min(...done) <= 1, 'nobody is overtaken')
     assert.ok(turn < 100)
   }

@@ -7,7 +7,7 @@ import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
 /** Slices in one turn: what a small request waits for at most, besides what others begin. */
-const SLICES_PER_TURN = 4
+const SLICES_PER_TURN = 2
 
 /** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
