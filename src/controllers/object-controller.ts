@@ -12,7 +12,7 @@ import type { QueueMetrics } from './queue-metrics.ts'
 import type { ReadAccess, ReadAccessOf } from './read-access.ts'
 import { objectPath } from './served-resources.ts'
 import { WorkQueue } from './work-queue.ts'
-import { type Outcome, outcomeOrThrow } from './write-outcome.ts'
+import { type Outcome, outcomeOrThrow, requireChange } from './write-outcome.ts'
 
 export type ObjectControllerParts = {
   readonly handle: HandleAs
@@ -141,6 +141,9 @@ export class ObjectController implements AsyncDisposable {
     })
     // It may have gone meanwhile.
     if (!this.#keys.has(key)) return undefined
-    return hasChanged ? CHANGED_MS : againMs
+    if (!hasChanged) return againMs
+    const now = (await source.reader.get(key, 'latest')).item
+    requireChange(path, object.metadata.resourceVersion, now && String(now.revision))
+    return CHANGED_MS
   }
 }

@@ -18,7 +18,7 @@ import { isRemoteKey } from '../remote/remote-keys.ts'
 import { RemoteKinds } from '../remote/remote-kinds.ts'
 import { RemoteAway } from '../remote/remote-objects.ts'
 import { WorkQueue } from '../work-queue.ts'
-import type { Outcome } from '../write-outcome.ts'
+import { type Outcome, requireChange } from '../write-outcome.ts'
 import { type Classified, classify } from './classify.ts'
 import { FollowedSources } from './followed-sources.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
@@ -380,11 +380,8 @@ export class GarbageCollector implements AsyncDisposable {
     return CHANGED_MS
   }
 
-  /** A conflict may have another reason, such as a webhook that refuses: the write is then a failure, and not made again at once. */
-  async #requireChange({ key, uid, resourceVersion }: Read): Promise<void> {
-    const now = await this.#read(key)
-    if (now?.uid === uid && now.resourceVersion === resourceVersion)
-      throw new Error(`a write of ${key} was refused as a conflict, and nobody has changed it`)
+  async #requireChange({ key, resourceVersion }: Read): Promise<void> {
+    requireChange(key, resourceVersion, (await this.#read(key))?.resourceVersion)
   }
 
   /** As it is stored now. */

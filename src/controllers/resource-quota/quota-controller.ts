@@ -25,7 +25,7 @@ import { WorkQueue } from '../work-queue.ts'
 import { CountedNames } from './counted-names.ts'
 import { RemoteCounts } from './remote-counts.ts'
 import { type Counted, limitsOf, usageOf } from './usage.ts'
-import { outcomeOrThrow } from '../write-outcome.ts'
+import { outcomeOrThrow, requireChange } from '../write-outcome.ts'
 
 /** Upstream's numbers. */
 const WORKERS_MAX = 5
@@ -220,7 +220,10 @@ export class QuotaController implements AsyncDisposable {
     const path = `${objectPath(this.#resource, place.namespace, place.name)}/status`
     const { signal } = this.#stopping
     const response = await request(this.#parts.handle, { method: 'PUT', path, body, signal })
-    if (outcomeOrThrow(path, response) === 'changed') this.#queue.add(key)
+    if (outcomeOrThrow(path, response) === 'done') return undefined
+    const now = (await reader.get(key, 'latest')).item
+    requireChange(path, quota.metadata.resourceVersion, now && String(now.revision))
+    this.#queue.add(key)
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import type { HandleAs } from '../../api/own-request.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silent } from '../../lib/log.ts'
 import { Metrics } from '../../lib/metrics.ts'
@@ -26,7 +27,10 @@ async function usedOf({ accessOf }: MemoryControlPlane): Promise<unknown> {
   return fieldsOf(fieldsOf(status)['used'])[name]
 }
 
-function counting(plane: MemoryControlPlane, remote: RemoteApiServer): QuotaController {
+function counting(
+  plane: Pick<MemoryControlPlane, 'registry' | 'accessOf' | 'handle'>,
+  remote: RemoteApiServer,
+): QuotaController {
   const { registry, accessOf } = plane
   const metrics = new QueueMetrics(new Metrics())
   const gates = { isOn: () => true }
@@ -85,4 +89,20 @@ test('only what a quota limits is asked for', async () => {
     return (await reader.get(keys.key('n', 'q'), 'latest')).item?.object()['status'] !== undefined
   }, 'it was looked at')
   assert.deepEqual(remote.asked, [])
+})
+
+test('a status that is refused as a conflict, though nobody has changed it, is not written again at once', async () => {
+  await using plane = await MemoryControlPlane.start([quotas])
+  let writes = 0
+  const refusing: HandleAs = async (request, user) => {
+    if (request.method !== 'PUT') return plane.handle(request, user)
+    writes++
+    return answering(409, '{"kind":"Status","reason":"Conflict"}')
+  }
+  await using parts = new AsyncDisposableStack()
+  parts.use(counting({ registry: plane.registry, accessOf: plane.accessOf, handle: refusing }, new RemoteApiServer()))
+  await plane.create(quotas, quota())
+  await until(() => writes > 0, 'it is written')
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.ok(writes < 15, `${writes} writes in a second`)
 })

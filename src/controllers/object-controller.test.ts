@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HandleAs } from '../api/own-request.ts'
+import { silent } from '../lib/log.ts'
+import { Metrics } from '../lib/metrics.ts'
+import { builtIn, MemoryControlPlane } from '../../test/harness/memory-control-plane.ts'
+import { answering } from '../../test/harness/remote-api-server.ts'
+import { until } from '../../test/harness/until.ts'
+import { ObjectController } from './object-controller.ts'
+import { QueueMetrics } from './queue-metrics.ts'
+
+test('a write that is refused as a conflict, though nobody has changed the object, is not made again at once', async () => {
+  const configMaps = builtIn('configmaps')
+  await using plane = await MemoryControlPlane.start([configMaps])
+  let writes = 0
+  const handle: HandleAs = async (request, user) => {
+    if (request.method !== 'PUT') return plane.handle(request, user)
+    writes++
+    return answering(409, '{"kind":"Status","reason":"Conflict"}')
+  }
+  const { registry, accessOf } = plane
+  const metrics = new QueueMetrics(new Metrics())
+  await using parts = new AsyncDisposableStack()
+  parts.use(
+    new ObjectController(
+      {
+        ...{ name: 'test', queue: 'test', workersMax: 1, group: '', plural: 'configmaps' },
+        concerns: () => true,
+        work: async (object, { update }) => void (await update(object)),
+      },
+      { handle, registry, accessOf, metrics, log: silent },
+    ),
+  )
+  await plane.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' } })
+  await until(() => writes > 0, 'it is written')
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.ok(writes < 15, `${writes} writes in a second`)
+})
