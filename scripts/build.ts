@@ -148,7 +148,9 @@ const buildFunction = (entryPoints: Readonly<Record<string, string>>, outdir: st
     ...options,
     entryPoints,
     outdir,
-    banner: { js: `(function (require, __filename, __dirname) { ${start} const module = { exports: {} };` },
+    banner: {
+      js: `(function (require, __filename, __dirname, storeThread) { ${start} const module = { exports: {} };`,
+    },
     footer: { js: 'return module.exports })' },
   })
 

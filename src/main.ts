@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
+import type { Worker } from 'node:worker_threads'
 import { type Command, type CommandParts, type LogFormat, USAGE_FAULT } from './commands/parts.ts'
 import { progressLine } from './commands/progress-line.ts'
 import { Signals } from './commands/signals.ts'
@@ -10,6 +11,9 @@ import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import { LogSink } from './lib/log-sink.ts'
 import { readOwnFile } from './lib/own-files.ts'
+
+/** What the entry of the package started before it loaded this program (`packaged-main.ts`). From sources there is no such name. */
+declare const storeThread: Worker | undefined
 
 // Later starts load compiled code.
 const folder = cacheFolder(process.env)
@@ -69,6 +73,7 @@ const parts: CommandParts = {
   ownCommand: isSea() ? [process.execPath] : [process.execPath, fileOf('../bin/keelson')],
   standInCommand: isSea() ? [process.execPath, standInName] : [process.execPath, fileOf(standInFile)],
   version: version(),
+  storeThread: typeof storeThread === 'undefined' ? undefined : storeThread,
 }
 
 function fileOf(path: string): string {

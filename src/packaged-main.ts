@@ -1,5 +1,6 @@
 /** The entry of the built package: starts the program that the build put beside it, with code compiled earlier. */
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { runWithCodeCache } from './lib/code-cache.ts'
 
@@ -7,4 +8,17 @@ import { runWithCodeCache } from './lib/code-cache.ts'
 declare const PROGRAM_ID: string
 
 const file = join(import.meta.dirname, 'program.cjs')
-runWithCodeCache({ file, id: PROGRAM_ID }, cacheFolder(process.env))
+runWithCodeCache({ file, id: PROGRAM_ID, storeThread: startStoreThread() }, cacheFolder(process.env))
+
+/**
+ * The thread of SQLite takes as long to start as the program to load: what will most likely need one has it start meanwhile. Who does not need it
+ * ends it.
+ */
+function startStoreThread(): Worker | undefined {
+  const [, , command, ...args] = process.argv
+  const hasOther = args.some((argument) => /^(?:--(?:ephemeral|etcd|store|help)|-h$)/.test(argument))
+  if (command !== 'dev' || hasOther) return undefined
+  const worker = new Worker(join(import.meta.dirname, 'sqlite-worker.cjs'))
+  worker.unref()
+  return worker
+}

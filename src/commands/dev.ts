@@ -21,6 +21,7 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
       path: parts.env['PATH'] ?? '',
       ownEtcd: parts.fileOf('../.cache/tools/etcd'),
       nowMs: systemClock.wallMs(),
+      storeThread: parts.storeThread,
       temporary: tmpdir(),
       index: runningIndex(parts),
       defaultKubeconfig: defaultKubeconfig(parts.env),

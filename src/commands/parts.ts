@@ -1,4 +1,5 @@
 /** What every command is given of the process, which only main.ts touches, and the words they share. */
+import type { Worker } from 'node:worker_threads'
 import type { Log } from '../lib/log.ts'
 import type { LogSink } from '../lib/log-sink.ts'
 import type { Verbosity } from '../lib/verbosity.ts'
@@ -31,6 +32,8 @@ export type CommandParts = {
   /** The same of what stands in for etcd. */
   readonly standInCommand: readonly string[]
   readonly version: string
+  /** The thread of a store of its own, if it runs already. */
+  readonly storeThread: Worker | undefined
 }
 
 export type Stopping = {

@@ -1,6 +1,7 @@
 /** `keelson dev`: a control plane in one command. Opens a store of its own, or starts etcd; creates certificates and a kubeconfig, serves. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import type { Kubeconfig } from '../api/kubeconfig.ts'
 import { parseControllers } from '../config/controllers.ts'
 import { type Checked, checkArgs, type Config } from '../config/config.ts'
@@ -32,6 +33,8 @@ export type DevParts = {
   /** Used if there is no etcd on the PATH. */
   readonly ownEtcd: string
   readonly nowMs: number
+  /** The thread of a store of its own, if it runs already. */
+  readonly storeThread?: Worker | undefined
   /** For folders that go with the process. */
   readonly temporary: string
   /** Where commands find what runs; undefined: nowhere. */
@@ -60,7 +63,8 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
   const isOwnStore = !own.hasServers && !own.isEphemeral && !startsEtcd
   // Its thread starts while this one goes on.
-  const opening = isOwnStore ? openStore(folder, checked, parts.log) : undefined
+  const opening = isOwnStore ? openStore(folder, checked, parts) : undefined
+  if (!isOwnStore) void parts.storeThread?.terminate()
   if (opening !== undefined) stack.defer(() => endStore(opening))
   fillDataFolder(folder, { bindAddress, nowMs: parts.nowMs })
   if (startsEtcd) stack.defer(() => forgetEtcd(folder))
@@ -104,8 +108,9 @@ async function openFolder(own: Own, parts: DevParts, stack: AsyncDisposableStack
 }
 
 /** Who needs it finds out whether it failed. */
-function openStore({ store }: DataFolder, { etcd: { compactionMs } }: Config, log: Log): Promise<OpenedEngine> {
-  const opening = openEngine({ store: { kind: 'sqlite', folder: store }, compactionMs }, { clock: systemClock, log })
+function openStore({ store }: DataFolder, { etcd: { compactionMs } }: Config, parts: DevParts): Promise<OpenedEngine> {
+  const surroundings = { clock: systemClock, log: parts.log, thread: parts.storeThread }
+  const opening = openEngine({ store: { kind: 'sqlite', folder: store }, compactionMs }, surroundings)
   opening.catch(() => undefined)
   return opening
 }

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
+import type { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 
 /**
@@ -23,7 +24,7 @@ const CHECKSUM_BYTES = 4
 const programPrefix = 'code-'
 
 export type Program = {
-  /** An expression in ASCII: a function of `require`, `__filename` and `__dirname`, without dynamic imports. */
+  /** An expression in ASCII: a function of `require`, `__filename`, `__dirname` and `storeThread`, without dynamic imports. */
   readonly file: string
   /** The contents of the file, where there is none. */
   readonly text?: string
@@ -35,6 +36,8 @@ export type Program = {
   readonly prefix?: string
   /** Names the flags that code depends on. Absent: those that Node was started with. */
   readonly flags?: string
+  /** Handed on to it. */
+  readonly storeThread?: Worker | undefined
 }
 
 /** `folder`: where the program's code is kept, which only this user may write to; undefined: nowhere. */
@@ -82,8 +85,8 @@ function saveWhenIdle(save: () => void): void {
   timer.unref()
 }
 
-const call = (script: Script, { file }: Program): unknown =>
-  script.runInThisContext()(createRequire(file), file, join(file, '..'))
+const call = (script: Script, { file, storeThread }: Program): unknown =>
+  script.runInThisContext()(createRequire(file), file, join(file, '..'), storeThread)
 
 type Compiled = {
   readonly script: Script

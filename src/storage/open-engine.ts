@@ -1,5 +1,6 @@
 /** The engine that the configuration names: etcd, a SQLite file in a folder of this process, or memory. */
 import { readFile } from 'node:fs/promises'
+import type { Worker } from 'node:worker_threads'
 import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
@@ -39,8 +40,14 @@ export type OpenedEngine = {
   readonly readSize: (signal: AbortSignal) => Promise<number>
 }
 
-/** `dial`: how an etcd is connected to; undefined: straight. */
-type Parts = { readonly clock: Clock; readonly log: Log; readonly dial?: Dial | undefined }
+type Parts = {
+  readonly clock: Clock
+  readonly log: Log
+  /** How an etcd is connected to; undefined: straight. */
+  readonly dial?: Dial | undefined
+  /** The thread of SQLite, if it runs already. */
+  readonly thread?: Worker | undefined
+}
 
 /** Fails with what to do about it. */
 export async function openEngine({ store, compactionMs }: EngineConfig, parts: Parts): Promise<OpenedEngine> {
@@ -49,7 +56,7 @@ export async function openEngine({ store, compactionMs }: EngineConfig, parts: P
   const time = { ...systemTimers, ...clock }
   const common = { time, log, intervalMs: compactionMs }
   if (store.kind === 'memory') return openMemory(new MemoryEngine({ time }), common)
-  const engine = await openFolder(store.folder, time, log)
+  const engine = await openFolder(store.folder, time, parts)
   return {
     engine,
     startCompaction: () => new IntervalCompactor({ ...common, engine }),
@@ -103,9 +110,9 @@ async function refuseHalfImported(client: EtcdClient): Promise<void> {
   )
 }
 
-async function openFolder(folder: string, time: Time, log: Log): Promise<SqliteEngine> {
+async function openFolder(folder: string, time: Time, { log, thread }: Parts): Promise<SqliteEngine> {
   try {
-    return await SqliteEngine.open({ folder, time, log })
+    return await SqliteEngine.open({ folder, time, log, thread })
   } catch (cause) {
     const why = messageOf(cause)
     throw new Error(`--data-dir: ${folder} cannot be used (${why})`, { cause })

@@ -45,6 +45,8 @@ export type SqliteOptions = {
   readonly isDurable?: boolean
   readonly time?: Time
   readonly log?: Log
+  /** Its thread, if that runs already. */
+  readonly thread?: Worker | undefined
 }
 
 /** Without the number, which is given when the call is sent. */
@@ -99,12 +101,12 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   /** Fails with what to do if the folder cannot be used. */
   static async open(options: SqliteOptions): Promise<SqliteEngine> {
-    const { folder, isDurable = true, time = systemTime, log = () => undefined } = options
+    const { folder, isDurable = true, time = systemTime, log = () => undefined, thread } = options
     makeFolder(folder)
     using stack = new DisposableStack()
     const lock = stack.use(lockFolder(folder))
     makeFile(fileIn(folder))
-    const started = await startThread({ file: fileIn(folder), isDurable })
+    const started = await startThread({ file: fileIn(folder), isDurable }, thread)
     stack.move()
     return new SqliteEngine(started, { folder, isDurable, time, log, lock })
   }

@@ -1,5 +1,5 @@
-/** The thread that has the SQLite file (`database-thread.ts`). Who starts it has locked the folder. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+/** The thread that has the SQLite file (`database-thread.ts`). It may be started before the file is known: its first message names that, from who has locked the folder. */
+import { type MessagePort, parentPort } from 'node:worker_threads'
 import { messageOf } from '../../lib/message-of.ts'
 import { type DatabaseOptions, SqliteDatabase } from './database.ts'
 import { DatabaseThread } from './database-thread.ts'
@@ -20,4 +20,7 @@ function open(options: DatabaseOptions, port: MessagePort): void {
   }
 }
 
-if (parentPort !== null) open(workerData, parentPort)
+// It takes some milliseconds: in the package nothing is loaded before its first use, and by then somebody waits.
+process.getBuiltinModule('node:sqlite')
+const port = parentPort
+port?.once('message', (options: DatabaseOptions) => open(options, port))

@@ -6,9 +6,10 @@ import type { FromThread, Opened } from './messages.ts'
 
 export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
 
-/** Fails with what SQLite says if the file cannot be used; then the thread has ended. */
-export async function startThread(options: DatabaseOptions): Promise<StartedThread> {
-  const worker = startOwnThread('./sqlite-worker', import.meta.url, { workerData: options })
+/** `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread has ended. */
+export async function startThread(options: DatabaseOptions, early?: Worker): Promise<StartedThread> {
+  const worker = early ?? startOwnThread('./sqlite-worker', import.meta.url)
+  worker.ref()
   const { promise, resolve, reject } = Promise.withResolvers<Opened>()
   const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
   worker.once('error', reject)
@@ -17,6 +18,8 @@ export async function startThread(options: DatabaseOptions): Promise<StartedThre
     if (message.kind === 'opened') resolve(message)
     else reject(new Error(message.kind === 'refused' ? message.message : 'the thread of the store said something else'))
   })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  worker.postMessage(options)
   try {
     const opened = await promise
     for (const event of ['error', 'exit', 'message']) worker.removeAllListeners(event)
