@@ -11,6 +11,7 @@ import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revi
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
 import { keyAfter } from '../keys.ts'
 import type { Commit, CommitsQuery } from '../local-feed.ts'
+import { PageCounts } from '../page-counts.ts'
 import { KeyHistory } from './key-history.ts'
 
 // The package is CommonJS: its class is at `default.default`.
@@ -47,6 +48,7 @@ export class MemoryDatabase {
   readonly #leaseOf = new Map<Key, bigint>()
   /** Revisions at which lists are being read: versions that they need stay until they are done. */
   readonly #read: Revision[] = []
+  #counts = new PageCounts()
   #isSweeping = false
   #restores = 0
   /** Whether the last sweep had to keep versions because of a list. */
@@ -74,6 +76,9 @@ export class MemoryDatabase {
   async range(query: RangeQuery): Promise<Found> {
     const { from, to, limit = 0 } = query
     const revision = this.#readable(query.revision)
+    const isPage = limit > 0 && query.countOnly !== true
+    const counts = this.#counts
+    const known = isPage ? counts.find(revision, from, to) : undefined
     const slices = new Slices(this.#time)
     const values: Versioned[] = []
     let count = 0
@@ -85,8 +90,15 @@ export class MemoryDatabase {
         for (const [key, history] of this.#histories.entries(start)) {
           if (key >= to) break
           const found = history.at(revision)
-          if (found !== undefined && ++count > 0 && query.countOnly !== true && (limit === 0 || values.length < limit))
-            values.push(query.keysOnly === true ? { ...found, value: nothing } : found)
+          if (found !== undefined) {
+            if (known !== undefined && values.length === limit) {
+              count = known
+              break
+            }
+            count++
+            if (query.countOnly !== true && (limit === 0 || values.length < limit))
+              values.push(query.keysOnly === true ? { ...found, value: nothing } : found)
+          }
           if (!slices.isOver) continue
           next = keyAfter(key)
           break
@@ -97,7 +109,9 @@ export class MemoryDatabase {
       this.#read.splice(this.#read.indexOf(revision), 1)
       if (this.#isSweepDue && this.#read.length === 0) this.#startSweep()
     }
-    const more = query.countOnly !== true && limit > 0 && count > limit
+    const more = isPage && count > limit
+    const last = values.at(-1)
+    if (more && last !== undefined) counts.keep(revision, keyAfter(last.key), to, count - limit)
     return { revision: query.revision ?? revision, values, more, count }
   }
 
@@ -189,6 +203,7 @@ export class MemoryDatabase {
     this.#compacted = snapshot.compacted
     this.#owner = {}
     this.#histories = snapshot.histories.clone()
+    this.#counts = new PageCounts()
     this.#commits = new Deque()
     for (const commit of snapshot.commits) this.#commits.push(commit)
     this.#leases.clear()

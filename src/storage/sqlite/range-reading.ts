@@ -5,6 +5,7 @@
 import type { Key, Revision } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { keyAfter, toBytes } from '../keys.ts'
+import type { PageCounts } from '../page-counts.ts'
 import { keyOf, nothing, type SqlRow, type StoredVersion, versionOf } from './stored.ts'
 import type { Statements } from './tables.ts'
 
@@ -78,24 +79,6 @@ export function* readRange(
   if (values !== 'count') source.counts.keep(at, next, to, left)
   return found + left
 }
-
-/** How many keys are left behind the page that was read last, by revision and end of the list: the pages of one list are counted once. */
-export class PageCounts {
-  readonly #left = new Map<string, { readonly next: Key; readonly count: number }>()
-
-  find(at: Revision, from: Key, to: Key): number | undefined {
-    const known = this.#left.get(`${at} ${to}`)
-    return known?.next === from ? known.count : undefined
-  }
-
-  keep(at: Revision, next: Key, to: Key, count: number): void {
-    if (this.#left.size >= COUNTS_MAX) this.#left.clear()
-    this.#left.set(`${at} ${to}`, { next, count })
-  }
-}
-
-/** Lists that are being paged through. */
-const COUNTS_MAX = 64
 
 type Slice = { readonly rows: readonly StoredVersion[]; readonly next: Key | undefined }
 type SliceAsked = { readonly from: Key; readonly to: Key; readonly at: Revision }

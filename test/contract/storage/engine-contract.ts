@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FeedEvent } from '../../../src/storage/engine.ts'
-import { rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
+import { keyAfter, rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, until } from './subject.ts'
 
 export function engineTests(subject: GetSubject): void {
@@ -85,6 +85,30 @@ export function engineTests(subject: GetSubject): void {
     assert.deepEqual(await brief({ limit: 3 }), [3, false, 3])
     assert.deepEqual(await brief({ limit: 2, keysOnly: true }), [2, true, 3])
     assert.deepEqual(await brief({ limit: 2, countOnly: true }), [0, false, 3])
+  })
+
+  test('the pages of one revision count the same, whatever is written meanwhile', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await store.create(folder + name, bytes(name))
+    const { revision } = await engine.range(rangeOf(folder))
+    const counts: unknown[] = []
+    for (let { from, to } = rangeOf(folder), more = true; more; ) {
+      const page = await engine.range({ from, to, revision, limit: 2 })
+      counts.push([page.values.map(({ value }) => value.toString()), page.more, page.count])
+      more = page.more
+      from = keyAfter(page.values.at(-1)?.key ?? to)
+      await store.create(`${folder}${counts.length}`, bytes('new'))
+      await store.delete(`${folder}${'fed'.charAt(counts.length - 1)}`, { decode })
+      await store.create(`${folder}x${counts.length}`, bytes('new'))
+    }
+    assert.deepEqual(counts, [
+      [['a', 'b'], true, 6],
+      [['c', 'd'], true, 4],
+      [['e', 'f'], false, 2],
+    ])
+    assert.equal((await engine.range({ ...rangeOf(folder), limit: 2 })).count, 9)
   })
 
   test('the compacted revision itself can be read, the one before it cannot', async () => {

@@ -61,6 +61,19 @@ test('a restored database is what it was: feeds end, revisions are given out aga
   await until(() => engine.stats().feeds === 1, 'the first feed is gone')
 })
 
+test('the pages of a restored database are counted anew', async () => {
+  await using engine = new MemoryEngine()
+  const store = newStore(engine)
+  const backup = engine.snapshot()
+  for (const name of ['a', 'b', 'c', 'd']) await store.create(`/x/${name}`, bytes(name))
+  const page = { ...rangeOf('/x/'), limit: 1 }
+  const { revision } = await engine.range(page)
+  engine.restore(backup)
+  for (const key of ['/x/a', '/x/b', '/x/c', '/y/d']) await store.create(key, bytes(key))
+  assert.equal(await engine.latest(), revision)
+  assert.equal((await engine.range({ ...page, from: '/x/a\0', revision })).count, 2)
+})
+
 test('a sweep does not go on in a database that was restored meanwhile', async () => {
   await using engine = new MemoryEngine()
   const keys = Array.from({ length: 20_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
