@@ -40,6 +40,8 @@ export type FollowedParts<T> = {
   readonly known: () => Iterable<Key>
   readonly log: Log
   readonly time?: Time
+  /** No client waits for what is reported. */
+  readonly isBackground?: boolean
 }
 
 export class FollowedResource<T> implements AsyncDisposable {
@@ -180,7 +182,7 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   /** Reports all events of the watch. Several calls may run at the same time: each event is reported once, in order. */
   async #drain(source: EventSource): Promise<void> {
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#parts.time, this.#parts)
     while (this.#source === source) {
       if (this.#gone !== undefined) this.#report(source, this.#gone)
       else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
@@ -239,7 +241,7 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   async #knownKeys(): Promise<Set<Key>> {
     const keys = new Set<Key>()
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#parts.time, this.#parts)
     for (const key of this.#parts.known()) {
       keys.add(key)
       if (slices.isOver) await slices.turn()

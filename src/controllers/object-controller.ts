@@ -74,6 +74,7 @@ export class ObjectController implements AsyncDisposable {
     const { keys, reader } = accessOf(resource)
     this.#source = { resource, keys, reader }
     this.#followed = new FollowedResource<boolean>({
+      isBackground: true,
       name: plural,
       reader,
       range: keys.range(namespace),

@@ -64,6 +64,7 @@ export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespace
 
   const names = new Set<string>()
   const followedNamespaces = new FollowedResource<true>({
+    isBackground: true,
     name: 'namespaces',
     reader: ofNamespaces.reader,
     range: ofNamespaces.keys.range(),
@@ -82,6 +83,7 @@ export function keepInNamespaces(wanted: PerNamespaceObject, parts: PerNamespace
   const hasName = ofObjects.keys.hasName(name)
   const holders = new Set<string>()
   const followedObjects = new FollowedResource<boolean>({
+    isBackground: true,
     name: plural,
     reader: ofObjects.reader,
     range: ofObjects.keys.range(),

@@ -38,6 +38,31 @@ test('a turn has a few slices, however much work there is, and all of it gets on
   assert.equal(due.length, 0)
 })
 
+test('what no client waits for has one slice in a turn, more after a long one', async () => {
+  const { time, nextTurn, work } = loop()
+  const told: string[] = []
+  const run = async (name: string, slices: Slices): Promise<void> => {
+    for (let step = 0; step < 4; step++) {
+      work(0.1)
+      await slices.turn()
+      told.push(name)
+    }
+  }
+  const all = [
+    ...['a', 'b'].map((name) => run(name, new Slices(time, { isBackground: true }))),
+    ...['C', 'D', 'E', 'F'].map((name) => run(name, new Slices(time))),
+  ]
+  await nextTurn()
+  assert.deepEqual(told.splice(0), ['C', 'D', 'a'])
+  await nextTurn()
+  assert.deepEqual(told.splice(0), ['E', 'F', 'b'])
+  work(8)
+  await nextTurn()
+  assert.deepEqual(told.splice(0), ['C', 'D', 'a', 'b'], 'more after a long turn')
+  for (let turn = 0; turn < 12; turn++) await nextTurn()
+  await Promise.all(all)
+})
+
 test('a slice is over after a millisecond of its own work', async () => {
   const { time, nextTurn, work } = loop()
   const slices = new Slices(time)

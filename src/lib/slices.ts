@@ -8,6 +8,11 @@ import { systemTime, type Time } from './timers.ts'
 const SLICE_MS = 1
 /** Slices in one turn: what a small request waits for at most, besides what others begin. */
 const SLICES_PER_TURN = 2
+/**
+ * Work that no client waits for has one slice in a turn, and a further one for each of so many ms that the turn before took, so that it has a
+ * fifth of the time however busy others are: controllers that fall behind would have to list everything again.
+ */
+const BACKGROUND_EVERY_MS = 4
 
 /** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
@@ -24,12 +29,19 @@ export async function inSlices<T>(steps: Steps<T>): Promise<T> {
 
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
 
+export type SlicesOptions = {
+  /** No client waits for this work: it leaves most of a turn to others. */
+  readonly isBackground?: boolean
+}
+
 export class Slices {
   readonly #time: SlicesTime
+  readonly #isBackground: boolean
   #since: number
 
-  constructor(time: SlicesTime = systemTime) {
+  constructor(time: SlicesTime = systemTime, { isBackground = false }: SlicesOptions = {}) {
     this.#time = time
+    this.#isBackground = isBackground
     this.#since = time.monotonicMs()
   }
 
@@ -44,42 +56,50 @@ export class Slices {
   }
 
   async turn(): Promise<void> {
-    await new Promise<void>((resolve) => sliceTurnsOf(this.#time.soon).add(resolve))
+    await new Promise<void>((resolve) => sliceTurnsOf(this.#time).add(resolve, this.#isBackground))
     this.begin()
   }
 }
 
 /** What waits for a slice on one event loop. */
 class SliceTurns {
-  readonly #soon: Time['soon']
+  readonly #time: SlicesTime
   readonly #waiting = new Deque<() => void>()
+  readonly #background = new Deque<() => void>()
   #isDue = false
+  #turnedMs: number
 
-  constructor(soon: Time['soon']) {
-    this.#soon = soon
+  constructor(time: SlicesTime) {
+    this.#time = time
+    this.#turnedMs = time.monotonicMs()
   }
 
-  add(resume: () => void): void {
-    this.#waiting.push(resume)
+  add(resume: () => void, isBackground: boolean): void {
+    if (isBackground) this.#background.push(resume)
+    else this.#waiting.push(resume)
     if (this.#isDue) return
     this.#isDue = true
-    this.#soon(this.#next, 'long')
+    this.#time.soon(this.#next, 'long')
   }
 
   readonly #next = (): void => {
     for (let count = 0; count < SLICES_PER_TURN; count++) this.#waiting.shift()?.()
-    this.#isDue = this.#waiting.length > 0
-    if (this.#isDue) this.#soon(this.#next, 'long')
+    const sinceMs = this.#time.monotonicMs() - this.#turnedMs
+    const background = Math.min(SLICES_PER_TURN, Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)))
+    for (let count = 0; count < background; count++) this.#background.shift()?.()
+    this.#turnedMs = this.#time.monotonicMs()
+    this.#isDue = this.#waiting.length > 0 || this.#background.length > 0
+    if (this.#isDue) this.#time.soon(this.#next, 'long')
   }
 }
 
 /** One for each event loop: that of the system, and those of simulations. */
 const sliceTurns = new WeakMap<Time['soon'], SliceTurns>()
 
-function sliceTurnsOf(soon: Time['soon']): SliceTurns {
-  const known = sliceTurns.get(soon)
+function sliceTurnsOf(time: SlicesTime): SliceTurns {
+  const known = sliceTurns.get(time.soon)
   if (known !== undefined) return known
-  const made = new SliceTurns(soon)
-  sliceTurns.set(soon, made)
+  const made = new SliceTurns(time)
+  sliceTurns.set(time.soon, made)
   return made
 }

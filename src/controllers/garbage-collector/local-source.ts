@@ -45,6 +45,7 @@ export class LocalSource implements Source {
 
   follow({ set, known, log, time }: Told): FollowedObjects {
     const followed = new FollowedResource<ObjectHead>({
+      isBackground: true,
       name: `${this.resource.plural} of the garbage collector`,
       reader: this.#reader,
       range: this.keys.range(),

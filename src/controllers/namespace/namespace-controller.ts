@@ -78,6 +78,7 @@ export class NamespaceController implements AsyncDisposable {
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
     this.#followed = new FollowedResource<string>({
+      isBackground: true,
       name: 'namespaces',
       reader,
       range: keys.range(),

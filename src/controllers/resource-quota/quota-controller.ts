@@ -93,6 +93,7 @@ export class QuotaController implements AsyncDisposable {
     if (this.#resource === undefined) return
     const { keys, reader } = accessOf(this.#resource)
     this.#followed = new FollowedResource<Known>({
+      isBackground: true,
       name: 'resourcequotas',
       reader,
       range: keys.range(),
