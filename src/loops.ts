@@ -7,9 +7,10 @@ import type { ControlPlane } from './control-plane.ts'
 import { keptFlows, keptObjects } from './controllers/bootstrap-objects.ts'
 import type { Signers } from './controllers/certificates/signers.ts'
 import { CoordinatedElection } from './controllers/coordinated-election/controller.ts'
-import { startControllers } from './controllers/elected-controllers.ts'
-import { type OwnLoopsParts, startOwnLoops } from './controllers/own-loops.ts'
+import { controllerStarts } from './controllers/elected-controllers.ts'
+import { type OwnLoopsParts, ownLoopStarts } from './controllers/own-loops.ts'
 import { QueueMetrics } from './controllers/queue-metrics.ts'
+import { startInTurns } from './controllers/start-in-turns.ts'
 import type { Metrics } from './lib/metrics.ts'
 
 export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock' | 'timers' | 'log'> & {
@@ -32,9 +33,9 @@ export function startLoops(
   config: Config,
   { handle, registry, allocation, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
-): AsyncDisposable[] {
+): AsyncDisposable {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
-  const own = startOwnLoops({
+  const own = ownLoopStarts({
     handle,
     repairServices: () => allocation.repair.pass(),
     serviceAddresses: config.services.addressesIn === 'records' ? undefined : allocation.repair,
@@ -51,7 +52,7 @@ export function startLoops(
     timers,
     log,
   })
-  const elected = startControllers({
+  const elected = controllerStarts({
     names: config.controllers,
     handle,
     registry,
@@ -71,23 +72,23 @@ export function startLoops(
       onChange: (listener) => remoteDocuments.discovery.onChange(listener),
     },
   })
-  const elections = config.featureGates.isOn('CoordinatedLeaderElection')
-    ? CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
-    : undefined
-  const availability = startAvailability(new AvailabilityMetrics(metrics), timers)
-  return [...own, availability, ...elected, ...(elections === undefined ? [] : [elections])]
+  const availabilityMetrics = new AvailabilityMetrics(metrics)
+  const availability = (): AsyncDisposable => startAvailability(availabilityMetrics, timers)
+  const elections = () => CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
+  const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
+  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])])
 }
 
 /** Disposing of it before that time starts nothing. */
-export function startLater(start: () => readonly AsyncDisposable[], delayMs: number): AsyncDisposable {
-  let started: readonly AsyncDisposable[] = []
+export function startLater(start: () => AsyncDisposable, delayMs: number): AsyncDisposable {
+  let started: AsyncDisposable | undefined
   const timer = setTimeout(() => {
     started = start()
   }, delayMs).unref()
   return {
     [Symbol.asyncDispose]: async () => {
       clearTimeout(timer)
-      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()))
+      await started?.[Symbol.asyncDispose]()
     },
   }
 }

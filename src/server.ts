@@ -388,24 +388,23 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
-  const start = (): AsyncDisposable[] =>
-    seams.isPassive === true
-      ? []
-      : startLoops(config, plane, {
-          objects,
-          records: new ServerAddresses(store, root),
-          port: listener.port,
-          uid,
-          isAlone: seams.isAlone === true,
-          signers,
-          certificatePem: certificate.certificatePem,
-          metrics,
-          clock,
-          timers: seams.timers,
-          log,
-        })
+  const start = (): AsyncDisposable =>
+    startLoops(config, plane, {
+      objects,
+      records: new ServerAddresses(store, root),
+      port: listener.port,
+      uid,
+      isAlone: seams.isAlone === true,
+      signers,
+      certificatePem: certificate.certificatePem,
+      metrics,
+      clock,
+      timers: seams.timers,
+      log,
+    })
   // Where nothing is left to be done at the start, first requests go first.
-  const loops = seams.isPrepared === true ? [startLater(start, LOOPS_DELAY_MS)] : start()
+  const startDue = (): AsyncDisposable => (seams.isPrepared === true ? startLater(start, LOOPS_DELAY_MS) : start())
+  const loops = seams.isPassive === true ? [] : [startDue()]
   const stopping: Stopping = {
     phase,
     loops,

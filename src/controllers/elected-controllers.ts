@@ -25,6 +25,7 @@ import { QuotaController } from './resource-quota/quota-controller.ts'
 import type { ReadAccessOf } from './read-access.ts'
 import type { RemoteApis } from './remote/remote-content.ts'
 import { RetriedStart } from './retried-start.ts'
+import { startInTurns } from './start-in-turns.ts'
 import { cleanTokens } from './token-cleaner.ts'
 import { deleteFinishedJobs } from './ttl-after-finished.ts'
 import { protectClaims, protectVolumes } from './volume-protection.ts'
@@ -53,12 +54,13 @@ export type ControllersParts = {
   readonly remote?: RemoteApis | undefined
 }
 
-/** Empty if there are none to run. To be called when the system namespaces exist. */
-export function startControllers(parts: ControllersParts): AsyncDisposable[] {
+/** What starts them; empty if there are none to run. To be called when the system namespaces exist. */
+export function controllerStarts(parts: ControllersParts): (() => AsyncDisposable)[] {
   const { names, handle, identity, log } = parts
   if (names.length === 0) return []
-  if (identity === undefined) return [lead(parts)]
-  return [new Election({ handle, readLease: createReadLease(parts), identity, lead: () => lead(parts), log })]
+  if (identity === undefined) return startsOf(parts)
+  const lead = (): AsyncDisposable => startInTurns(startsOf(parts))
+  return [() => new Election({ handle, readLease: createReadLease(parts), identity, lead, log })]
 }
 
 function createReadLease({ registry, accessOf }: ControllersParts): (name: string) => Promise<KubeObject | undefined> {
@@ -129,25 +131,13 @@ const controllers: Readonly<Record<string, { readonly account: string; readonly 
 
 type Start = (parts: ControllersParts) => AsyncDisposable
 
-function lead(parts: ControllersParts): AsyncDisposable {
+function startsOf(parts: ControllersParts): (() => AsyncDisposable)[] {
   const { names, handle, log } = parts
-  const started = names.flatMap((name) => {
+  return names.flatMap((name) => {
     const controller = controllers[name]
     if (controller === undefined) return []
     const start = (): AsyncDisposable =>
       controller.start({ ...parts, handle: controllerHandle(handle, controller.account) })
-    return [new RetriedStart({ name: `the ${name}`, start, log })]
+    return [() => new RetriedStart({ name: `the ${name}`, start, log })]
   })
-  return stoppedTogether(started)
-}
-
-/** All are told at once, so that none takes up new work while another one ends. */
-export function stoppedTogether(started: readonly AsyncDisposable[]): AsyncDisposable {
-  return {
-    [Symbol.asyncDispose]: async () => {
-      const ended = await Promise.allSettled(started.map(async (one) => one[Symbol.asyncDispose]()))
-      const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-      if (errors.length > 0) throw new AggregateError(errors, 'not all controllers could be stopped')
-    },
-  }
 }

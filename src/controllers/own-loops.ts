@@ -46,67 +46,76 @@ export type OwnLoopsParts = {
   readonly log: Log
 }
 
-/** To be called when the system namespaces exist. */
-export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
+/** What starts them. To be called when the system namespaces exist. */
+export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
   const { handle, records, repairServices, serviceAddresses, port, uid, clock, timers, log } = parts
   const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
-  const loops: AsyncDisposable[] = [
-    new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
-    new Loop({
-      name: 'the collection of leases of servers that are gone',
-      intervalMs: COLLECT_MS,
-      run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
-      timers,
-      log,
-    }),
-    followFlowSchemas({
-      handle,
-      now: () => secondTime(clock.wallMs()),
-      time: { ...systemTimers, ...timers, ...clock },
-      log,
-    }),
-    ...(serviceAddresses === undefined ? [] : [followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
-    new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
-    new Loop({
-      name: 'the check of the objects of the cluster itself',
-      intervalMs: KEEP_MS,
-      // The bootstrap is creating them right now.
-      isDoneAtStart: true,
-      run: (signal) => keepObjects(handle, parts.keptObjects, signal),
-      log,
-    }),
-    new Loop({
-      name: 'the check of flow schemas and priority levels',
-      intervalMs: KEEP_FLOWS_MS,
-      run: (signal) => keepFlowControl(handle, parts.keptFlows, signal),
-      log,
-    }),
-    new Loop({
-      name: 'the check since when legacy tokens are tracked',
-      intervalMs: TRACKING_CHECK_MS,
-      isDoneAtStart: true,
-      run: createTrackingCheck(handle, clock.wallMs),
-      log,
-    }),
-    new Loop({
-      name: 'the check of the range of service addresses',
-      intervalMs: RANGE_CHECK_MS,
-      run: parts.checkServiceRange,
-      log,
-    }),
-    new Loop({
-      name: 'the check of extension-apiserver-authentication',
-      intervalMs: INFO_CHECK_MS,
-      isDoneAtStart: true,
-      run: parts.publishInfo,
-      log,
-    }),
+  const starts: (() => AsyncDisposable)[] = [
+    () => new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
+    () =>
+      new Loop({
+        name: 'the collection of leases of servers that are gone',
+        intervalMs: COLLECT_MS,
+        run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
+        timers,
+        log,
+      }),
+    () =>
+      followFlowSchemas({
+        handle,
+        now: () => secondTime(clock.wallMs()),
+        time: { ...systemTimers, ...timers, ...clock },
+        log,
+      }),
+    ...(serviceAddresses === undefined
+      ? []
+      : [() => followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
+    () => new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
+    () =>
+      new Loop({
+        name: 'the check of the objects of the cluster itself',
+        intervalMs: KEEP_MS,
+        // The bootstrap is creating them right now.
+        isDoneAtStart: true,
+        run: (signal) => keepObjects(handle, parts.keptObjects, signal),
+        log,
+      }),
+    () =>
+      new Loop({
+        name: 'the check of flow schemas and priority levels',
+        intervalMs: KEEP_FLOWS_MS,
+        run: (signal) => keepFlowControl(handle, parts.keptFlows, signal),
+        log,
+      }),
+    () =>
+      new Loop({
+        name: 'the check since when legacy tokens are tracked',
+        intervalMs: TRACKING_CHECK_MS,
+        isDoneAtStart: true,
+        run: createTrackingCheck(handle, clock.wallMs),
+        log,
+      }),
+    () =>
+      new Loop({
+        name: 'the check of the range of service addresses',
+        intervalMs: RANGE_CHECK_MS,
+        run: parts.checkServiceRange,
+        log,
+      }),
+    () =>
+      new Loop({
+        name: 'the check of extension-apiserver-authentication',
+        intervalMs: INFO_CHECK_MS,
+        isDoneAtStart: true,
+        run: parts.publishInfo,
+        log,
+      }),
   ]
   const address = publicAddress(parts.endpointAddress)
-  if (!parts.keepsEndpoints || address === undefined) return loops
-  return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]
+  if (!parts.keepsEndpoints || address === undefined) return starts
+  return [...starts, () => new KubernetesEndpoints({ handle, records, address, port, log })]
 }
 
 const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stoppedTogether } from './elected-controllers.ts'
+import { startInTurns } from './start-in-turns.ts'
+
+const atOnce = (run: () => void): void => run()
 
 test('all controllers are told to stop at once, and all are waited for, even if one fails', async () => {
   const told: string[] = []
@@ -11,14 +13,15 @@ test('all controllers are told to stop at once, and all are waited for, even if 
       return end()
     },
   })
-  const all = stoppedTogether([
+  const starts = [
     controller('first', () => Promise.resolve()),
     controller('failing', () => Promise.reject(new Error('of the test'))),
     controller('throwing', () => {
       throw new Error('of the test, too')
     }),
     controller('slow', () => slow.promise),
-  ])
+  ].map((one) => () => one)
+  const all = startInTurns(starts, atOnce)
   let hasEnded = false
   const stop = async (): Promise<void> => {
     try {
@@ -41,5 +44,22 @@ test('all controllers are told to stop at once, and all are waited for, even if 
 })
 
 test('controllers that all end fail nothing', async () => {
-  await stoppedTogether([{ [Symbol.asyncDispose]: () => Promise.resolve() }])[Symbol.asyncDispose]()
+  await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })])[Symbol.asyncDispose]()
+})
+
+test('one is started in each turn, and none after the end', async () => {
+  const told: string[] = []
+  const due: (() => void)[] = []
+  const starts = ['a', 'b', 'c'].map((name) => () => {
+    told.push(`${name} starts`)
+    return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
+  })
+  const all = startInTurns(starts, (run) => due.push(run))
+  assert.deepEqual(told, ['a starts'])
+  due.shift()?.()
+  assert.deepEqual(told, ['a starts', 'b starts'])
+  await all[Symbol.asyncDispose]()
+  due.shift()?.()
+  assert.deepEqual(told, ['a starts', 'b starts', 'a ends', 'b ends'])
+  assert.equal(due.length, 0)
 })

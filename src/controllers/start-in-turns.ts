@@ -1,0 +1,38 @@
+import { systemTimers } from '../lib/timers.ts'
+
+/** Undefined: there is nothing to start after all. */
+type Start = () => AsyncDisposable | undefined
+
+/**
+ * Starts one in each turn of the event loop: each runs code and makes requests that a process has not seen yet, and all together would hold
+ * the loop for tens of milliseconds.
+ */
+export function startInTurns(
+  starts: readonly Start[],
+  soon: (run: () => void) => void = systemTimers.soon,
+): AsyncDisposable {
+  const started: AsyncDisposable[] = []
+  const left = starts.values()
+  let isStopping = false
+  const startNext = (): void => {
+    const next = left.next()
+    if (isStopping || next.done === true) return
+    const one = next.value()
+    if (one !== undefined) started.push(one)
+    soon(startNext)
+  }
+  startNext()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      isStopping = true
+      await stopTogether(started)
+    },
+  }
+}
+
+/** All are told at once, so that none takes up new work while another one ends. */
+async function stopTogether(started: readonly AsyncDisposable[]): Promise<void> {
+  const ended = await Promise.allSettled(started.map(async (one) => one[Symbol.asyncDispose]()))
+  const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (errors.length > 0) throw new AggregateError(errors, 'not all could be stopped')
+}
