@@ -15,7 +15,6 @@ const lengths = [
   25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22,
   21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ]
-const LENGTH_MAX = 30
 /** At most seven one bits pad the last byte. */
 const PADDING_BITS_MAX = 7
 
@@ -27,33 +26,32 @@ const TABLE = 1 << 30
 /** Built for the first header that is coded: a start has no time for it. */
 let builtTables: Int32Array | undefined
 
+/** As many as this code needs. */
+const TABLES = 15
+
+/** The first request of a process waits for it: no objects for 256 symbols. */
 function buildTables(): Int32Array {
-  const built: number[][] = [newTable()]
+  const tables = new Int32Array(TABLES << 8).fill(-1)
+  const lengthOf = (symbol: number): number => lengths[symbol] ?? 0
+  const symbols = [...lengths.keys()].toSorted((a, b) => lengthOf(a) - lengthOf(b) || a - b)
+  let count = 1
   let code = 0
-  for (let length = 1; length <= LENGTH_MAX; length++) {
-    for (const [symbol, its] of lengths.entries()) if (its === length) place(built, { symbol, code: code++, length })
-    code <<= 1
-  }
-  return Int32Array.from(built.flat())
-}
-
-function newTable(): number[] {
-  return Array.from({ length: 256 }, () => -1)
-}
-
-function place(built: number[][], { symbol, code, length }: { symbol: number; code: number; length: number }): void {
-  let table = built[0] ?? []
-  let left = length
-  for (; left > 8; left -= 8) {
-    const next = (code >>> (left - 8)) & 0xff
-    if (table[next] === -1) {
-      table[next] = TABLE | built.length
-      built.push(newTable())
+  let lengthBefore = 0
+  for (const symbol of symbols) {
+    let left = lengthOf(symbol)
+    code <<= left - lengthBefore
+    lengthBefore = left
+    let table = 0
+    for (; left > 8; left -= 8) {
+      const next = table + ((code >>> (left - 8)) & 0xff)
+      if (tables[next] === -1) tables[next] = TABLE | count++
+      table = ((tables[next] ?? 0) & ~TABLE) << 8
     }
-    table = built[(table[next] ?? 0) & ~TABLE] ?? []
+    const first = table + ((code << (8 - left)) & 0xff)
+    tables.fill((symbol << 8) | left, first, first + (1 << (8 - left)))
+    code++
   }
-  const first = (code << (8 - left)) & 0xff
-  for (let rest = 0; rest < 1 << (8 - left); rest++) table[first + rest] = (symbol << 8) | left
+  return tables
 }
 
 /** Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1 if the code is invalid. */
