@@ -17,6 +17,8 @@ export type Soon = (call: () => void, stage?: Stage) => void
 export class TurnEnd {
   readonly #immediately: (call: () => void) => void
   readonly #calls = stages.map(() => new Deque<() => void>())
+  /** A callback for each stage: promises that one has resolved go on before the next. */
+  readonly #runs = stages.map((_, at) => (): void => this.#run(at))
   /** The stage that runs, or ran last; those after it are still to come in this turn. */
   #at = stages.length - 1
   #isDue = false
@@ -32,11 +34,10 @@ export class TurnEnd {
     if (at <= this.#at) this.#plan()
   }
 
-  /** A callback for each stage: promises that one has resolved go on before the next. */
   #plan(): void {
     if (this.#isDue) return
     this.#isDue = true
-    for (const at of stages.keys()) this.#immediately(() => this.#run(at))
+    for (const run of this.#runs) this.#immediately(run)
   }
 
   #run(at: number): void {
