@@ -1,11 +1,26 @@
-/** Compacts the history of a store that only this process writes: it is kept for one to two intervals, as with etcd. */
+/**
+ * Compacts the history of a store that only this process writes: it is kept for one to two intervals, as with etcd. A store that outlives
+ * the process keeps what was noted for the next compaction: processes that all end within an interval compact, too.
+ */
 import type { Log } from '../lib/log.ts'
 import type { Time, Timer } from '../lib/timers.ts'
 import type { Revision } from './engine.ts'
 import { isCode } from './errors.ts'
 
+/** How long after a start a compaction that is due begins: before that, the store is read for the first requests. */
+const START_MS = 1_000
+
+/** The latest revision at a time of the wall clock: one interval later it is compacted to. */
+export type CompactionNote = { readonly revision: Revision; readonly wallMs: number }
+
 export type IntervalCompactorOptions = {
-  readonly engine: { latest(): Promise<Revision>; compact(revision: Revision): Promise<void> }
+  readonly engine: {
+    latest(): Promise<Revision>
+    compact(revision: Revision): Promise<void>
+    /** What the process before this one noted last; absent in a store that ends with its process. */
+    readonly compactionNote?: CompactionNote | undefined
+    keepCompactionNote?(note: CompactionNote): Promise<void>
+  }
   readonly time: Time
   readonly log: Log
   /** 0: never compact. */
@@ -14,18 +29,14 @@ export type IntervalCompactorOptions = {
 
 export class IntervalCompactor implements AsyncDisposable {
   readonly #options: IntervalCompactorOptions
-  readonly #timer: Timer | undefined
-  /** The revision at the last interval; 0 before the first. */
+  #timer: Timer | undefined
+  /** The revision at the last interval; 0 if it could not be read. */
   #noted: Revision = 0
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: IntervalCompactorOptions) {
     this.#options = options
-    const { intervalMs, time } = options
-    if (intervalMs > 0)
-      this.#timer = time.every(intervalMs, () => {
-        this.#running = this.#running.then(() => this.#compact())
-      })
+    if (options.intervalMs > 0) this.#start()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -33,17 +44,49 @@ export class IntervalCompactor implements AsyncDisposable {
     await this.#running
   }
 
+  /** A note of the future shows that the clock was set back: how old it is nobody knows. */
+  #start(): void {
+    const { engine, time, intervalMs } = this.#options
+    const note = engine.compactionNote
+    const ageMs = note === undefined ? -1 : time.wallMs() - note.wallMs
+    if (note === undefined || ageMs < 0) {
+      this.#compactAfter(intervalMs)
+      this.#running = this.#compact()
+    } else {
+      this.#noted = note.revision
+      this.#compactAfter(Math.max(START_MS, intervalMs - ageMs))
+    }
+  }
+
+  /** By `every`, which does not keep the process alive. */
+  #compactAfter(ms: number): void {
+    const { time, intervalMs } = this.#options
+    this.#timer = time.every(ms, () => {
+      this.#timer?.close()
+      this.#compactAfter(intervalMs)
+      this.#running = this.#running.then(() => this.#compact())
+    })
+  }
+
   async #compact(): Promise<void> {
-    const { engine, log } = this.#options
+    const { engine, time, log } = this.#options
     try {
-      const latest = await engine.latest()
+      const note = { revision: await engine.latest(), wallMs: time.wallMs() }
       const noted = this.#noted
-      this.#noted = latest
-      if (noted > 0) await engine.compact(noted)
+      this.#noted = note.revision
+      if (noted > 0) await this.#compactTo(noted)
+      await engine.keepCompactionNote?.(note)
+    } catch (error) {
+      log('warn', 'compaction failed, next attempt at the next interval', { error: String(error) })
+    }
+  }
+
+  async #compactTo(revision: Revision): Promise<void> {
+    try {
+      await this.#options.engine.compact(revision)
     } catch (error) {
       // Nothing was written since the last time.
-      if (isCode(error, 'compacted')) return
-      log('warn', 'compaction failed, next attempt at the next interval', { error: String(error) })
+      if (!isCode(error, 'compacted')) throw error
     }
   }
 }

@@ -159,6 +159,10 @@ export class DatabaseThread {
         this.#isSweepBroken = false
         return { op: 'compacted', id, compacted: this.#database.compacted }
       }
+      if (call.op === 'note') {
+        this.#database.keepCompactionNote(call.note)
+        return { op: 'noted', id }
+      }
       const found = this.#database.commitsAfter(call)
       const { compacted } = this.#database
       const rows = found && packedEvents(packed, found.rows, call.previous)

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Key, Revision } from '../engine.ts'
 import { checkRequestSize, compacted, leaseNotFound, tooNew } from '../etcd-rules.ts'
+import type { CompactionNote } from '../interval-compactor.ts'
 import { toBytes } from '../keys.ts'
 import { PageCounts } from '../page-counts.ts'
 import type { ChangeCall, CommitsCall } from './messages.ts'
@@ -223,6 +224,19 @@ export class SqliteDatabase implements Disposable {
     if (revision > this.#revision) throw tooNew()
     this.commit(() => this.#sql.setMeta.run('compacted', revision))
     this.#compacted = revision
+  }
+
+  /** What `keepCompactionNote` wrote last, perhaps in another process. */
+  get compactionNote(): CompactionNote | undefined {
+    const revision = this.#meta('noted')
+    return revision === 0 ? undefined : { revision, wallMs: this.#meta('noted_ms') }
+  }
+
+  keepCompactionNote({ revision, wallMs }: CompactionNote): void {
+    this.commit(() => {
+      this.#sql.setMeta.run('noted', revision)
+      this.#sql.setMeta.run('noted_ms', wallMs)
+    })
   }
 
   /** Whether there is something to free that no list needs. */

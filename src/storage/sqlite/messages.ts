@@ -1,6 +1,7 @@
 /** What the engine and its thread tell each other. Values to be stored travel together in one buffer, so that a message costs one copy. */
 import type { Revision } from '../engine.ts'
 import type { StorageErrorCode } from '../errors.ts'
+import type { CompactionNote } from '../interval-compactor.ts'
 import type { RowBuffers, RowsPlace } from './packed-rows.ts'
 
 /** Where a value stands in the buffer of its message. */
@@ -46,8 +47,9 @@ export type GrantCall = {
 }
 export type RevokeCall = { readonly op: 'revoke'; readonly id: number; readonly lease: bigint }
 export type CompactCall = { readonly op: 'compact'; readonly id: number; readonly revision: Revision }
+export type NoteCall = { readonly op: 'note'; readonly id: number; readonly note: CompactionNote }
 
-export type Call = ChangeCall | RangeCall | CommitsCall | GrantCall | RevokeCall | CompactCall
+export type Call = ChangeCall | RangeCall | CommitsCall | GrantCall | RevokeCall | CompactCall | NoteCall
 
 export type Calls = {
   readonly calls: readonly Call[]
@@ -82,6 +84,7 @@ export type Answer =
   | { readonly op: 'granted'; readonly id: number; readonly lease: bigint }
   | { readonly op: 'revoked'; readonly id: number; readonly deletions: readonly Deletions[] }
   | { readonly op: 'compacted'; readonly id: number; readonly compacted: Revision }
+  | { readonly op: 'noted'; readonly id: number }
   | {
       readonly op: 'failed'
       readonly id: number
@@ -97,6 +100,7 @@ export type Opened = {
   readonly databaseId: string
   readonly revision: Revision
   readonly compacted: Revision
+  readonly compactionNote: CompactionNote | undefined
   readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly expiresMs: number }[]
 }
 

@@ -23,6 +23,7 @@ import type {
 } from '../engine.ts'
 import { isCode, StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
+import type { CompactionNote } from '../interval-compactor.ts'
 import { type Commit, type CommitsQuery, type FeedSource, LocalFeed } from '../local-feed.ts'
 import { commitsOf, deletionOf, outcomeOf, takeRows } from './answers.ts'
 import { fileIn, lockFolder, logIn, makeFile, makeFolder } from './folder-lock.ts'
@@ -74,6 +75,8 @@ type Parts = {
 
 export class SqliteEngine implements Engine, AsyncDisposable {
   readonly databaseId: string
+  /** As it was when the folder was opened. */
+  readonly compactionNote: CompactionNote | undefined
   readonly #parts: Parts
   readonly #time: Time
   readonly #feeds = new Set<LocalFeed>()
@@ -113,6 +116,7 @@ export class SqliteEngine implements Engine, AsyncDisposable {
 
   private constructor(started: StartedThread, parts: Parts) {
     this.databaseId = started.opened.databaseId
+    this.compactionNote = started.opened.compactionNote
     this.#parts = parts
     this.#time = parts.time
     this.#revision = started.opened.revision
@@ -192,6 +196,11 @@ export class SqliteEngine implements Engine, AsyncDisposable {
   async compact(revision: Revision, options: CallOptions = {}): Promise<void> {
     const call = { op: 'compact', revision } as const
     await this.#call(call, options, {}, (answer) => (answer.op === 'compacted' ? answer : undefined))
+  }
+
+  /** For the process that opens the folder next. */
+  async keepCompactionNote(note: CompactionNote, options: CallOptions = {}): Promise<void> {
+    await this.#call({ op: 'note', note }, options, {}, (answer) => (answer.op === 'noted' ? answer : undefined))
   }
 
   /** Bytes on the disk, with SQLite's log. */

@@ -10,9 +10,10 @@ function open(options: DatabaseOptions, port: MessagePort): void {
     const database = new SqliteDatabase(options)
     const thread = new DatabaseThread(database, port)
     port.on('message', (message: Calls | End) => thread.take(message))
-    const { databaseId, revision, compacted } = database
+    const { databaseId, revision, compacted, compactionNote } = database
     const leases = database.leases()
-    port.postMessage({ kind: 'opened', databaseId, revision, compacted, leases } satisfies FromThread)
+    const opened = { kind: 'opened', databaseId, revision, compacted, compactionNote, leases } as const
+    port.postMessage(opened satisfies FromThread)
   } catch (error) {
     const message = messageOf(error)
     port.postMessage({ kind: 'refused', message } satisfies FromThread)

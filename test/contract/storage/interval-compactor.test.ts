@@ -1,0 +1,83 @@
+/** Compaction of a folder over the lives of several processes, each shorter than the interval. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { silent } from '../../../src/lib/log.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { IntervalCompactor } from '../../../src/storage/interval-compactor.ts'
+import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
+import { SteppedTime } from '../../harness/stepped-time.ts'
+import { bytes, failsWith } from './subject.ts'
+
+const MINUTE_MS = 60_000
+const INTERVAL_MS = 5 * MINUTE_MS
+
+const root = mkdtempSync(join(tmpdir(), 'keelson-interval-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+
+/** A folder that processes have one after the other, and the clock on the wall. */
+class Folder {
+  readonly #folder = mkdtempSync(join(root, 'store-'))
+  #wallMs = Date.UTC(2026, 0, 1)
+  #written = 0
+
+  /** A process writes once, lives so long, and is ended. Returns the revision of its write. */
+  async live(ms: number): Promise<number> {
+    await using engine = await SqliteEngine.open({ folder: this.#folder, isDurable: false })
+    const stepped = new SteppedTime()
+    const { after: timer, every, soon, monotonicMs } = stepped
+    const startMs = this.#wallMs
+    const time = { after: timer, every, soon, monotonicMs, wallMs: () => startMs + monotonicMs() }
+    await using _ = new IntervalCompactor({ engine, time, log: silent, intervalMs: INTERVAL_MS })
+    const write = { put: bytes(this.#written++) }
+    const { values } = await engine.range(rangeOf('/x/'))
+    const { revision } = await engine.change({ key: '/x/a', expected: values[0]?.revision ?? 0, write })
+    stepped.advance(ms)
+    this.#wallMs += ms
+    return revision
+  }
+
+  /** Nobody has the folder, or the clock is set. */
+  pass(ms: number): void {
+    this.#wallMs += ms
+  }
+
+  async read(revision: number): Promise<unknown> {
+    await using engine = await SqliteEngine.open({ folder: this.#folder })
+    return await engine.range({ ...rangeOf('/x/'), revision })
+  }
+}
+
+test('processes that live shorter than the interval compact, one interval behind', async () => {
+  const folder = new Folder()
+  const written: number[] = []
+  for (let n = 0; n < 6; n++) written.push(await folder.live(3 * MINUTE_MS))
+  for (const revision of written.slice(0, 3)) await assert.rejects(folder.read(revision), failsWith('compacted'))
+  for (const revision of written.slice(3)) await folder.read(revision)
+})
+
+test('history that is older than the interval at a start is compacted soon after it', async () => {
+  const folder = new Folder()
+  const first = await folder.live(1_000)
+  const second = await folder.live(1_000)
+  folder.pass(60 * MINUTE_MS)
+  const third = await folder.live(2_000)
+  await folder.read(first)
+  folder.pass(60 * MINUTE_MS)
+  await folder.live(2_000)
+  await assert.rejects(folder.read(second), failsWith('compacted'))
+  await folder.read(third)
+})
+
+test('a clock that was set back makes the next compaction wait for one interval, and no longer', async () => {
+  const folder = new Folder()
+  const first = await folder.live(6 * MINUTE_MS)
+  folder.pass(-600 * MINUTE_MS)
+  const second = await folder.live(4 * MINUTE_MS)
+  await folder.read(first - 1)
+  await folder.live(2 * MINUTE_MS)
+  await assert.rejects(folder.read(first - 1), failsWith('compacted'))
+  await folder.read(second)
+})
