@@ -75,6 +75,7 @@ const requests = Array.from(
     rawQuery: '',
     query: new URLSearchParams(),
     headers,
+    hasBody: false,
     body: async () => Buffer.alloc(0),
     pipeBody: async () => undefined,
     signal,
