@@ -9,6 +9,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  renameSync,
   rmSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -49,15 +50,37 @@ export async function writeDump(source: Source, file: string, { prefix, nowMs, o
     const summary = await printAll(source, { prefix, nowMs, onProgress, write, lines })
     out.end()
     await Promise.race([once(out, 'close'), failed])
-    // Fails if the name was taken meanwhile.
-    linkSync(partial, file)
-    rmSync(partial)
+    nameWhole(partial, file)
     syncFolder(dirname(file))
     return summary
   } catch (error) {
     out.destroy()
     rmSync(partial, { force: true })
     throw error
+  }
+}
+
+/** Fails if the name was taken meanwhile. */
+function nameWhole(partial: string, file: string): void {
+  if (tryLink(partial, file)) return rmSync(partial)
+  // The name is taken by an empty file, which only this process replaces.
+  closeSync(openSync(file, 'wx', MODE))
+  try {
+    renameSync(partial, file)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
+  }
+}
+
+/** False where the file system has no hard links, as exFAT. Fails if the name is taken. */
+export function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw error
+    return false
   }
 }
 

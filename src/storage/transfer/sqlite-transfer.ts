@@ -1,5 +1,5 @@
 /** A cluster in a data folder as the source and the target of a move. */
-import { existsSync, fsyncSync, linkSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { messageOf } from '../../lib/message-of.ts'
@@ -9,7 +9,7 @@ import { SqliteDatabase } from '../sqlite/database.ts'
 import { fileIn, lockFolder, makeFolder } from '../sqlite/folder-lock.ts'
 import { bytesOf, keyOf } from '../sqlite/stored.ts'
 import { FORMAT, KEYS_OF_REVISION_MAX, REVISION_MAX } from '../sqlite/tables.ts'
-import { type DumpFile, syncFolder } from './dump-file.ts'
+import { type DumpFile, syncFolder, tryLink } from './dump-file.ts'
 import { compareSummaries, type Entry, type LeaseLeft, type Source, summarize } from './entry.ts'
 import { type ImportOptions, notEmpty, type Target } from './target.ts'
 
@@ -128,7 +128,7 @@ export class SqliteTarget implements Target {
     await fill(made, dump, { ...options, revision, nowMs: this.#nowMs })
     await check(made, dump, this.#nowMs)
     removeFiles(made, besides)
-    if (old > 0) linkSync(file, `${file}.replaced-${this.#nowMs}`)
+    if (old > 0) keepOld(file, `${file}.replaced-${this.#nowMs}`)
     removeFiles(file, besides)
     renameSync(made, file)
     syncFolder(this.#folder)
@@ -140,6 +140,22 @@ const besides = ['-wal', '-shm']
 
 function removeFiles(file: string, endings: readonly string[]): void {
   for (const ending of endings) rmSync(file + ending, { force: true })
+}
+
+/** Under its name the old file is there until the new one is. */
+function keepOld(file: string, kept: string): void {
+  if (tryLink(file, kept)) return
+  copyFileSync(file, kept, constants.COPYFILE_EXCL)
+  flush(kept)
+}
+
+function flush(file: string): void {
+  const written = openSync(file, 'r+')
+  try {
+    fsyncSync(written)
+  } finally {
+    closeSync(written)
+  }
 }
 
 /** Returns the revision of a store. Its log is in the file afterwards, so that the file alone is the store. */
@@ -193,12 +209,7 @@ async function fill(
   } finally {
     db.close()
   }
-  const written = openSync(file, 'r+')
-  try {
-    fsyncSync(written)
-  } finally {
-    closeSync(written)
-  }
+  flush(file)
 }
 
 class Adding {

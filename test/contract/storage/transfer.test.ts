@@ -1,10 +1,11 @@
 /** What an export and an import promise, on stores without a server. test/integration/store-transfer.test.ts moves a whole cluster. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
 import { moveStore } from '../../../src/commands/move-store.ts'
 import { EtcdClient } from '../../../src/etcd/client.ts'
@@ -131,6 +132,52 @@ test('an export takes no name that is taken, and leaves nothing behind', async (
     readdirSync(root).filter((name) => name.includes('partial')),
     [],
   )
+})
+
+/** As exFAT, after `act`. */
+function refuseLinks(t: TestContext, act: () => void = () => undefined): void {
+  t.mock.method(fs, 'linkSync', () => {
+    act()
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+}
+
+test('a file system without hard links takes an export', async (t) => {
+  refuseLinks(t)
+  await run('export', `--data-dir=${at('small')}`, `--file=${at('unlinked.dump')}`)
+  assert.equal(statSync(at('unlinked.dump')).mode & 0o777, 0o600)
+  await run('import', `--data-dir=${at('unlinked')}`, `--file=${at('unlinked.dump')}`)
+  assert.equal((await stateOf(at('unlinked'))).keys, 3)
+  assert.deepEqual(
+    readdirSync(root).filter((name) => name.includes('partial')),
+    [],
+  )
+})
+
+test('there, too, an export does not replace a file that came meanwhile', async (t) => {
+  refuseLinks(t, () => writeFileSync(at('late'), 'mine'))
+  await assert.rejects(run('export', `--data-dir=${at('small')}`, `--file=${at('late')}`), /EEXIST/)
+  assert.equal(readFileSync(at('late'), 'utf8'), 'mine')
+  assert.deepEqual(
+    readdirSync(root).filter((name) => name.includes('partial')),
+    [],
+  )
+})
+
+test('there, too, the old file of a folder that is replaced stays', async (t) => {
+  refuseLinks(t)
+  await fill(at('replaced'), 5)
+  await run('import', `--data-dir=${at('replaced')}`, `--file=${at('small.dump')}`, '--replace')
+  assert.equal((await stateOf(at('replaced'))).keys, 3)
+  const [kept = ''] = readdirSync(at('replaced')).filter((name) => name.includes('.replaced-'))
+  assert.equal(statSync(join(at('replaced'), kept)).mode & 0o777, 0o600)
+  using old = new DatabaseSync(join(at('replaced'), kept))
+  assert.equal(old.prepare('SELECT count(*) AS n FROM current').get()?.['n'], 5)
 })
 
 test('what is no store is told by its name', async () => {
