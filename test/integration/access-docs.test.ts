@@ -1,8 +1,8 @@
-/** The commands of docs/access.md about a first user, a role and an OpenID issuer are run, as they stand there, with its audit policy. */
+/** The commands of docs/access.md are run, as they stand there, with its audit policy. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { Companions } from '../compat/companions.ts'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { startEtcd, toolPath } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
+import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'access.md'), 'utf8')
 
@@ -25,7 +25,9 @@ function blocksOf(title: string): string[] {
 const parts = new AsyncDisposableStack()
 const [userLine = '', ...userBlocks] = blocksOf('A first user and a role')
 const [authentication = '', issuerCommands = ''] = blocksOf('Users of an OpenID issuer')
+const [questions = '', ...explained] = blocksOf('What may I do, and why was I refused')
 const auditPolicy = blocksOf('Audit')[0] ?? ''
+const [granting = ''] = blocksOf('Who may grant')
 let companions: Companions
 let server: ApiServerProcess
 let dir: string
@@ -33,6 +35,7 @@ let dir: string
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'keelson-access-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
+  await symlink(keelsonProgram, join(dir, 'keelson'))
   const etcd = parts.use(await startEtcd())
   companions = parts.use(await Companions.start({ flags: [], issuers: { login: {} } }))
   const ca = Buffer.from(companions.hooks.caBundle, 'base64').toString()
@@ -80,7 +83,7 @@ async function run(script: string, more: NodeJS.ProcessEnv = {}): Promise<string
     ...more,
     KUBECONFIG: kubeconfig,
     KUBECACHEDIR: join(dir, 'cache'),
-    PATH: `${dirname(toolPath('kubectl'))}:${process.env['PATH'] ?? ''}`,
+    PATH: `${dir}:${dirname(toolPath('kubectl'))}:${process.env['PATH'] ?? ''}`,
   }
   const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script], { env, cwd: dir })
   return stdout
@@ -92,6 +95,20 @@ test('a first user reads what its role lets it read', { timeout: 300_000 }, asyn
   assert.match(printed, /pods(\/log)? .*\[get list watch\]/)
   await assert.rejects(run('kubectl delete pod p -n shop --token=s3cret'), /User "alice" cannot delete resource "pods"/)
   await assert.rejects(run('kubectl get secrets -n shop --token=s3cret'), /User "alice" cannot list resource "secrets"/)
+})
+
+test('what one may do, and why: the commands print what the page shows', { timeout: 300_000 }, async () => {
+  // A `no` of kubectl is a failure to a shell.
+  const answers = await run(`set +e\n${questions}`)
+  assert.match(answers, /^no$/m)
+  assert.match(answers, /pods(\/log)? .*\[get list watch\]/)
+  assert.match(answers, /Username/)
+  assert.equal(explained.length, 2)
+  for (const block of explained) {
+    const [, command = '', shown = ''] = /^\$ (keelson auth why .*)\n([^]*)$/.exec(block) ?? assert.fail(block)
+    assert.equal(await run(command), shown)
+  }
+  assert.match(await run(granting), /binds-view created/)
 })
 
 test('a user of an OpenID issuer is let in, ten lines later', { timeout: 300_000 }, async () => {
