@@ -82,5 +82,6 @@ test('a list of the database whose objects take long to look at gives way', asyn
   const turns = await turnsDuring(async () => {
     assert.equal((await reader.list(range, { exactly: engine.revision }, { matches: matchesSlowly })).items.length, 20)
   })
-  assert.ok(turns >= 19, `${turns} turns`)
+  // After each object but the last; the first and the last turn are shared with what is around the list.
+  assert.ok(turns >= 18, `${turns} turns`)
 })
