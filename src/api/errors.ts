@@ -358,11 +358,15 @@ export function requestTimedOut(): ApiError {
   return new ApiError(504, 'Timeout', text, { details: {}, isUntyped: true })
 }
 
-/** etcd did not answer in time. */
-export function storageTimeout(resource: ResourceName, operation: string, cause?: unknown): ApiError {
+/** etcd did not answer in time. With `retries` the client is asked to retry, which client-go does by itself, whatever the request was. */
+export function storageTimeout(
+  resource: ResourceName,
+  operation: string,
+  { retries, cause }: { readonly retries: boolean; readonly cause?: unknown },
+): ApiError {
   const text = `The ${operation} operation against ${ofResource(resource)} could not be completed at this time, please try again.`
   return new ApiError(500, 'ServerTimeout', text, {
-    details: { ...detailsOf(resource, operation), retryAfterSeconds: 2 },
+    details: { ...detailsOf(resource, operation), ...(retries ? { retryAfterSeconds: 2 } : {}) },
     cause,
   })
 }

@@ -69,6 +69,8 @@ function isTimeUp({ signal }: RequestContext): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 }
 
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
 export function fromStorage(
   error: StorageError,
   { resource, name, verb, askedVersion = 0, corruptKey, unread }: StorageOperation,
@@ -85,7 +87,8 @@ export function fromStorage(
     case 'too-new':
       return tooLargeResourceVersion(askedVersion, error.bound ?? 0, { retries: !isEvents(resource) })
     case 'unavailable':
-      return storageTimeout(resource, verb, error)
+      // A write that may have happened is not to be made again: a delete would be answered that there was nothing to delete.
+      return storageTimeout(resource, verb, { retries: !error.ambiguous || readVerbs.has(verb), cause: error })
     case 'busy':
       return tooManyRequests(error.message, RETRY_AFTER_SECONDS)
     case 'no-space':
