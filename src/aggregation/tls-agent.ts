@@ -34,7 +34,7 @@ export class TlsAgent extends Agent {
       if (this.#first === socket) this.#takeFirst()
     }
     this.#first = socket.once('close', forget).on('error', forget)
-    this.#idle = setTimeout(() => socket.destroy(), IDLE_MS).unref()
+    this.#idle = setTimeout(() => this.#takeFirst()?.destroy(), IDLE_MS).unref()
   }
 
   /** Closes connections as soon as they are unused. */

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
+import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
+import { IDLE_MS, TlsAgent } from './tls-agent.ts'
+
+test('a first connection that is closed because nobody used it is handed to nobody', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const [first, next] = [new TLSSocket(new Socket()), new TLSSocket(new Socket())]
+  const agent = new TlsAgent(async () => next)
+  agent.offer(first)
+  context.mock.timers.tick(IDLE_MS)
+  assert.ok(first.destroyed)
+  // Before 'close', which comes in a later turn.
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  agent.createConnection({}, (_error, stream) => resolve(stream))
+  assert.equal(await promise, next)
+  next.destroy()
+})
