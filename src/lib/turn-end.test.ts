@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
-import { type Stage, TurnEnd } from './turn-end.ts'
+import { type Stage, TurnEnd, turnEnd } from './turn-end.ts'
 
 /** Immediates as Node has them: those that are added while some run are for the next turn, and promises go on after each. */
 function harness() {
@@ -56,4 +57,19 @@ test('what fails does not keep the others from being called', async () => {
   note('other')
   await assert.rejects(turn, /failed/)
   assert.equal(await turn(), 'other')
+})
+
+test('nobody is called as a part of the request that came first', async () => {
+  const current = new AsyncLocalStorage<string>()
+  const seen: (string | undefined)[] = []
+  const note = (): unknown => seen.push(current.getStore())
+  current.run('first', () => turnEnd.soon(note, 'write'))
+  await new Promise<void>((resolve) =>
+    turnEnd.soon(() => {
+      note()
+      // What goes on from turn to turn would be a part of it for ever.
+      turnEnd.soon(() => resolve(void note()))
+    }),
+  )
+  assert.deepEqual(seen, [undefined, undefined, undefined])
 })

@@ -2,6 +2,7 @@
  * The end of a turn of the event loop, in stages. Node calls what setImmediate was given in the order in which it was given: what goes on from turn to turn, such as
  * the slices of long lists, would always stand before the requests and answers that this turn has brought, and what one callback leaves to the next would wait for another turn.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Deque } from './deque.ts'
 
 /**
@@ -55,5 +56,8 @@ export class TurnEnd {
   }
 }
 
+/** The first who calls makes the immediates for all: they must not run as a part of his request, or be traced as such. */
+const outside = AsyncLocalStorage.snapshot()
+
 /** Of the loop of this thread. */
-export const turnEnd = new TurnEnd(setImmediate)
+export const turnEnd = new TurnEnd((call) => outside(() => void setImmediate(call)))
