@@ -182,7 +182,7 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   /** Reports all events of the watch. Several calls may run at the same time: each event is reported once, in order. */
   async #drain(source: EventSource): Promise<void> {
-    const slices = new Slices(this.#parts.time, this.#parts)
+    const slices = this.#slices()
     while (this.#source === source) {
       if (this.#gone !== undefined) this.#report(source, this.#gone)
       else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
@@ -241,12 +241,18 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   async #knownKeys(): Promise<Set<Key>> {
     const keys = new Set<Key>()
-    const slices = new Slices(this.#parts.time, this.#parts)
+    const slices = this.#slices()
     for (const key of this.#parts.known()) {
       keys.add(key)
       if (slices.isOver) await slices.turn()
     }
     return keys
+  }
+
+  /** Requests wait for what they are decided by, such as roles. */
+  #slices(): Slices {
+    const { time, isBackground = false } = this.#parts
+    return new Slices(time, isBackground ? { isBackground } : { isShared: true })
   }
 
   #tellContent(item: Item): void {

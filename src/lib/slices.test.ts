@@ -63,6 +63,32 @@ test('what no client waits for has one slice in a turn, more after a long one', 
   await Promise.all(all)
 })
 
+test('what all clients of a resource wait for has a slice in each turn, and those that nobody else wants', async () => {
+  const { time, nextTurn } = loop()
+  const told: string[] = []
+  const run = async (name: string, slices: Slices): Promise<void> => {
+    for (let step = 0; step < 2; step++) {
+      await slices.turn()
+      told.push(name)
+    }
+  }
+  const all = [
+    ...['A', 'B', 'C', 'D'].map((name) => run(name, new Slices(time))),
+    ...['s', 't'].map((name) => run(name, new Slices(time, { isShared: true }))),
+  ]
+  const turns: string[] = []
+  for (let turn = 0; turn < 5; turn++) {
+    await nextTurn()
+    turns.push(told.splice(0).join(''))
+  }
+  assert.deepEqual(turns, ['sAB', 'tCD', 'sAB', 'tCD', ''])
+  const more = [run('s', new Slices(time, { isShared: true })), run('t', new Slices(time, { isShared: true }))]
+  await nextTurn()
+  assert.equal(told.join(''), 'st')
+  await nextTurn()
+  await Promise.all([...all, ...more])
+})
+
 test('a slice is over after a millisecond of its own work', async () => {
   const { time, nextTurn, work } = loop()
   const slices = new Slices(time)

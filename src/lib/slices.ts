@@ -6,11 +6,11 @@ import { Deque } from './deque.ts'
 import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
-/** Slices in one turn: what a small request waits for at most, besides what others begin. */
+/** Slices of clients in one turn: with one that is shared, and those of the background, what a small request waits for at most, besides what others begin. */
 const SLICES_PER_TURN = 2
 /**
- * Work that no client waits for has one slice in a turn, and a further one for each of so many ms that the turn before took, so that it has a
- * fifth of the time however busy others are: controllers that fall behind would have to list everything again.
+ * Work that no client waits for has one slice in a turn for each of so many ms since the last ones were given, but at least one, and no more than
+ * others: controllers that fall behind would have to list everything again.
  */
 const BACKGROUND_EVERY_MS = 4
 
@@ -32,16 +32,18 @@ export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
 export type SlicesOptions = {
   /** No client waits for this work: it leaves most of a turn to others. */
   readonly isBackground?: boolean
+  /** All clients of a resource wait for this work: it has a slice in each turn, and does not stand behind the lists of some. */
+  readonly isShared?: boolean
 }
 
 export class Slices {
   readonly #time: SlicesTime
-  readonly #isBackground: boolean
+  readonly #options: SlicesOptions
   #since: number
 
-  constructor(time: SlicesTime = systemTime, { isBackground = false }: SlicesOptions = {}) {
+  constructor(time: SlicesTime = systemTime, options: SlicesOptions = {}) {
     this.#time = time
-    this.#isBackground = isBackground
+    this.#options = options
     this.#since = time.monotonicMs()
   }
 
@@ -56,7 +58,7 @@ export class Slices {
   }
 
   async turn(): Promise<void> {
-    await new Promise<void>((resolve) => sliceTurnsOf(this.#time).add(resolve, this.#isBackground))
+    await new Promise<void>((resolve) => sliceTurnsOf(this.#time).add(resolve, this.#options))
     this.begin()
   }
 }
@@ -64,6 +66,7 @@ export class Slices {
 /** What waits for a slice on one event loop. */
 class SliceTurns {
   readonly #time: SlicesTime
+  readonly #shared = new Deque<() => void>()
   readonly #waiting = new Deque<() => void>()
   readonly #background = new Deque<() => void>()
   #isDue = false
@@ -74,21 +77,22 @@ class SliceTurns {
     this.#turnedMs = time.monotonicMs()
   }
 
-  add(resume: () => void, isBackground: boolean): void {
-    if (isBackground) this.#background.push(resume)
-    else this.#waiting.push(resume)
+  add(resume: () => void, { isShared = false, isBackground = false }: SlicesOptions): void {
+    const queue = isShared ? this.#shared : isBackground ? this.#background : this.#waiting
+    queue.push(resume)
     if (this.#isDue) return
     this.#isDue = true
     this.#time.soon(this.#next, 'long')
   }
 
   readonly #next = (): void => {
-    for (let count = 0; count < SLICES_PER_TURN; count++) this.#waiting.shift()?.()
+    this.#shared.shift()?.()
+    for (let count = 0; count < SLICES_PER_TURN; count++) (this.#waiting.shift() ?? this.#shared.shift())?.()
     const sinceMs = this.#time.monotonicMs() - this.#turnedMs
     const background = Math.min(SLICES_PER_TURN, Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)))
     for (let count = 0; count < background; count++) this.#background.shift()?.()
     this.#turnedMs = this.#time.monotonicMs()
-    this.#isDue = this.#waiting.length > 0 || this.#background.length > 0
+    this.#isDue = this.#shared.length + this.#waiting.length + this.#background.length > 0
     if (this.#isDue) this.#time.soon(this.#next, 'long')
   }
 }

@@ -129,7 +129,7 @@ export class OpenedEvents {
   /** Delivers what is held. Never fails: an error that nobody foresaw makes the resource list itself again, as a gap does. */
   async #release(): Promise<void> {
     const generation = this.#generation
-    const slices = new Slices(this.#options.time)
+    const slices = new Slices(this.#options.time, { isShared: true })
     while (this.#held.length > 0) {
       await slices.turn()
       if (generation !== this.#generation) return
