@@ -35,6 +35,14 @@ test('nobody waits any more when the client has gone or the time is up', async (
   assert.ok(late.context.hasTimedOut)
 })
 
+test('a deadline that no timer can hold is not over at once', async () => {
+  const { context } = contextFor(2 ** 31)
+  const { signal } = context
+  await new Promise((resolve) => void setTimeout(resolve, 20))
+  assert.ok(!signal.aborted)
+  context.end()
+})
+
 test('a watch has the signal of its client, and no deadline', () => {
   const { client, context } = contextFor(Infinity)
   assert.equal(context.signal, client.signal)

@@ -3,6 +3,7 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
+import { TIMER_MS_MAX } from '../lib/timers.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
 import type { Span } from './span.ts'
@@ -204,7 +205,7 @@ export class RequestContext {
       controller.abort(new DOMException('the time is up', 'TimeoutError'))
     }
     this.#abort = onLate
-    const timer = setTimeout(onLate, leftMs)
+    const timer = setTimeout(onLate, Math.min(leftMs, TIMER_MS_MAX))
     timer.unref()
     client.addEventListener('abort', onGone, { once: true })
     this.#release = () => {

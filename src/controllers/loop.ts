@@ -1,5 +1,5 @@
 import type { Log } from '../lib/log.ts'
-import { sleep, type Timers } from '../lib/timers.ts'
+import { sleep, TIMER_MS_MAX, type Timers } from '../lib/timers.ts'
 
 export type LoopOptions = {
   /** For the log. */
@@ -15,7 +15,7 @@ export type LoopOptions = {
 
 /** A loop alone does not keep the process alive. */
 const unrefTimers: Pick<Timers, 'after'> = {
-  after: (ms, run) => setTimeout(run, ms).unref(),
+  after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)).unref(),
 }
 
 /**

@@ -10,7 +10,7 @@ export type Timer = { close(): unknown }
 export type Timers = {
   /** Calls once, after this many milliseconds; after 24 days if they are more. */
   readonly after: (ms: number, run: () => void) => Timer
-  /** Calls periodically; does not keep the process alive. */
+  /** Calls periodically, every 24 days if they are more; does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
   /** Calls at the end of this turn of the event loop, or of the next. */
   readonly soon: Soon
@@ -19,11 +19,11 @@ export type Timers = {
 export type Time = Clock & Timers
 
 /** What setTimeout can hold; more becomes 1 ms. */
-const TIMER_MS_MAX = 2 ** 31 - 1
+export const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemTimers: Timers = {
   after: (ms, run) => setTimeout(run, Math.min(ms, TIMER_MS_MAX)),
-  every: (ms, run) => setInterval(run, ms).unref(),
+  every: (ms, run) => setInterval(run, Math.min(ms, TIMER_MS_MAX)).unref(),
   soon: turnEnd.soon,
 }
 

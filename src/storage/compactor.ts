@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from '../etcd/client.ts'
 import { EtcdError } from '../etcd/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { TIMER_MS_MAX } from '../lib/timers.ts'
 import { compactionMarker, toBytes } from './keys.ts'
 
 /** Upstream's default of --etcd-compaction-interval. */
@@ -45,7 +46,7 @@ export class Compactor implements AsyncDisposable {
   async #run(intervalMs: number): Promise<void> {
     const { signal } = this.#stopping
     for (;;) {
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(Math.min(intervalMs, TIMER_MS_MAX), undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       try {
         await this.#compactOnce()
