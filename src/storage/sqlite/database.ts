@@ -95,9 +95,13 @@ export class SqliteDatabase implements Disposable {
     return this.#compacted
   }
 
-  /** Of SQLite's log on the disk. */
+  /** Of SQLite's log on the disk; 0 if it is not found by its name any more, which SQLite does not need. */
   get logBytes(): number {
-    return statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    try {
+      return statSync(`${this.#file}-wal`).size
+    } catch {
+      return 0
+    }
   }
 
   leases(): StoredLease[] {

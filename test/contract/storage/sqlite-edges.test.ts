@@ -1,6 +1,6 @@
 /** The engine on SQLite where files, other programs and numbers come to their limits. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -97,6 +97,31 @@ test('a log that grows since another program reads is told of, and that it is sh
   await until(() => write().then(() => told.length === 2), 'it is told')
   const long = "warn SQLite's log grows and cannot be written back: does another program read the file all the time?"
   assert.deepEqual(told, [long, "info SQLite's log is short again"])
+})
+
+test('a folder that is not found by its name any more is written and read', async () => {
+  const folder = newPath()
+  const lines: string[] = []
+  const log: Log = (level, message) => void lines.push(`${level} ${message}`)
+  await using engine = await SqliteEngine.open({ folder, isDurable: false, log })
+  const write = (n: number) => engine.change({ key: `/x/${n}`, expected: 0, write: put('x') }, patient)
+  await write(0)
+  renameSync(folder, `${folder}.moved`)
+  // To look it up fails by something else than that it is not there, as on a disk that fails, or without the right to.
+  symlinkSync(folder, folder)
+  try {
+    // For longer than the log is not looked at.
+    const endMs = performance.now() + 1_500
+    for (let n = 1; performance.now() < endMs; n++) {
+      await write(n)
+      assert.equal((await engine.range(rangeOf('/x/'), patient)).count, n + 1)
+      await new Promise((resolve) => void setTimeout(resolve, 50))
+    }
+  } finally {
+    rmSync(folder)
+    renameSync(`${folder}.moved`, folder)
+  }
+  assert.deepEqual(lines, [])
 })
 
 test('more waits than one commit takes: all of it is written, in its order', async () => {
