@@ -259,6 +259,17 @@ test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
 })
 
+test('what somebody put in the place of the draft is not written into, nor given away', async () => {
+  const path = join(dir, 'config')
+  const other = join(dir, 'other')
+  writeFileSync(path, existing)
+  writeFileSync(other, 'mine', { mode: 0o600 })
+  symlinkSync(other, `${path}.keelson-${process.pid}`)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  assert.equal(readFileSync(other, 'utf8'), 'mine')
+  assert.ok(lstatSync(path).isFile())
+})
+
 test('a link stays a link', async () => {
   const path = join(dir, 'config')
   mkdirSync(join(dir, 'real'))

@@ -4,10 +4,11 @@
  */
 import { X509Certificate } from 'node:crypto'
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -267,13 +268,15 @@ async function lock(file: string): Promise<Disposable> {
 /** Who reads it meanwhile sees the old or the new file, and so does who reads it after a crash. */
 function replace(file: string, text: string): void {
   const draft = `${file}.keelson-${process.pid}`
-  const descriptor = openSync(draft, 'w', FILE_MODE)
+  // Of an earlier process with this number. What somebody else puts there is not written into: in the folder of another user it may be a link to anything.
+  rmSync(draft, { force: true })
+  const descriptor = openSync(draft, 'wx', FILE_MODE)
   try {
     // writeSync may write a part.
     writeFileSync(descriptor, text)
+    if (existsSync(file)) giveLike(descriptor, file)
     fsyncSync(descriptor)
     closeSync(descriptor)
-    if (existsSync(file)) giveLike(draft, file)
     renameSync(draft, file)
   } catch (error) {
     rmSync(draft, { force: true })
@@ -282,8 +285,8 @@ function replace(file: string, text: string): void {
 }
 
 /** Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. */
-function giveLike(draft: string, file: string): void {
+function giveLike(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
-  if (statSync(draft).uid !== uid) chownSync(draft, uid, gid)
-  chmodSync(draft, mode)
+  if (fstatSync(draft).uid !== uid) fchownSync(draft, uid, gid)
+  fchmodSync(draft, mode & 0o777)
 }
