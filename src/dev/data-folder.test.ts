@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -118,6 +118,20 @@ test('what a failure of the machine left empty is made anew, with what depends o
     assert.match(readFileSync(join(dir, name), 'utf8'), /-----BEGIN/, name)
     for (const issued of ['server.crt', 'admin.crt'])
       assert.ok(certificateIn(issued).verify(certificateIn('ca.crt').publicKey), `${issued} after ${name}`)
+  }
+})
+
+test('a certificate beside the key of another is made anew, with its key', () => {
+  const served = { serverUrl: 'https://127.0.0.1:6443', context: 'c', nowMs: Date.now() }
+  writeKubeconfig(made(dir), served)
+  for (const [name, other] of [
+    ['server', 'admin'],
+    ['admin', 'server'],
+  ]) {
+    writeFileSync(join(dir, `${name}.key`), readFileSync(join(dir, `${other}.key`)))
+    writeKubeconfig(made(dir), served)
+    const key = createPrivateKey(readFileSync(join(dir, `${name}.key`)))
+    assert.ok(certificateIn(`${name}.crt`).checkPrivateKey(key), name)
   }
 })
 

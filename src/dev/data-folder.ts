@@ -3,7 +3,7 @@
  * signing key of ServiceAccount tokens, and the data of the store or of etcd. All of it is created once and reused, so that a kubeconfig stays valid
  * over restarts.
  */
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -193,14 +193,15 @@ export const reachableHost = (bindAddress: string): string => (isWildcard(bindAd
 
 type Wanted = { readonly authority: Certificate; readonly addresses: readonly string[] }
 
-/** Whether it is of this authority, and names all of these addresses. */
-function isValid({ certificatePem }: Certificate, { authority, addresses }: Wanted): boolean {
+/** Whether it is of this authority, names all of these addresses, and has its own key: one of the two files may be older than the other. */
+function isValid({ certificatePem, keyPem }: Certificate, { authority, addresses }: Wanted): boolean {
   try {
     const certificate = new X509Certificate(certificatePem)
     const isIssued = certificate.verify(new X509Certificate(authority.certificatePem).publicKey)
-    return isIssued && addresses.every((address) => certificate.checkIP(address) !== undefined)
+    const isPair = certificate.checkPrivateKey(createPrivateKey(keyPem))
+    return isIssued && isPair && addresses.every((address) => certificate.checkIP(address) !== undefined)
   } catch {
-    // It is no certificate, or the address is none.
+    // It is no certificate, or no key, or the address is none.
     return false
   }
 }
