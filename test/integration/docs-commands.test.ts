@@ -1,4 +1,4 @@
-/** Every command of README.md and of the chapters in docs/ is run, so that what a stranger types works. */
+/** The commands of README.md and of the chapters in docs/ are run, so that what a stranger types works; docs/README.md names those that are not. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
