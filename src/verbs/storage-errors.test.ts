@@ -31,11 +31,12 @@ test('where such objects can be deleted, messages name them', () => {
   assert.deepEqual(shown(garbled, operation), ['object not decodable revision=7: unexpected EOF', undefined])
 })
 
+const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
+  const error = new StorageError('unavailable', 'the connection was lost', { ambiguous })
+  return toStatus(fromStorage(error, { resource, name: 'a', verb })).details?.retryAfterSeconds
+}
+
 test('clients are asked to retry, but not writes that may have happened', () => {
-  const retryAfter = (verb: string, ambiguous: boolean): number | undefined => {
-    const error = new StorageError('unavailable', 'the connection was lost', { ambiguous })
-    return toStatus(fromStorage(error, { resource, name: 'a', verb })).details?.retryAfterSeconds
-  }
   assert.deepEqual([retryAfter('delete', false), retryAfter('get', true), retryAfter('list', true)], [2, 2, 2])
   for (const verb of ['create', 'update', 'patch', 'delete']) assert.equal(retryAfter(verb, true), undefined, verb)
 })
