@@ -60,4 +60,4 @@ export class TurnEnd {
 const outside = AsyncLocalStorage.snapshot()
 
 /** Of the loop of this thread. */
-export const turnEnd = new TurnEnd((call) => outside(() => void setImmediate(call)))
+export const turnEnd = new TurnEnd((call) => void outside(setImmediate, call))
