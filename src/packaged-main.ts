@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { runWithCodeCache } from './lib/code-cache.ts'
+import { optimizeWhenUsed } from './lib/optimize-when-used.ts'
 
 /** The build puts a checksum of the program in its place. */
 declare const PROGRAM_ID: string
 
 const file = join(import.meta.dirname, 'program.cjs')
+if (process.argv[2] === 'dev') optimizeWhenUsed()
 runWithCodeCache({ file, id: PROGRAM_ID, storeThread: startStoreThread() }, cacheFolder(process.env))
 
 /**

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { getRawAsset } from 'node:sea'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { runWithCodeCache } from './lib/code-cache.ts'
+import { optimizeWhenUsed } from './lib/optimize-when-used.ts'
 
 /** The build puts a checksum of the program in its place. */
 declare const PROGRAM_ID: string
@@ -22,6 +23,7 @@ if (command === 'etcd-stand-in') {
   // In this process, so that its process id and signals are the server's.
   process.execve?.(process.execPath, [process.execPath, command, ...args], { ...serveEnvironment, ...given })
 } else {
+  if (command === 'dev') optimizeWhenUsed()
   start()
 }
 

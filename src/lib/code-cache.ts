@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Script } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
+import { withGivenFlags } from './optimize-when-used.ts'
 
 /**
  * By then a server has started, and V8 has not yet dropped what only the start needs. Saving holds the event loop for 30 to 90 ms, once for each version of the
@@ -110,12 +111,15 @@ function compileWithCache(program: Program, folder: string | undefined): Compile
   }
   if (folder === undefined || script.cachedDataRejected === false) return { script, save: undefined }
   const compiled = script
-  return { script, save: () => saveCode({ folder, name, prefix, others, code: compiled.createCachedData() }) }
+  return {
+    script,
+    save: () => saveCode({ folder, name, prefix, others, code: withGivenFlags(() => compiled.createCachedData()) }),
+  }
 }
 
 /** `cachedDataRejected` is false only if the code was used. */
 const compile = (text: string, filename: string, cachedData: Buffer | undefined): Script =>
-  new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) })
+  withGivenFlags(() => new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) }))
 
 function readText(file: string): string {
   const bytes = readFileSync(file)

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { Script } from 'node:vm'
+
+const module = join(import.meta.dirname, 'optimize-when-used.ts')
+
+/** In a process of its own: the compilers are the process's. Bit 4 of V8's status of a function: its code is optimized. */
+const program = `
+import { setTimeout as sleep } from 'node:timers/promises'
+import { optimizeWhenUsed } from ${JSON.stringify(module)}
+const hot = (count) => {
+  let sum = 0
+  for (let at = 0; at < count; at++) sum += at & 3
+  return sum
+}
+const isOptimized = () => (%GetOptimizationStatus(hot) & 16) !== 0
+optimizeWhenUsed()
+for (let calls = 0; calls < 200; calls++) hot(100_000)
+const atStart = isOptimized()
+await sleep(3_000)
+for (let calls = 0; calls < 20; calls++) hot(1_000)
+const idle = isOptimized()
+const tooLate = performance.now() + 120_000
+while (!isOptimized() && performance.now() < tooLate) {
+  const untilMs = performance.now() + 50
+  while (performance.now() < untilMs) hot(10_000)
+  await sleep(1)
+}
+console.log(atStart, idle, isOptimized())
+`
+
+test('code is optimized when a server is used, and not before', async () => {
+  const args = ['--allow-natives-syntax', '--input-type=module', '-e', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
+  assert.equal(stdout, 'false false true\n')
+})
+
+/** What is saved is good for a process without these flags, as which a start begins. */
+const saving = `
+import { Script } from 'node:vm'
+import { optimizeWhenUsed, withGivenFlags } from ${JSON.stringify(module)}
+optimizeWhenUsed()
+console.log(withGivenFlags(() => new Script('1 + 1').createCachedData()).toString('base64'))
+`
+
+test('code that is saved meanwhile is good for the flags that Node was started with', async () => {
+  const args = ['--input-type=module', '-e', saving]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
+  const { cachedDataRejected } = new Script('1 + 1', { cachedData: Buffer.from(stdout, 'base64') })
+  assert.equal(cachedDataRejected, false)
+})
