@@ -405,10 +405,14 @@ export class CachedResource {
   }
 
   readonly #goLive = ({ tree, revision, unreadable }: Loaded, since: readonly Told[]): void => {
+    const isFirst = this.#phase.phase === 'filling'
+    const found = isFirst
+      ? UnreadableObjects.listed(unreadable)
+      : this.#unreadable.listedAgain(unreadable, (key) => this.tree.get(key) !== undefined)
     this.#release()
     this.#show(tree, revision)
     this.counts.initialized++
-    this.#unreadable = new UnreadableObjects(unreadable)
+    this.#unreadable = found
     this.#failedFill = undefined
     this.#phase = { phase: 'live' }
     for (const event of since) {

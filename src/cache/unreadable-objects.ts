@@ -1,22 +1,39 @@
 /**
  * The objects of a resource whose values cannot be decrypted. They are in neither the tree nor the ring: whoever accepts any state reads
- * the resource without them, as upstream; whoever wants the latest is told.
+ * the resource without those that were never there, as upstream; whoever wants the latest is told.
  */
 import type { Key } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, toText } from '../storage/keys.ts'
 import type { Unreadable } from '../storage/store.ts'
 
-type Entry = Unreadable & {
-  /** Whether the resource was listed with it. Upstream's cache cannot start then. */
-  readonly isListed: boolean
-}
+/**
+ * What was there before it. `unknown`: the resource was first listed with it, and upstream's cache cannot start then. `readable`: a list
+ * without it would tell of a deletion. `nothing`: whoever accepts any state may not know of it.
+ */
+type Before = 'unknown' | 'readable' | 'nothing'
+
+type Entry = Unreadable & { readonly before: Before }
 
 export class UnreadableObjects {
   readonly #entries = new Map<Key, Entry>()
 
-  constructor(listed: readonly Unreadable[] = []) {
-    for (const one of listed) this.#entries.set(one.key, { ...one, isListed: true })
+  /** Those that the first list has found. */
+  static listed(found: readonly Unreadable[]): UnreadableObjects {
+    const objects = new UnreadableObjects()
+    for (const one of found) objects.#entries.set(one.key, { ...one, before: 'unknown' })
+    return objects
+  }
+
+  /** Those that another list has found. `isShown`: whether readers have seen the object. */
+  listedAgain(found: readonly Unreadable[], isShown: (key: Key) => boolean): UnreadableObjects {
+    const objects = new UnreadableObjects()
+    for (const one of found) {
+      // One that nobody knows of may have come and changed while events were lost.
+      const before = isShown(one.key) ? 'readable' : (this.#entries.get(one.key)?.before ?? 'readable')
+      objects.#entries.set(one.key, { ...one, before })
+    }
+    return objects
   }
 
   get size(): number {
@@ -28,7 +45,7 @@ export class UnreadableObjects {
   }
 
   add(one: Unreadable): void {
-    this.#entries.set(one.key, { ...one, isListed: false })
+    this.#entries.set(one.key, { ...one, before: 'nothing' })
   }
 
   delete(key: Key): void {
@@ -58,19 +75,18 @@ export class UnreadableObjects {
     range: KeyRange,
     { isLatest, kind }: { readonly isLatest: boolean; readonly kind: string },
   ): StorageError | undefined {
+    const isMissed = ({ key, before }: Entry): boolean =>
+      key >= range.from && key < range.to && (isLatest || before !== 'nothing')
     let first: Entry | undefined
     for (const entry of this.#entries.values()) {
-      const isIn = entry.key >= range.from && entry.key < range.to
-      if (isIn && (isLatest || entry.isListed) && (first === undefined || entry.key < first.key)) first = entry
+      if (isMissed(entry) && (first === undefined || entry.key < first.key)) first = entry
     }
     if (first === undefined) return undefined
     // All of them, for who names them.
     const unread = (): readonly Unreadable[] =>
-      [...this.#entries.values()]
-        .filter(({ key, isListed }) => key >= range.from && key < range.to && (isLatest || isListed))
-        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+      [...this.#entries.values()].filter(isMissed).toSorted((a, b) => (a.key < b.key ? -1 : 1))
     const message = `unable to transform key ${JSON.stringify(toText(first.key))}: ${first.error.message}`
-    if (!first.isListed) return new StorageError('corrupt', message, { cause: first.error, unread })
+    if (first.before !== 'unknown') return new StorageError('corrupt', message, { cause: first.error, unread })
     return new StorageError('busy', `storage is (re)initializing: failed to list ${kind}: ${message}`, {
       cause: first.error,
     })
