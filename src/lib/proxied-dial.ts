@@ -13,8 +13,8 @@ const HTTPS_PORT = 443
 export const throughProxy =
   (dial: Dial, proxy: URL): Dial =>
   async (host, port, signal) => {
-    const socket = await reach(dial, proxy, signal)
     const credentials = proxyAuthorization(proxy)
+    const socket = await reach(dial, proxy, signal)
     const lines = [
       `Host: ${hostPort({ host, port })}`,
       ...(credentials === '' ? [] : [`Proxy-Authorization: ${credentials}`]),
@@ -32,9 +32,12 @@ export const toProxy =
 /** The value of a header; empty: the URL has no user. */
 export function proxyAuthorization({ username, password }: URL): string {
   if (username === '' && password === '') return ''
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
+  return `Basic ${Buffer.from(unescaped(`${username}:${password}`), 'latin1').toString('base64')}`
 }
+
+/** Bytes as Latin-1: they need not be UTF-8. What is no escape stays as it is. */
+const unescaped = (text: string): string =>
+  text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 async function reach(dial: Dial, { protocol, hostname, port }: URL, signal: AbortSignal): Promise<Duplex> {
   const isTls = protocol === 'https:'

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proxyAuthorization } from './proxied-dial.ts'
+
+test('credentials of a proxy are the bytes that its URL has', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['http://h', ''],
+    ['http://a:b@h', 'a:b'],
+    ['http://a%3Ab:c%40@h', 'a:b:c@'],
+    ['http://jürgen@h', 'j\xc3\xbcrgen:'],
+    // Neither is UTF-8, and the second is no escape.
+    ['http://a%ff%C3%28@h', 'a\xff\xc3(:'],
+    ['http://a%zz:%@h', 'a%zz:%'],
+  ]
+  for (const [url, expected] of cases) {
+    const encoded = proxyAuthorization(new URL(url)).replace(/^Basic /, '')
+    assert.equal(Buffer.from(encoded, 'base64').toString('latin1'), expected, url)
+  }
+})
