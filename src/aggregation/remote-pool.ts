@@ -112,7 +112,7 @@ export class RemotePool {
     if (socket.alpnProtocol !== 'h2') {
       this.#isHttp1 = true
       // Node's client needs its events.
-      if (readTo === undefined) this.#agent.offer(socket)
+      if (readTo === undefined && !this.#isClosed) this.#agent.offer(socket)
       else socket.destroy()
       return undefined
     }

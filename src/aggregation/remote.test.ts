@@ -208,3 +208,22 @@ test('a connection whose request was given up is closed with the others, though 
   connections.close()
   await until(() => sockets.every((socket) => socket.destroyed), 'all are closed')
 })
+
+test('a connection that is opened for a pool which is closed meanwhile is closed, too', async () => {
+  const sockets: Socket[] = []
+  const server = createServer({ cert, key }).unref()
+  server.on('connection', (socket: Socket) => sockets.push(socket))
+  const port = await listen(server)
+  const connections = new RemoteConnections(
+    { servername: undefined, caPem: '', isInsecure: true, client: undefined },
+    throughProxy,
+  )
+  const giving = new AbortController()
+  const asked = { method: 'GET', path: '/', headers: {}, pipeBody: undefined, signal: giving.signal }
+  const given = connections.send({ host: '127.0.0.1', port }, asked)
+  giving.abort()
+  await assert.rejects(given, /aborted/)
+  connections.close()
+  await until(() => sockets.length === 1, 'it is connected to')
+  await until(() => sockets.every((socket) => socket.destroyed), 'it is closed')
+})
