@@ -115,6 +115,22 @@ test('a file that is full gets the name of the time, and a new one is begun', as
   assert.equal(readFileSync(join(dir, 'audit.log'), 'utf8'), `${line('c')}\n`)
 })
 
+for (const isCompressed of [false, true]) {
+  test(`files that are full in the same millisecond are all kept, compressed: ${isCompressed}`, async (t) => {
+    const dir = folder(t)
+    const options = optionsOf(join(dir, 'audit.log'), { isCompressed })
+    const file = await LogFile.create({ ...options, wallMs: () => noon })
+    for (const character of ['a', 'b', 'c']) {
+      await file.append(lines(line(character)))
+      // Time for an old one to be compressed.
+      if (character === 'b') await file.close()
+    }
+    await file.close()
+    const names = ['12-00-00.000', '12-00-00.001'].map((at) => `audit-2026-01-31T${at}.log${isCompressed ? '.gz' : ''}`)
+    assert.deepEqual(readdirSync(dir).toSorted(), [...names, 'audit.log'])
+  })
+}
+
 test('a file that cannot be given to the owner of the old one is written all the same', async (t) => {
   const dir = folder(t)
   const path = join(dir, 'audit.log')

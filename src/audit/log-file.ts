@@ -7,7 +7,7 @@ import { write, writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NEWLINE } from '../lib/ascii.ts'
-import { OldFiles, type OldFilesOptions } from './old-files.ts'
+import { COMPRESSED, OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {
   readonly path: string
@@ -137,7 +137,7 @@ export class LogFile {
     await file?.close()
     await mkdir(dirname(path), { recursive: true, mode: 0o755 })
     const known = await stat(path).catch(() => undefined)
-    if (known !== undefined) await rename(path, this.#nameOfOld())
+    if (known !== undefined) await rename(path, await this.#nameOfOld())
     const made = await open(path, 'w', known?.mode ?? 0o600)
     this.#isLocal = await isLocalFile(made, path)
     this.#file = made
@@ -149,14 +149,23 @@ export class LogFile {
     return made
   }
 
-  /** `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`. */
-  #nameOfOld(): string {
+  /** `audit.log` becomes `audit-2025-01-31T12-00-00.000.log`; another millisecond if there is such a file, or was before it was compressed. */
+  async #nameOfOld(): Promise<string> {
     const { path, wallMs } = this.#options
     const extension = extname(path)
-    const time = new Date(wallMs()).toISOString().slice(0, -1).replaceAll(':', '-')
-    return join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
+    for (let ms = wallMs(); ; ms++) {
+      const time = new Date(ms).toISOString().slice(0, -1).replaceAll(':', '-')
+      const name = join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
+      if (!(await exists(name)) && !(await exists(`${name}${COMPRESSED}`))) return name
+    }
   }
 }
+
+const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
 
 /** Not a pipe or a terminal, whose reader may not read. If it cannot be told, threads write. */
 async function isLocalFile(file: FileHandle, path: string): Promise<boolean> {

@@ -21,7 +21,8 @@ export type OldFilesOptions = {
 }
 
 const DAY_MS = 86_400_000
-const COMPRESSED = '.gz'
+/** What the name of a compressed file ends with. */
+export const COMPRESSED = '.gz'
 
 type OldFile = { readonly name: string; readonly ms: number; readonly isCompressed: boolean }
 
