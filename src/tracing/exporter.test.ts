@@ -41,3 +41,28 @@ test('no message is longer than a collector takes, and all spans are sent', asyn
   await exporter[Symbol.asyncDispose]()
   collector.close()
 })
+
+test('a span that cannot be encoded is left out, and told of once', async () => {
+  let calls = 0
+  const collector = createGrpcService(() => {
+    calls++
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const told: string[] = []
+  const log = (_level: string, message: string): void => void told.push(message)
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, { clock: systemClock, log, metrics, resource: {} })
+  // A clock that is before 1970.
+  const odd = { ...span, startNs: -1n }
+  for (const one of [odd, span, odd, span]) exporter.add(one)
+  await exporter.flush()
+  exporter.add(odd)
+  await exporter.flush()
+  assert.equal(calls, 1)
+  assert.match(metrics.print(), /^keelson_spans_exported_total 2$/m)
+  assert.match(metrics.print(), /^keelson_spans_failed_total 3$/m)
+  assert.deepEqual(told, ['a span cannot be encoded; others like it are not told of'])
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+})

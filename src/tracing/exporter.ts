@@ -49,6 +49,7 @@ export class Exporter implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined
   #sending: Promise<void> | undefined
   #hasFailed = false
+  #hasUnencodable = false
 
   /** `endpoint`: in gRPC's syntax. */
   constructor(endpoint: string, parts: ExporterParts) {
@@ -102,7 +103,8 @@ export class Exporter implements AsyncDisposable {
     let bytes = 0
     for (const [at, span] of batch.entries()) {
       if (at > 0 && at % TURN_SPANS === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-      const one = encodeSpan(span)
+      const one = this.#encode(span)
+      if (one === undefined) continue
       if (encoded.length > 0 && bytes + one.length > MESSAGE_BYTES_MAX) {
         await this.#send(encoded)
         encoded = []
@@ -111,7 +113,21 @@ export class Exporter implements AsyncDisposable {
       encoded.push(one)
       bytes += one.length
     }
-    await this.#send(encoded)
+    if (encoded.length > 0) await this.#send(encoded)
+  }
+
+  /** Undefined: it cannot be. The others are sent without it. */
+  #encode(span: EndedSpan): Buffer | undefined {
+    try {
+      return encodeSpan(span)
+    } catch (error) {
+      this.#failed.value++
+      if (!this.#hasUnencodable) {
+        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', { error: String(error) })
+      }
+      this.#hasUnencodable = true
+      return undefined
+    }
   }
 
   /** Never fails. */
