@@ -21,6 +21,8 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
   /** The serving certificate. */
   readonly certificatePem: string
   readonly metrics: Metrics
+  /** One of them could not be started: the server is not whole. */
+  readonly onFailed: (error: unknown) => void
 }
 
 type Plane = Pick<
@@ -34,7 +36,7 @@ export function startLoops(
   { handle, registry, allocation, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable {
-  const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, clock, timers, log } = parts
+  const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, onFailed, clock, timers, log } = parts
   const own = ownLoopStarts({
     handle,
     repairServices: () => allocation.repair.pass(),
@@ -76,14 +78,21 @@ export function startLoops(
   const availability = (): AsyncDisposable => startAvailability(availabilityMetrics, timers)
   const elections = () => CoordinatedElection.start({ handle, registry, accessOf: readAccessOf, log })
   const isElecting = config.featureGates.isOn('CoordinatedLeaderElection')
-  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])])
+  return startInTurns([...own, availability, ...elected, ...(isElecting ? [elections] : [])], { onFailed })
 }
 
 /** Disposing of it before that time starts nothing. */
-export function startLater(start: () => AsyncDisposable, delayMs: number): AsyncDisposable {
+export function startLater(
+  start: () => AsyncDisposable,
+  { delayMs, onFailed }: { readonly delayMs: number; readonly onFailed: (error: unknown) => void },
+): AsyncDisposable {
   let started: AsyncDisposable | undefined
   const timer = setTimeout(() => {
-    started = start()
+    try {
+      started = start()
+    } catch (error) {
+      onFailed(error)
+    }
   }, delayMs).unref()
   return {
     [Symbol.asyncDispose]: async () => {

@@ -92,20 +92,23 @@ export const realSurroundings = (log: Log): Surroundings => ({
   findHost: createFindHost(lookUp),
 })
 
-type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'reloadCertificate' | 'stop'>
+type ServerParts = Pick<Server, 'url' | 'bootstrapped' | 'failed' | 'reloadCertificate' | 'stop'>
 
 export class Server implements AsyncDisposable {
   readonly url: string
   /** Resolves when the objects that every cluster begins with are there and what readiness waits for is in memory, or the server stops. */
   readonly bootstrapped: Promise<void>
+  /** Resolves with the reason if a part of the server could not be started after it had begun to serve: it is to be ended. */
+  readonly failed: Promise<unknown>
   /** Reads the serving certificate and the client CAs again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
   readonly #stop: () => Promise<void>
   #stopping: Promise<void> | undefined
 
-  constructor({ url, bootstrapped, reloadCertificate, stop }: ServerParts) {
+  constructor({ url, bootstrapped, failed, reloadCertificate, stop }: ServerParts) {
     this.url = url
     this.bootstrapped = bootstrapped
+    this.failed = failed
     this.reloadCertificate = reloadCertificate
     this.#stop = stop
   }
@@ -388,6 +391,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   // Never fails. Most flow schemas are written only now, so there is nothing to wait for.
   if (plane.flows !== undefined) void parts.use(plane.flows).start()
   const uid = seams.uid ?? surroundings.ids.uid()
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<unknown>()
   const start = (): AsyncDisposable =>
     startLoops(config, plane, {
       objects,
@@ -398,12 +402,14 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       signers,
       certificatePem: certificate.certificatePem,
       metrics,
+      onFailed,
       clock,
       timers: seams.timers,
       log,
     })
   // Where nothing is left to be done at the start, first requests go first.
-  const startDue = (): AsyncDisposable => (seams.isPrepared === true ? startLater(start, LOOPS_DELAY_MS) : start())
+  const startDue = (): AsyncDisposable =>
+    seams.isPrepared === true ? startLater(start, { delayMs: LOOPS_DELAY_MS, onFailed }) : start()
   const loops = seams.isPassive === true ? [] : [startDue()]
   const stopping: Stopping = {
     phase,
@@ -421,7 +427,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const reloadCertificate = async (): Promise<void> =>
     void (await Promise.all(looking.map((reloader) => reloader.look())))
   const bootstrapped = Promise.all([bootstrap.ended, filled, graphFilled]).then(() => undefined)
-  return new Server({ url, bootstrapped, reloadCertificate, stop: () => stopAll(stopping) })
+  return new Server({ url, bootstrapped, failed, reloadCertificate, stop: () => stopAll(stopping) })
 }
 
 /** No proxy is needed to reach this server itself. */

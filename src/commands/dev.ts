@@ -33,8 +33,8 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
     })
     signals.stopWith(running.stop)
     collectWhenIdle()
-    await running.failed
-    if (!signals.isStopping) parts.fail(FAILURE, ['etcd has ended by itself; etcd.log in the data folder may say why'])
+    const why = await running.failed
+    if (!signals.isStopping) parts.fail(FAILURE, [why])
   } catch (error) {
     line.end()
     if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)

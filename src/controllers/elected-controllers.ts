@@ -13,7 +13,7 @@ import { signRequests } from './certificates/sign.ts'
 import type { Signers } from './certificates/signers.ts'
 import { followAggregatedRoles } from './cluster-role-aggregation.ts'
 import { controllerHandle } from './controller-user.ts'
-import { Election } from './election.ts'
+import { Election, type ElectionParts } from './election.ts'
 import { GarbageCollector } from './garbage-collector/garbage-collector.ts'
 import { cleanLegacyTokens } from './legacy-token-cleaner.ts'
 import { NamespaceController } from './namespace/namespace-controller.ts'
@@ -59,7 +59,7 @@ export function controllerStarts(parts: ControllersParts): (() => AsyncDisposabl
   const { names, handle, identity, log } = parts
   if (names.length === 0) return []
   if (identity === undefined) return startsOf(parts)
-  const lead = (): AsyncDisposable => startInTurns(startsOf(parts))
+  const lead: ElectionParts['lead'] = (onFailed) => startInTurns(startsOf(parts), { onFailed })
   return [() => new Election({ handle, readLease: createReadLease(parts), identity, lead, log })]
 }
 

@@ -83,6 +83,8 @@ class Replica implements AsyncDisposable {
   isLeading = false
   failsToStop = false
   failsToStart = false
+  /** Called when a controller could not be started after the others. */
+  failLater: (error: unknown) => void = () => assert.fail()
   /** What hangs is answered when this is called. */
   readonly late: (() => void)[] = []
   readonly election: Election
@@ -102,8 +104,9 @@ class Replica implements AsyncDisposable {
       if (this.fault === 'read hangs') await new Promise<void>((resolve) => this.late.push(resolve))
       return lease
     }
-    const lead = (): AsyncDisposable => {
+    const lead = (onFailed: (error: unknown) => void): AsyncDisposable => {
       assert.ok(!this.isLeading)
+      this.failLater = onFailed
       if (this.failsToStart) throw new Error('a controller failed')
       this.isLeading = true
       return {
@@ -189,6 +192,23 @@ test('who cannot start the controllers leaves the Lease to others, and tries aga
   await clock.pass(500)
   await using second = new Replica('two', parts)
   await clock.pass(10_000)
+  assert.ok(second.isLeading && !first.isLeading)
+  first.failsToStart = false
+  await second[Symbol.asyncDispose]()
+  await clock.pass(10_000)
+  assert.ok(first.isLeading)
+})
+
+test('one whose controllers cannot all be started lets another one lead, and tries again', async () => {
+  const clock = new VirtualTime()
+  const parts = { time: clock.time, store: new Store() }
+  await using first = new Replica('one', parts)
+  await clock.pass(500)
+  assert.ok(first.isLeading)
+  await using second = new Replica('two', parts)
+  first.failLater(new Error('a controller failed'))
+  first.failsToStart = true
+  await clock.pass(5_000)
   assert.ok(second.isLeading && !first.isLeading)
   first.failsToStart = false
   await second[Symbol.asyncDispose]()

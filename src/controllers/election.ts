@@ -31,8 +31,8 @@ export type ElectionParts = {
   readonly readLease: (name: string) => Promise<KubeObject | undefined>
   /** Of this process. */
   readonly identity: string
-  /** Starts the controllers; they end when they are disposed of. */
-  readonly lead: () => AsyncDisposable
+  /** Starts the controllers; they end when they are disposed of. `onFailed`: one could not be started after all. */
+  readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
   readonly time?: Time
 }
@@ -47,6 +47,8 @@ export class Election implements AsyncDisposable {
   #held: KubeObject | undefined
   #renewedMs = 0
   #leading: AsyncDisposable | undefined
+  /** Why not all controllers could be started. */
+  #failure: { readonly error: unknown } | undefined
   #isStandingBack = false
   readonly #running: Promise<void>
 
@@ -105,6 +107,7 @@ export class Election implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
+    await this.#giveUpFailed()
     const { readLease, identity } = this.#parts
     const [manager, own] = await this.#inTime(() => Promise.all([readLease(managerLease), readLease(ownLease)]))
     const now = this.#time.monotonicMs()
@@ -115,6 +118,14 @@ export class Election implements AsyncDisposable {
     if (this.#held !== undefined) {
       if (this.#sinceRenewal >= RENEW_MS) await this.#renew(this.#held)
     } else if (!this.#own.isHeld(now) || this.#own.holder === identity) await this.#acquire(own)
+  }
+
+  async #giveUpFailed(): Promise<void> {
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure === undefined || this.#leading === undefined) return
+    await this.#release()
+    throw failure.error
   }
 
   async #standBack(): Promise<void> {
@@ -142,7 +153,10 @@ export class Election implements AsyncDisposable {
     // Another one was first.
     if (held === undefined || this.#stopping.signal.aborted) return
     try {
-      this.#leading = lead()
+      this.#failure = undefined
+      this.#leading = lead((error) => {
+        this.#failure = { error }
+      })
     } catch (error) {
       // Who holds the Lease and does nothing keeps others from doing it.
       await this.#release()

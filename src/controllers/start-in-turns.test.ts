@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startInTurns } from './start-in-turns.ts'
 
-const atOnce = (run: () => void): void => run()
+const onFailed = (error: unknown): never => assert.fail(String(error))
+const atOnce = { soon: (run: () => void): void => run(), onFailed }
 
 test('all controllers are told to stop at once, and all are waited for, even if one fails', async () => {
   const told: string[] = []
@@ -44,7 +45,7 @@ test('all controllers are told to stop at once, and all are waited for, even if 
 })
 
 test('controllers that all end fail nothing', async () => {
-  await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })])[Symbol.asyncDispose]()
+  await startInTurns([() => ({ [Symbol.asyncDispose]: () => Promise.resolve() })], atOnce)[Symbol.asyncDispose]()
 })
 
 test('one is started in each turn, and none after the end', async () => {
@@ -54,7 +55,7 @@ test('one is started in each turn, and none after the end', async () => {
     told.push(`${name} starts`)
     return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
   })
-  const all = startInTurns(starts, (run) => due.push(run))
+  const all = startInTurns(starts, { soon: (run) => due.push(run), onFailed })
   assert.deepEqual(told, ['a starts'])
   due.shift()?.()
   assert.deepEqual(told, ['a starts', 'b starts'])
@@ -62,4 +63,22 @@ test('one is started in each turn, and none after the end', async () => {
   due.shift()?.()
   assert.deepEqual(told, ['a starts', 'b starts', 'a ends', 'b ends'])
   assert.equal(due.length, 0)
+})
+
+const fails = (): never => {
+  throw new Error('of the test')
+}
+
+test('one that cannot be started in a later turn is told of, and none is started after it', async () => {
+  const told: string[] = []
+  const start = (name: string) => () => {
+    told.push(`${name} starts`)
+    return { [Symbol.asyncDispose]: async () => void told.push(`${name} ends`) }
+  }
+  const note = (error: unknown): void => void told.push(String(error))
+  const all = startInTurns([start('a'), fails, start('b')], { ...atOnce, onFailed: note })
+  assert.deepEqual(told, ['a starts', 'Error: of the test'])
+  await all[Symbol.asyncDispose]()
+  assert.deepEqual(told, ['a starts', 'Error: of the test', 'a ends'])
+  assert.throws(() => startInTurns([fails, start('b')], { ...atOnce, onFailed: note }), /of the test/)
 })

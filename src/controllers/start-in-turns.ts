@@ -3,13 +3,19 @@ import { systemTimers } from '../lib/timers.ts'
 /** Undefined: there is nothing to start after all. */
 type Start = () => AsyncDisposable | undefined
 
+type TurnsOptions = {
+  /** One that was not the first could not be started, and no other is after it; what runs is to be stopped. */
+  readonly onFailed: (error: unknown) => void
+  readonly soon?: (run: () => void) => void
+}
+
 /**
  * Starts one in each turn of the event loop: each runs code and makes requests that a process has not seen yet, and all together would hold
- * the loop for tens of milliseconds.
+ * the loop for tens of milliseconds. Fails if the first one cannot be started.
  */
 export function startInTurns(
   starts: readonly Start[],
-  soon: (run: () => void) => void = systemTimers.soon,
+  { onFailed, soon = systemTimers.soon }: TurnsOptions,
 ): AsyncDisposable {
   const started: AsyncDisposable[] = []
   const left = starts.values()
@@ -19,7 +25,14 @@ export function startInTurns(
     if (isStopping || next.done === true) return
     const one = next.value()
     if (one !== undefined) started.push(one)
-    soon(startNext)
+    soon(startLater)
+  }
+  const startLater = (): void => {
+    try {
+      startNext()
+    } catch (error) {
+      onFailed(error)
+    }
   }
   startNext()
   return {

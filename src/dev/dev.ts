@@ -8,6 +8,7 @@ import { type Checked, checkArgs, type Config } from '../config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { realSurroundings, type Server, startServer } from '../server.ts'
 import { type OpenedEngine, openEngine } from '../storage/open-engine.ts'
 import {
@@ -48,8 +49,8 @@ export type DevParts = {
 
 export type Dev = {
   readonly stop: () => Promise<void>
-  /** Resolves when etcd has ended by itself; never if none was started here. */
-  readonly failed: Promise<void>
+  /** Resolves with the reason when it cannot go on: etcd has ended by itself, or a part of the server could not be started. */
+  readonly failed: Promise<string>
 }
 
 /** Fails with a UsageError for wrong flags, and else with an Error that says what to do. */
@@ -93,7 +94,9 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   )
   parts.print('kubectl get ns')
   const all = stack.move()
-  const failed = etcd === undefined ? new Promise<void>(() => undefined) : etcd.ended()
+  const etcdEnded = etcd?.ended().then(() => 'etcd has ended by itself; etcd.log in the data folder may say why')
+  const serverFailed = server.failed.then(messageOf)
+  const failed = etcdEnded === undefined ? serverFailed : Promise.race([etcdEnded, serverFailed])
   return { stop: () => all.disposeAsync(), failed }
 }
 

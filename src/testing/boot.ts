@@ -53,5 +53,6 @@ export async function boot(config: Config, parts: BootParts): Promise<Booted> {
     },
     listen,
   })
+  void server.failed.then((error) => log('error', 'a part of the server cannot be started', { error: String(error) }))
   return { server, handle: await handle }
 }
