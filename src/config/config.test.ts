@@ -184,6 +184,8 @@ const refusals: readonly [string, RegExp][] = [
   ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
+  ['--bind-address=', /failed to parse IP: ""/],
+  ['--bind-address=fe80::1%eth0', /failed to parse IP: "fe80::1%eth0"/],
   ['--allow-metric-labels=m=1', /--allow-metric-labels must have a list of kv pair with format `metricName,labelName=/],
   ['--allow-metric-labels=m', /m must be formatted as key=value/],
   ['--show-hidden-metrics-for-version=1.33', /must be omitted or have the value '1.32'/],

@@ -126,10 +126,12 @@ export class Values<Name extends string = FlagName> {
     return parsed.ms
   }
 
-  /** Empty if the flag is not set. */
+  /** Empty if the flag is not set. As with Go's flags, a zone is no part of an address. */
   address(name: Name): string {
-    const value = this.string(name)
-    if (value !== '' && isIP(value) === 0) this.#refuse(name, `failed to parse IP: ${JSON.stringify(value)}`)
+    const text = this.string(name)
+    const value = text.trim()
+    if (value === '' && !this.isGiven(name)) return ''
+    if (isIP(value) === 0 || value.includes('%')) this.#refuse(name, `failed to parse IP: ${JSON.stringify(text)}`)
     return value
   }
 
