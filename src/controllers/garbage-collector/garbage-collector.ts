@@ -380,8 +380,10 @@ export class GarbageCollector implements AsyncDisposable {
     return CHANGED_MS
   }
 
-  async #requireChange({ key, resourceVersion }: Read): Promise<void> {
-    requireChange(key, resourceVersion, (await this.#read(key))?.resourceVersion)
+  async #requireChange({ key, uid, resourceVersion }: Read): Promise<void> {
+    const now = await this.#read(key)
+    // Objects of a remote server may have no versions, but another object has another uid.
+    if (now?.uid === uid) requireChange(key, resourceVersion, now.resourceVersion)
   }
 
   /** As it is stored now. */

@@ -374,3 +374,19 @@ test('a dependent is orphaned only if its own server says so', async () => {
   await world.collected('again')
   assert.equal(world.remote.objects.size, 1)
 })
+
+test('an object without a version that is replaced by another one is no failure', async () => {
+  await using world = await World.start()
+  const gone = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'v' }
+  const unversioned = { ownerReferences: [gone], resourceVersion: '' }
+  let isReplaced = false
+  world.remote.answer = ({ method }) => {
+    if (method === 'GET' || isReplaced) return undefined
+    isReplaced = true
+    world.remote.create('one', { ...unversioned, uid: 'uid-other' })
+    return answering(409, '{"kind":"Status","reason":"Conflict"}')
+  }
+  world.remote.create('one', unversioned)
+  await until(() => isReplaced && world.remote.objects.size === 0)
+  assert.match(world.metrics.print(), /^workqueue_retries_total{name="garbage_collector_attempt_to_delete"} 0$/m)
+})
