@@ -1,18 +1,9 @@
 /**
  * `keelson assets`: a folder for KUBEBUILDER_ASSETS. controller-runtime's envtest, and what others built after it, start the `kube-apiserver`, `etcd` and `kubectl` that they find there.
  */
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { makeFolders } from '../lib/make-folders.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { parentVariable } from './parent.ts'
 
@@ -52,7 +43,7 @@ const helpName = 'kube-apiserver.help'
 export function writeAssets(parts: AssetsParts): void {
   const { folder } = parts
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(folder, 0o700)
     put(join(folder, helpName), parts.serveHelp, 0o644)
     put(join(folder, 'kube-apiserver'), apiServerScript(parts), 0o755)
     put(join(folder, 'etcd'), etcdScript(parts), 0o755)

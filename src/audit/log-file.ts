@@ -7,6 +7,7 @@ import { write, writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NEWLINE } from '../lib/ascii.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 import { COMPRESSED, OldFiles, type OldFilesOptions } from './old-files.ts'
 
 export type LogFileOptions = {
@@ -56,7 +57,7 @@ export class LogFile {
 
   /** Creates the file if it does not exist. Fails if nothing can be written there. */
   static async create(options: LogFileOptions): Promise<LogFile> {
-    await mkdir(dirname(options.path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(options.path), 0o700)
     const file = await open(options.path, 'a', 0o600)
     await file.close()
     return new LogFile(options)

@@ -10,7 +10,6 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -26,6 +25,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } fro
 import { printSorted } from '../codec/json.ts'
 import { parseYaml } from '../codec/yaml-parse.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 
@@ -201,7 +201,7 @@ const find = (config: Fields, list: (typeof lists)[number], name: string): Field
   itemsOf(config[list]).find((entry) => nameOf(entry) === name)
 
 async function change(path: string, changed: (config: Fields) => Fields): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE })
+  makeFolders(dirname(path), FOLDER_MODE)
   // A link, as some keep their settings elsewhere, stays one.
   const file = existsSync(path) ? realpathSync(path) : path
   using held = new DisposableStack()

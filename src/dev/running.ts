@@ -1,8 +1,9 @@
 /** Which `keelson dev` run on this machine, for `keelson status` and `keelson stop`: a file for each, of this user. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, textOf } from '../api/object.ts'
+import { makeFolders } from '../lib/make-folders.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 
 export type Running = {
@@ -18,7 +19,7 @@ export type Running = {
 export function noteRunning(running: Running, index: string | undefined): Disposable {
   if (index === undefined) return { [Symbol.dispose]: () => undefined }
   const path = join(index, `${running.pid}.json`)
-  mkdirSync(index, { recursive: true, mode: 0o700 })
+  makeFolders(index, 0o700)
   // In one step: who lists them meanwhile sees no half of a file.
   const draft = `${path}.draft`
   writeFileSync(draft, JSON.stringify({ ...running, mark: markOf(running.pid) }), { mode: 0o600 })

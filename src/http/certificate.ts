@@ -1,6 +1,7 @@
 /** The serving certificate in --cert-dir: read if it is there, else created, with a CA of its own. File names are kube-apiserver's. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolders } from '../lib/make-folders.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
@@ -21,7 +22,7 @@ export function loadOrCreateCertificate(
     if (certificatePem !== undefined && keyPem !== undefined) {
       return { certificatePath, keyPath, certificate: { certificatePem, keyPem } }
     }
-    mkdirSync(folder, { recursive: true })
+    makeFolders(folder)
     const hosts = [...addresses, '127.0.0.1', '::1', ...ownNames]
     const created = createChain(hosts, nowMs)
     writeFileSync(keyPath, created.keyPem, { mode: 0o600 })

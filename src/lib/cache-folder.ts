@@ -1,6 +1,7 @@
 /** Where what can be made again is kept. Code is among it, so nobody else may have placed anything there. */
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { makeFolders } from './make-folders.ts'
 
 /** What others may not have of the folder. */
 const WRITABLE_BY_OTHERS = 0o022
@@ -14,7 +15,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
   if (home === undefined || !isAbsolute(home)) return undefined
   const folder = join(home, 'keelson')
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(folder, 0o700)
     const found = lstatSync(folder)
     const isOwn = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & WRITABLE_BY_OTHERS) === 0
     return isOwn ? folder : undefined

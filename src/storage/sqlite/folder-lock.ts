@@ -1,8 +1,9 @@
 /** One process at a time has a data folder. The lock is the kernel's: it goes with the process, however that ends. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolders } from '../../lib/make-folders.ts'
 
 const lockFile = 'lock.sqlite'
 const ownerFile = 'owner'
@@ -23,7 +24,7 @@ export const hasLock = (folder: string): boolean => existsSync(join(folder, lock
 
 /** A folder that is new is durable only when its parent was flushed: so are all that were made for it. */
 export function makeFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
+  const made = makeFolders(folder, FOLDER_MODE)
   if (made === undefined) return
   const last = dirname(resolve(made))
   let parent = resolve(folder)

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { makeFolders } from './make-folders.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-folders-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('what is missing is made, and the highest of it is told', () => {
+  const path = join(folder, 'a', 'b', 'c')
+  assert.equal(makeFolders(path, 0o700), join(folder, 'a'))
+  for (const one of [path, join(folder, 'a')]) assert.equal(statSync(one).mode & 0o777, 0o700)
+  assert.equal(makeFolders(path), undefined)
+  assert.equal(makeFolders(`${path}/d/../e`), join(path, 'e'))
+})
+
+test('a file in its place is an error', () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  assert.throws(() => makeFolders(file), { code: 'EEXIST' })
+  assert.throws(() => makeFolders(join(file, 'x')), { code: 'EEXIST' })
+})
+
+test('where none can be made it is an error, and does not take for ever', { skip: !existsSync('/proc/self') }, () => {
+  assert.throws(() => makeFolders('/proc/keelson/x'), { code: 'ENOENT' })
+})
+
+test('a folder that may not be looked into is an error', { skip: process.getuid?.() === 0 }, () => {
+  const closed = join(folder, 'closed')
+  makeFolders(closed)
+  chmodSync(closed, 0o000)
+  assert.throws(() => makeFolders(join(closed, 'x')), { code: 'EACCES' })
+  chmodSync(closed, 0o700)
+})
