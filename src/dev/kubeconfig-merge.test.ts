@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {
+import fs, {
   chownSync,
   existsSync,
   lstatSync,
@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -257,6 +258,31 @@ test('the file of another user stays theirs', { skip: process.getuid?.() !== 0 }
   await addContext(path, createOwn('keelson', 7000), '/data')
   const { uid, gid, mode } = statSync(path)
   assert.deepEqual([uid, gid, mode & 0o777], [OTHER_ID, OTHER_ID, 0o640])
+})
+
+test('the group of a file stays, and no other one gets its rights', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const path = join(dir, 'config')
+  writeFileSync(path, existing, { mode: 0o640 })
+  chownSync(path, 0, OTHER_ID)
+  await addContext(path, createOwn('keelson', 7000), '/data')
+  const kept = statSync(path)
+  assert.deepEqual([kept.gid, kept.mode & 0o777], [OTHER_ID, 0o640])
+  // As if this user were not in that group.
+  t.mock.method(fs, 'fchownSync', () => {
+    throw Object.assign(new Error('EPERM: operation not permitted, fchown'), { code: 'EPERM' })
+  })
+  syncBuiltinESMExports()
+  try {
+    await addContext(path, createOwn('keelson', 7001), '/data')
+    const { gid, mode } = statSync(path)
+    assert.deepEqual([gid, mode & 0o777], [0, 0o600])
+    chownSync(path, OTHER_ID, OTHER_ID)
+    await assert.rejects(addContext(path, createOwn('keelson', 7002), '/data'), /belongs to another user/)
+    assert.equal(statSync(path).uid, OTHER_ID)
+  } finally {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  }
 })
 
 test('what somebody put in the place of the draft is not written into, nor given away', async () => {

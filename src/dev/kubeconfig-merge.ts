@@ -284,9 +284,26 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. */
+/**
+ * Whose it is stays, too: with sudo it is the file of another user, who could not read it any more. What the file's group may do is not for another
+ * group.
+ */
 function giveLike(draft: number, file: string): void {
   const { mode, uid, gid } = statSync(file)
-  if (fstatSync(draft).uid !== uid) fchownSync(draft, uid, gid)
-  fchmodSync(draft, mode & 0o777)
+  const own = fstatSync(draft)
+  const isLike = (own.uid === uid && own.gid === gid) || give(draft, uid, gid)
+  if (!isLike && own.uid !== uid)
+    throw new Error(`${file} belongs to another user, and was left as it is: run this as that user, or set KUBECONFIG`)
+  fchmodSync(draft, mode & (isLike ? 0o777 : 0o707))
+}
+
+/** False: this user may not give it away, or not to that group. */
+function give(file: number, uid: number, gid: number): boolean {
+  try {
+    fchownSync(file, uid, gid)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return false
+    throw error
+  }
 }
