@@ -36,6 +36,7 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
       configMaps.again(configMapNamespace, configMapName)
     },
     known: () => tokens.keys(),
+    isBackground: true,
     log,
   })
   const configMaps = new ObjectController(

@@ -78,6 +78,7 @@ export class CoordinatedElection implements AsyncDisposable {
       },
       set: (key, kept) => this.#set(key, kept),
       known: () => this.#kept.keys(),
+      isBackground: true,
       log,
     })
     // Never fails.
