@@ -134,13 +134,13 @@ export class Listing {
   /** Undefined if events were lost meanwhile, or the listing was closed. */
   async #walkInto(tree: Tree, unreadable: Unreadable[]): Promise<Revision | undefined> {
     let revision: Revision | undefined
-    const slices = new Slices(this.#parts.time)
+    const slices = new Slices(this.#parts.time, { isShared: true })
     const { feed, store } = this.#parts
     const { known } = feed
     const { fromStore } = this.#counts
     fromStore.lists++
     let loadedBytes = 0
-    for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true })) {
+    for await (const page of store.walk(this.#range, { readsAhead: true, setsAsideUnreadable: true, isShared: true })) {
       fromStore.fetched += page.values.length
       fromStore.evaluated += page.values.length
       fromStore.returned += page.values.length

@@ -90,10 +90,13 @@ type ListOptions = ReadOptions & {
   readonly after?: Key | undefined
   /** Values that cannot be read do not fail the list. */
   readonly setsAsideUnreadable?: boolean
+  /** All clients of the resource wait for it (lib/slices.ts). */
+  readonly isShared?: boolean
 }
 
 export type WalkOptions = ReadOptions & {
   readonly setsAsideUnreadable?: boolean
+  readonly isShared?: boolean
   /** Each page is of the latest revision: the range need not be read at one. */
   readonly isEachLatest?: boolean
   /** The approximate size of a page; see PageSize. */
@@ -284,13 +287,13 @@ export class Store {
     const limit = options.limit ?? 0
     const found = await this.#engine.range({ from, to: range.to, ...at(options.revision), limit }, options)
     const { revision, more, count } = found
-    const opened = await this.#openAll(found.values, options.setsAsideUnreadable === true)
+    const opened = await this.#openAll(found.values, options)
     return { revision, ...opened, last: found.values.at(-1)?.key, more, remaining: count - found.values.length }
   }
 
   async #openAll(
     entries: readonly Versioned[],
-    setsAside: boolean,
+    { setsAsideUnreadable = false, isShared = false }: ListOptions,
   ): Promise<{ readonly values: Stored[]; readonly unreadable: Unreadable[] }> {
     const values: Stored[] = []
     const unreadable: Unreadable[] = []
@@ -298,7 +301,7 @@ export class Store {
       if (!(plain instanceof StorageError)) values.push(toStored(entry, plain))
       else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
-    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon })
+    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon }, { isShared })
     // A plugin may have to be asked for each: they are under way together, and taken in their order.
     const waiting = new Deque<{ readonly entry: Versioned; readonly plain: Opened | Promise<Opened> }>()
     const takeFirst = async (): Promise<void> => {
@@ -308,7 +311,7 @@ export class Store {
     for (const entry of entries) {
       // Some ciphers take milliseconds for a large value.
       if (slices.isOver) await slices.turn()
-      const plain = this.#plainListed(entry, setsAside)
+      const plain = this.#plainListed(entry, setsAsideUnreadable)
       if (!(plain instanceof Promise) && waiting.length === 0) keep(entry, plain)
       else waiting.push({ entry, plain })
       if (waiting.length >= ASKED_AT_ONCE) await takeFirst()
@@ -320,14 +323,16 @@ export class Store {
   /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes, options.rowBytes)
-    const { revision, signal, readsAhead = false, setsAsideUnreadable = false, isEachLatest = false } = options
-    let next = this.#walkPage(size, range, { revision, signal, setsAsideUnreadable })
+    const { revision, signal, readsAhead = false, isEachLatest = false } = options
+    const { setsAsideUnreadable = false, isShared = false } = options
+    const each = { signal, setsAsideUnreadable, isShared }
+    let next = this.#walkPage(size, range, { revision, ...each })
     for (;;) {
       const page = await next
       const { last } = page
       const rest =
         page.more && last !== undefined
-          ? { revision: isEachLatest ? undefined : page.revision, after: last, signal, setsAsideUnreadable }
+          ? { revision: isEachLatest ? undefined : page.revision, after: last, ...each }
           : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
