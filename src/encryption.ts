@@ -25,7 +25,11 @@ export type EncryptionSetUp = AsyncDisposable & {
   readonly checks: readonly HealthCheck[]
   /** Looks whether the file has changed. Undefined: it is not reloaded. */
   readonly reloader: { readonly look: () => Promise<void> } | undefined
+  /** Calls the listener when the providers were replaced, with what tells whether values below a prefix are concerned. */
+  readonly onReplaced: (listener: Replaced) => void
 }
+
+type Replaced = (isConcerned: (prefix: Key) => boolean) => void
 
 export type EncryptionParts = {
   /** What all keys begin with. */
@@ -56,6 +60,7 @@ export async function createEncryption(config: EncryptionSource, parts: Encrypti
   })
   const owned = new AsyncDisposableStack()
   owned.use(current)
+  const listeners: Replaced[] = []
   const reloader =
     file.reloaded === null
       ? undefined
@@ -66,7 +71,8 @@ export async function createEncryption(config: EncryptionSource, parts: Encrypti
               const next = await build(rules)
               await useIfHealthy(next, signal)
               current.replace(next)
-              transformer.replace(next.byResource)
+              const isConcerned = transformer.replace(next.byResource)
+              for (const listener of listeners) listener(isConcerned)
             },
             what: 'encryption config',
             log,
@@ -77,13 +83,20 @@ export async function createEncryption(config: EncryptionSource, parts: Encrypti
     addReloadMetrics(metrics, { what: 'encryption', serverId, reloads: () => reloader.reloads })
   }
   const checks = kmsChecks(current, reloader !== undefined)
-  return { transformer, checks, reloader, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return {
+    transformer,
+    checks,
+    reloader,
+    onReplaced: (listener) => listeners.push(listener),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }
 
 const none: EncryptionSetUp = {
   transformer: identity,
   checks: [],
   reloader: undefined,
+  onReplaced: () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 }
 

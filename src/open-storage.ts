@@ -70,6 +70,9 @@ export async function openStorage(
   const cache = owner.use(new Cache({ ...common, store, log: named(log, 'cache') }))
   const overrides = owner.use(await Overrides.open(config, { ...common, metrics, random, log, dial }))
   await startCache(cache, config)
+  encryption.onReplaced((isConcerned) => {
+    for (const one of [cache, ...overrides.caches]) void one.checkReadable(isConcerned)
+  })
   addCacheMetrics(metrics, cache, overrides.caches)
   if (sizePollMs > 0) {
     const showSize = addStorageSize(metrics, [readSize, ...overrides.readSizes])

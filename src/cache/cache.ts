@@ -307,6 +307,25 @@ export class Cache implements AsyncDisposable {
     return differing
   }
 
+  /**
+   * To be called when other keys are in use: what is in memory but cannot be read any more is told of and refused, so that whoever took a key away
+   * learns of it now, and not when the server is started again. Never fails.
+   */
+  async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
+    const { log } = this.#parts
+    for (const resource of [...this.#all()]) {
+      if (resource.phase !== 'live' || !isConcerned(resource.spec.prefix)) continue
+      const fields = { resource: resource.spec.name }
+      try {
+        const count = await resource.checkReadable()
+        if (count > 0)
+          log('error', 'objects cannot be decrypted with the encryption configuration', { ...fields, count })
+      } catch (error) {
+        log('warn', 'whether all objects can be decrypted is not known', { ...fields, error: String(error) })
+      }
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#sweepTimer?.close()
     this.#ceilingTimer?.close()

@@ -18,7 +18,8 @@ export type CheckResult =
 export async function checkResource(engine: Engine, resource: CachedResource, time: SlicesTime): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource
-  const shown = resource.tree.clone().entries(resource.range.from)
+  const tree = resource.tree.clone()
+  const shown = tree.entries(resource.range.from)
   const unreadable = resource.unreadable.revisions()
   const slices = new Slices(time)
   let keys = 0
@@ -26,8 +27,8 @@ export async function checkResource(engine: Engine, resource: CachedResource, ti
   for (;;) {
     const page = await engine.range({ from, to: resource.range.to, revision, limit: PAGE_KEYS, keysOnly: true })
     for (const stored of page.values) {
-      // It is not among the objects.
-      if (unreadable.get(stored.key) === stored.revision) continue
+      // It is not among the objects, unless it could be read before.
+      if (unreadable.get(stored.key) === stored.revision && tree.get(stored.key) === undefined) continue
       const next = shown.next()
       const item = next.done === true ? undefined : next.value[1]
       if (item?.key !== stored.key || item.revision !== stored.revision) {

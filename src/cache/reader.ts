@@ -67,6 +67,13 @@ export type WatchOptions = {
   readonly onUnreadable?: OnUnreadable
 }
 
+export type Got = {
+  readonly revision: Revision
+  readonly item: Item | undefined
+  /** What is stored cannot be decrypted; the item is of a time when it could be. */
+  readonly isUnreadable?: boolean
+}
+
 /** The reader, for callers that do not care where objects come from. */
 export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
@@ -126,13 +133,13 @@ export class Reader {
     }
   }
 
-  async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
+  async get(key: Key, at: At): Promise<Got> {
     const wanted = at === 'latest' && this.#beginsFill() ? 'store' : this.#state(at)
     const state = this.#shown(typeof wanted === 'string' ? wanted : await orStore(wanted))
     if (state !== undefined) {
-      const unreadable = at === 'any' ? undefined : this.#resource.unreadable.get(key)
-      if (unreadable !== undefined) throw unreadable.error
-      return { revision: state.revision, item: state.tree.get(key) }
+      const unreadable = this.#resource.unreadable.get(key)
+      if (unreadable !== undefined && at !== 'any') throw unreadable.error
+      return { revision: state.revision, item: state.tree.get(key), isUnreadable: unreadable !== undefined }
     }
     const exactly = typeof at === 'object' && 'exactly' in at ? at.exactly : undefined
     const { revision, found } = await this.#parts.store.get(key, { revision: exactly })

@@ -13,7 +13,7 @@ import type { Engine, Key, Revision, Versioned } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { OpenedEvent } from '../storage/opened-events.ts'
-import type { Store } from '../storage/store.ts'
+import type { Store, Unreadable } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { type CacheCeiling, doesNotFit, OutOfRoom } from './ceiling.ts'
 import { type ContentsParts, ResourceContents } from './contents.ts'
@@ -297,7 +297,9 @@ export class CachedResource {
     this.#watchers.add(watcher)
     if (onUnreadable === undefined) return
     this.#unreadableListeners.set(watcher, onUnreadable)
-    for (const key of this.#unreadable.revisions().keys()) onUnreadable(key, 'unreadable')
+    for (const [key, revision] of this.#unreadable.revisions()) {
+      if (!this.#isShown(key, revision)) onUnreadable(key, 'unreadable')
+    }
   }
 
   /** At each sweep of the cache. */
@@ -323,6 +325,33 @@ export class CachedResource {
     this.#release()
     this.spec.facts?.forgetWords()
     this.#phase = { phase: 'idle' }
+  }
+
+  /**
+   * Looks which objects in memory can be read from the database now; returns how many cannot. Whoever accepts any state reads them on, and watchers
+   * lose nothing.
+   */
+  async checkReadable(): Promise<number> {
+    const lost = new Map<Key, Unreadable>()
+    const walked = { readsAhead: true, setsAsideUnreadable: true, isEachLatest: true }
+    for await (const { unreadable } of this.#parts.store.walk(this.range, walked)) {
+      for (const one of unreadable) lost.set(one.key, one)
+    }
+    if (this.#phase.phase !== 'live') return 0
+    for (const [key, revision] of this.#unreadable.revisions()) {
+      if (this.#isShown(key, revision) && !lost.has(key)) this.#unreadable.delete(key)
+    }
+    let count = 0
+    for (const one of lost.values()) {
+      if (!this.#isShown(one.key, one.revision)) continue
+      this.#unreadable.add(one)
+      count++
+    }
+    return count
+  }
+
+  #isShown(key: Key, revision: Revision): boolean {
+    return this.tree.get(key)?.revision === revision
   }
 
   /** The objects differ from the database: the resource lists itself again. */
@@ -489,9 +518,12 @@ export class CachedResource {
       return
     }
     if (this.#unreadable.get(key) !== undefined) {
+      const wasShown = this.#unreadable.wasShown(key)
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
       if (event.item === undefined) for (const tell of this.#unreadableListeners.values()) tell(key, 'gone')
+      // Watchers may know the object, and no event can tell of its end: they have to list again.
+      if (event.item === undefined && wasShown) return this.#onGap()
     }
     if (event.item === undefined && previous === undefined) return
     this.counts.dispatched++
@@ -519,7 +551,9 @@ export class CachedResource {
     this.#isProbing = true
     try {
       const { found } = await this.#parts.store.get(one.key)
-      if (found?.revision === one.revision && this.#unreadable.get(one.key) === one) this.distrust()
+      if (found?.revision !== one.revision || this.#unreadable.get(one.key) !== one) return
+      if (this.#isShown(one.key, one.revision)) this.#unreadable.delete(one.key)
+      else this.distrust()
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
     } finally {

@@ -44,6 +44,11 @@ export class UnreadableObjects {
     return this.#entries.get(key)
   }
 
+  /** Whether readers have seen the object while it could be read. */
+  wasShown(key: Key): boolean {
+    return this.#entries.get(key)?.before === 'readable'
+  }
+
   add(one: Unreadable): void {
     this.#entries.set(one.key, { ...one, before: 'nothing' })
   }

@@ -16,7 +16,7 @@ import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { ignoredAt } from './owners.ts'
 import { valuesToLookUp } from './selection.ts'
-import { currentOf } from './write/commit.ts'
+import { currentOf, readCached } from './write/commit.ts'
 import { written } from './write/written.ts'
 
 /** A resource that is not served has no objects. */
@@ -66,7 +66,7 @@ async function changeStatus(
 ): Promise<string | undefined> {
   const { store, decode } = access
   const key = access.keys.key(namespace, name)
-  const { item } = await access.reader.get(key, 'any')
+  const item = await readCached(access, key)
   const cached = item && currentOf(item)
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(key, { cached, decode }, (current) => {

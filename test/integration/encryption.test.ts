@@ -378,6 +378,31 @@ test('a file that changes is used without a restart', async () => {
   })
 })
 
+test('a key that is taken away too early is noticed without a restart', async () => {
+  await using etcd = await startEtcd()
+  const path = write(configOf(['secrets'], { aesgcm: keys('k1') }))
+  const args = [...withConfig(path), '--encryption-provider-config-automatic-reload=true']
+  await during(etcd, args, async (client, { complaints }) => {
+    for (const name of ['a', 'b']) assert.equal((await call(client, 'POST', secrets, secret(name))).status, 201)
+    const statusOf = async (method: string, to: string): Promise<number> => (await call(client, method, to)).status
+    assert.equal(await statusOf('GET', secrets), 200)
+    write(configOf(['secrets'], { aescbc: keys('k1') }), path)
+    await until(async () => (await statusOf('GET', `${secrets}/a`)) === 500, 'it cannot be read')
+    assert.ok(complaints.some((text) => text.includes('objects cannot be decrypted')))
+    for (const [method, to] of [
+      ['GET', secrets],
+      ['DELETE', `${secrets}/a`],
+    ] as const)
+      assert.equal(await statusOf(method, to), 500, method)
+    assert.equal((await call(client, 'PUT', `${secrets}/a`, secret('a'))).status, 500)
+    assert.equal(await statusOf('GET', `${secrets}?resourceVersion=0`), 200, 'as it was')
+    assert.equal((await call(client, 'POST', secrets, secret('c'))).status, 201)
+    write(configOf(['secrets'], { aescbc: keys('k1') }, { aesgcm: keys('k1') }), path)
+    await until(async () => (await statusOf('GET', secrets)) === 200, 'it is healed')
+    assert.equal(await statusOf('DELETE', `${secrets}/a`), 200)
+  })
+})
+
 const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
 const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings'
 const forbidden = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'forbidden' } }

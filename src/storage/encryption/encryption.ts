@@ -37,11 +37,14 @@ export class Encryption implements Transformer {
     this.#metrics = metrics
   }
 
-  replace(providers: ProvidersByResource): void {
+  /** Returns whether values below a prefix may be encrypted, by these providers or those of before. */
+  replace(providers: ProvidersByResource): (prefix: Key) => boolean {
+    const before = this.#byFolder
     this.#providers = providers
     this.#byFolder = new Map()
     // What was written with a key that is gone must not look readable.
     this.#own.clear()
+    return (prefix) => (before.get(this.#folderOf(prefix)) ?? identity) !== identity || this.#of(prefix) !== identity
   }
 
   canBeStale(key: Key): boolean {

@@ -32,7 +32,7 @@ export async function commit(
   // A cached item knows whether it is outdated, unless a webhook converted it.
   const isUnknown = resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
   const mustRead = isFresh || isUnknown
-  const item = mustRead ? undefined : (await access.reader.get(key, 'any')).item
+  const item = mustRead ? undefined : await readCached(access, key)
   const cached = item && currentOf(item)
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
@@ -54,6 +54,12 @@ async function dryRun(
   const outcome =
     decision === 'delete' ? 'deleted' : decision === 'unchanged' || decision === 'untouched' ? 'unchanged' : 'put'
   return { outcome, revision: previous?.revision ?? revision, previous }
+}
+
+/** Undefined: there is none, or what is stored cannot be read, which the store will find, too. */
+export async function readCached({ reader }: Pick<WriteAccess, 'reader'>, key: Key): Promise<Item | undefined> {
+  const { item, isUnreadable } = await reader.get(key, 'any')
+  return isUnreadable === true ? undefined : item
 }
 
 /**

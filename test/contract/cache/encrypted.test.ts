@@ -134,6 +134,62 @@ test('one that could be read before lets the watchers go', async () => {
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
 })
 
+test('a key that is taken away is noticed, and what it has encrypted is not hidden', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  const { key, revision, createRevision, value } = scripted.put('b', 'new')
+  await cache.start()
+  assert.equal((await reader.list(range, 'latest')).items.length, 2)
+  await cache.checkReadable(() => true)
+  assert.equal((await reader.list(range, 'latest')).items.length, 2, 'nothing has changed')
+  const fromStorage = transformer.fromStorage.bind(transformer)
+  const broken: Transformer['fromStorage'] = (at, stored) => {
+    if (stored.includes('old')) throw new StorageError('corrupt', 'no matching prefix found')
+    return fromStorage(at, stored)
+  }
+  transformer.fromStorage = broken
+  await cache.checkReadable(() => false)
+  assert.equal((await reader.list(range, 'latest')).items.length, 2, 'not looked at')
+  const watcher = await reader.watch({ range, start: { after: engine.revision } })
+  await cache.checkReadable(() => true)
+  await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
+  await assert.rejects(reader.get(`${range.from}a`, 'latest'), { code: 'corrupt', message: 'no matching prefix found' })
+  assert.equal((await reader.get(key, 'latest')).item?.peek()['value'], 'new')
+  assert.equal((await reader.get(`${range.from}a`, 'any')).isUnreadable, true, 'nothing is decided on it')
+  // As upstream, whose cache has it, too.
+  assert.equal((await reader.list(range, 'any')).items.length, 2)
+  assert.deepEqual(await cache.check(), [], 'the comparison knows of it')
+  transformer.fromStorage = fromStorage
+  await cache.checkReadable(() => true)
+  assert.equal((await reader.list(range, 'latest')).items.length, 2, 'the key is back')
+  transformer.fromStorage = broken
+  await cache.checkReadable(() => true)
+  engine.replace(engine.revision + 1, [{ key, revision, createRevision, value }])
+  const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+  engine.tell({ ...gone, value: Buffer.alloc(0) })
+  assert.equal((await reader.list(range, 'latest')).items.length, 1)
+  assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
+})
+
+test('watchers that may know an object which cannot be read list again when it is deleted', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'first')
+  await cache.start()
+  await reader.list(range, 'any')
+  engine.tell(scripted.put('a', 'broken'))
+  await assert.rejects(reader.list(range, 'latest'), { code: 'corrupt' })
+  const watcher = await reader.watch({ range, start: { after: engine.revision } })
+  engine.replace(engine.revision + 1)
+  const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+  engine.tell({ ...gone, value: Buffer.alloc(0) })
+  assert.equal((await reader.list(range, 'latest')).items.length, 0)
+  assert.equal(watcher.state, 'closed')
+})
+
 test('with one that was there before, the others can be read', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
