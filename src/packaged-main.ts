@@ -20,7 +20,12 @@ function startStoreThread(): Worker | undefined {
   const [, , command, ...args] = process.argv
   const hasOther = args.some((argument) => /^(?:--(?:ephemeral|etcd|store|help)|-h$)/.test(argument))
   if (command !== 'dev' || hasOther) return undefined
-  const worker = new Worker(join(import.meta.dirname, 'sqlite-worker.cjs'))
-  worker.unref()
-  return worker
+  try {
+    const worker = new Worker(join(import.meta.dirname, 'sqlite-worker.cjs'))
+    worker.unref()
+    return worker
+  } catch {
+    // The program tries it again when it needs one, and says what to do about it.
+    return undefined
+  }
 }

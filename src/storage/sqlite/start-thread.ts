@@ -1,5 +1,6 @@
 /** Starts the thread of a SQLite file. */
 import type { Worker } from 'node:worker_threads'
+import { messageOf } from '../../lib/message-of.ts'
 import { startOwnThread } from '../../lib/own-files.ts'
 import type { DatabaseOptions } from './database.ts'
 import type { FromThread, Opened } from './messages.ts'
@@ -8,7 +9,7 @@ export type StartedThread = { readonly worker: Worker; readonly opened: Opened }
 
 /** `early`: runs already. Fails with what SQLite says if the file cannot be used; then the thread has ended. */
 export async function startThread(options: DatabaseOptions, early?: Worker): Promise<StartedThread> {
-  const worker = early ?? startOwnThread('./sqlite-worker', import.meta.url)
+  const worker = early ?? start()
   worker.ref()
   const { promise, resolve, reject } = Promise.withResolvers<Opened>()
   const exited = new Promise<void>((resolveExit) => worker.once('exit', () => resolveExit()))
@@ -27,5 +28,16 @@ export async function startThread(options: DatabaseOptions, early?: Worker): Pro
   } catch (error) {
     await exited
     throw error
+  }
+}
+
+function start(): Worker {
+  try {
+    return startOwnThread('./sqlite-worker', import.meta.url)
+  } catch (cause) {
+    const what = `the thread of the store cannot be started (${messageOf(cause)})`
+    throw new Error(`${what}: allow more threads and memory (ulimit -u, ulimit -v, the limits of the container)`, {
+      cause,
+    })
   }
 }
