@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { ServerHttp2Stream } from 'node:http2'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -365,6 +365,32 @@ test('what was written before the end arrives, although the proxy has no room fo
   assert.deepEqual(Buffer.concat(got), sent)
   assert.ok(server.packets.includes(2), 'the proxy was told of the end')
   far.close()
+})
+
+test('a proxy that closes the connection at once is connected to again', async () => {
+  const [path, real] = [newPath(), newPath()]
+  await using server = await startGrpcProxy({ path: real })
+  let connected = 0
+  const opened: Socket[] = []
+  const between = createServer((socket) => {
+    opened.push(socket.on('error', () => socket.destroy()))
+    // SETTINGS and GOAWAY; it stays open.
+    if (++connected === 1)
+      socket.resume().write(Buffer.from(`000000040000000000000008070000000000${'00'.repeat(8)}`, 'hex'))
+    else socket.pipe(opened[opened.push(connect(real)) - 1] ?? socket).pipe(socket)
+  }).listen(path)
+  const far = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1')
+  await Promise.all([once(between, 'listening'), once(far, 'listening')])
+  const { dial } = dialerOf({ protocol: 'grpc', transport: 'uds', path })
+  const to = { host: '127.0.0.1', port: portOf(far) }
+  try {
+    assert.equal((await buffer(await dial(to, AbortSignal.timeout(15_000)))).toString(), 'here')
+    assert.equal(server.dialed.length, 1)
+  } finally {
+    for (const socket of opened) socket.destroy()
+    between.close()
+    far.close()
+  }
 })
 
 test('an address with a line break in it is refused before it is sent', async () => {

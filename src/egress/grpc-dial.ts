@@ -52,6 +52,8 @@ async function connectOnce(path: string, signal: AbortSignal, metrics: DialerMet
   signal.addEventListener('abort', abort, { once: true })
   try {
     await tunnel.ready
+    // Nobody would answer a dial on it.
+    if (tunnel.isLeaving) throw new DialError('the proxy takes no streams')
     return tunnel
   } catch (error) {
     tunnel.destroy()

@@ -54,6 +54,7 @@ export class Tunnel extends Duplex {
   /** Why the proxy ended the stream. */
   #failure: Error | undefined
   #closing: NodeJS.Timeout | undefined
+  #isLeaving = false
   #idleMs = 0
   #idle: NodeJS.Timeout | undefined
 
@@ -77,7 +78,9 @@ export class Tunnel extends Duplex {
       owner: {
         onSettings: () => this.#settings.resolve(),
         onPong: () => undefined,
-        onGoaway: () => undefined,
+        onGoaway: () => {
+          this.#isLeaving = true
+        },
         onFault: (error) => {
           this.#failure ??= error
         },
@@ -95,6 +98,11 @@ export class Tunnel extends Duplex {
   /** Fulfilled when the proxy speaks HTTP/2: the kernel accepts connections for a process that is stopped. */
   get ready(): Promise<void> {
     return this.#settings.promise
+  }
+
+  /** The proxy takes no more streams on this connection. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
   }
 
   /** Opens the tunnel. Once, when it is ready. Fails with what the proxy says; the tunnel is then closed. */
@@ -146,7 +154,10 @@ export class Tunnel extends Duplex {
   /** The protocol cannot close one direction alone. The proxy drops what it has not read yet if the stream is cut off, so that the end waits for its turn. */
   override _final(done: (error?: Error | null) => void): void {
     if (this.#connectId === undefined || !this.#isOpen) return done()
+    // A proxy that takes nothing more is given up.
+    const late = setTimeout(() => this.#socket.destroy(), CLOSE_MS_MAX).unref()
     const onTaken = (): void => {
+      clearTimeout(late)
       this.#release()
       done()
     }
