@@ -53,6 +53,7 @@ export class Control {
   readonly #snapshots = new Map<string, Snapshot>()
   readonly #forks = new Set<Controlled>()
   #forking = 0
+  #hasEnded = false
   #last = 0
 
   constructor(cluster: Controlled) {
@@ -74,8 +75,9 @@ export class Control {
     this.#snapshots.clear()
   }
 
-  /** Ends the forks. */
+  /** Ends the forks; those under way end when they are there. */
   async end(): Promise<void> {
+    this.#hasEnded = true
     await Promise.all([...this.#forks].map((fork) => fork.stop()))
   }
 
@@ -181,6 +183,10 @@ export class Control {
         if (this.#forks.size + this.#forking >= FORKS_MAX) throw tooMany('forks', FORKS_MAX)
         this.#forking++
         const fork = await cluster.fork().finally(() => this.#forking--)
+        if (this.#hasEnded) {
+          await fork.stop()
+          throw new Error('the cluster has been stopped')
+        }
         this.#forks.add(fork)
         fork.onStopped(() => this.#forks.delete(fork))
         return { url: fork.url, kubeconfig: fork.kubeconfig }
