@@ -24,8 +24,11 @@ export class RandomPool {
       this.#at = 0
     }
     const next = (this.#next[count] ??= Buffer.allocUnsafeSlow(count))
-    this.#pool.copy(next, 0, this.#at, this.#at + count)
-    this.#at += count
+    const pool = this.#pool
+    let from = this.#at
+    // Node's own `copy` of so few bytes costs ten times as much.
+    for (let at = 0; at < count; at++) next[at] = pool[from++] ?? 0
+    this.#at = from
     return next
   }
 
