@@ -11,7 +11,7 @@ import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
 import { inTime } from '../lib/timers.ts'
-import { encodeRequest, encodeSpan } from './otlp.ts'
+import { SpanBatch } from './otlp.ts'
 import type { EndedSpan } from './tracer.ts'
 
 /** OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others at most. */
@@ -20,10 +20,8 @@ const BATCH_MAX = 512
 const DELAY_MS = 5_000
 /** Of a request, with its retries. */
 const EXPORT_MS_MAX = 10_000
-/** Of the spans in a request: servers of gRPC take messages of 4 MiB, if nobody tells them otherwise. */
+/** Of the spans in a request, but for the last one: servers of gRPC take messages of 4 MiB, if nobody tells them otherwise. */
 const MESSAGE_BYTES_MAX = 3 << 20
-/** Spans that are encoded in one turn of the event loop: about a millisecond of work. */
-const TURN_SPANS = 64
 /** How long the end of the server waits for the last spans to leave. With what audit events have (audit/backend.ts) less than all parts have (stop-all.ts). */
 const FLUSH_MS_MAX = 1_000
 
@@ -45,7 +43,10 @@ export class Exporter implements AsyncDisposable {
   readonly #exported: Count
   readonly #dropped: Count
   readonly #failed: Count
-  #queue: EndedSpan[] = []
+  /** In their order; the last one may take more spans. */
+  #batches: SpanBatch[] = []
+  /** How many spans are in them. */
+  #waiting = 0
   #timer: NodeJS.Timeout | undefined
   #sending: Promise<void> | undefined
   #hasFailed = false
@@ -65,13 +66,37 @@ export class Exporter implements AsyncDisposable {
   }
 
   readonly add = (span: EndedSpan): void => {
-    if (this.#queue.length >= QUEUE_MAX) {
+    if (this.#waiting >= QUEUE_MAX) {
       this.#dropped.value++
       return
     }
-    this.#queue.push(span)
-    if (this.#queue.length >= BATCH_MAX) this.#begin()
+    const last = this.#batches.at(-1)
+    const batch = last === undefined || isFull(last) ? this.#open() : last
+    if (!this.#encode(batch, span)) return
+    this.#waiting++
+    if (isFull(batch)) this.#begin()
     else this.#timer ??= setTimeout(() => this.#begin(), this.#parts.delayMs ?? DELAY_MS).unref()
+  }
+
+  /** False: it cannot be. The others are sent without it. */
+  #encode(batch: SpanBatch, span: EndedSpan): boolean {
+    try {
+      batch.add(span)
+      return true
+    } catch (error) {
+      this.#failed.value++
+      if (!this.#hasUnencodable) {
+        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', { error: String(error) })
+      }
+      this.#hasUnencodable = true
+      return false
+    }
+  }
+
+  #open(): SpanBatch {
+    const batch = new SpanBatch()
+    this.#batches.push(batch)
+    return batch
   }
 
   /** Resolves when what has come until now has been sent, or could not be. Never fails. */
@@ -95,55 +120,26 @@ export class Exporter implements AsyncDisposable {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#queue.length > 0) await this.#sendBatch(this.#queue.splice(0, BATCH_MAX))
-  }
-
-  async #sendBatch(batch: readonly EndedSpan[]): Promise<void> {
-    let encoded: Buffer[] = []
-    let bytes = 0
-    for (const [at, span] of batch.entries()) {
-      if (at > 0 && at % TURN_SPANS === 0) await new Promise<void>((resolve) => setImmediate(resolve))
-      const one = this.#encode(span)
-      if (one === undefined) continue
-      if (encoded.length > 0 && bytes + one.length > MESSAGE_BYTES_MAX) {
-        await this.#send(encoded)
-        encoded = []
-        bytes = 0
-      }
-      encoded.push(one)
-      bytes += one.length
-    }
-    if (encoded.length > 0) await this.#send(encoded)
-  }
-
-  /** Undefined: it cannot be. The others are sent without it. */
-  #encode(span: EndedSpan): Buffer | undefined {
-    try {
-      return encodeSpan(span)
-    } catch (error) {
-      this.#failed.value++
-      if (!this.#hasUnencodable) {
-        this.#parts.log('error', 'a span cannot be encoded; others like it are not told of', { error: String(error) })
-      }
-      this.#hasUnencodable = true
-      return undefined
+    for (let batch = this.#batches.shift(); batch !== undefined; batch = this.#batches.shift()) {
+      this.#waiting -= batch.count
+      if (batch.count > 0) await this.#send(batch)
     }
   }
 
   /** Never fails. */
-  async #send(encoded: readonly Buffer[]): Promise<void> {
+  async #send(batch: SpanBatch): Promise<void> {
+    const { count } = batch
     try {
-      await this.#export(encoded)
-      this.#exported.value += encoded.length
+      await this.#export(batch.take({ resource: this.#parts.resource, scope: SCOPE }))
+      this.#exported.value += count
       this.#hasFailed = false
     } catch (error) {
-      this.#failed.value += encoded.length
+      this.#failed.value += count
       this.#told(error)
     }
   }
 
-  async #export(encoded: readonly Buffer[]): Promise<void> {
-    const message = encodeRequest(encoded, { resource: this.#parts.resource, scope: SCOPE })
+  async #export(message: Buffer): Promise<void> {
     const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + message.length)
     frame.writeUInt8(0, 0)
     frame.writeUInt32BE(message.length, 1)
@@ -158,6 +154,8 @@ export class Exporter implements AsyncDisposable {
     this.#parts.log('warn', 'spans could not be sent to the collector of traces', { error: String(error) })
   }
 }
+
+const isFull = ({ count, bytes }: SpanBatch): boolean => count >= BATCH_MAX || bytes >= MESSAGE_BYTES_MAX
 
 const SCOPE = 'keelson'
 const FRAME_HEAD_BYTES = 5

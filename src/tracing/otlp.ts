@@ -9,10 +9,53 @@ const ERROR = 2
 /** That the trace was sampled, and whether its parent is remote is known (bit 8). */
 const SAMPLED_FLAGS = 0x101
 
-/** One span, ready to be put into a request. The writer goes from the end to the front: the last field comes first. */
-export function encodeSpan(span: EndedSpan): Buffer {
+/**
+ * An ExportTraceServiceRequest with one resource and one scope. Spans are encoded as they end: kept as they are until they are sent, they would outlive several collections of
+ * garbage, each of which moves all of their parts.
+ */
+export class SpanBatch {
+  readonly #writer = new ProtobufWriter(BATCH_BYTES)
+  count = 0
+
+  /** Of the spans. */
+  get bytes(): number {
+    return this.#writer.length
+  }
+
+  /** The writer goes from the end to the front: the last span comes first, and in it the last field. One that cannot be encoded leaves nothing behind. */
+  add(span: EndedSpan): void {
+    const writer = this.#writer
+    const before = writer.length
+    try {
+      writeSpan(writer, span)
+    } catch (error) {
+      writer.rewind(before)
+      throw error
+    }
+    writer.varint(writer.length - before)
+    writer.tag(2, BYTES)
+    this.count++
+  }
+
+  /** The batch is empty afterwards. */
+  take({ resource, scope }: { readonly resource: SpanAttributes; readonly scope: string }): Buffer {
+    const writer = this.#writer
+    writer.message(1, () => writeText(writer, 1, scope))
+    writer.varint(writer.length)
+    writer.tag(2, BYTES)
+    writer.message(1, () => writeAttributes(writer, 1, resource))
+    writer.varint(writer.length)
+    writer.tag(1, BYTES)
+    this.count = 0
+    return writer.take()
+  }
+}
+
+/** Of some hundred spans. */
+const BATCH_BYTES = 64 << 10
+
+function writeSpan(writer: ProtobufWriter, span: EndedSpan): void {
   const { context, parentId, name, kind, startNs, endNs, attributes, link, error } = span
-  const writer = new ProtobufWriter(SPAN_BYTES)
   writer.fixed32(SAMPLED_FLAGS)
   writer.tag(16, FIXED32)
   if (error !== undefined) {
@@ -31,31 +74,7 @@ export function encodeSpan(span: EndedSpan): Buffer {
   if (context.state !== '') writeText(writer, 3, context.state)
   writeBytes(writer, 2, context.spanId)
   writeBytes(writer, 1, context.traceId)
-  return writer.take()
 }
-
-/** Most spans are shorter. */
-const SPAN_BYTES = 1024
-
-/** ExportTraceServiceRequest with one resource and one scope. */
-export function encodeRequest(
-  spans: readonly Buffer[],
-  { resource, scope }: { readonly resource: SpanAttributes; readonly scope: string },
-): Buffer {
-  const bytes = spans.reduce((sum, { length }) => sum + length + LENGTH_BYTES, SPAN_BYTES)
-  const writer = new ProtobufWriter(bytes)
-  writer.message(1, () => {
-    writer.message(2, () => {
-      for (const span of spans.toReversed()) writeBytes(writer, 2, span)
-      writer.message(1, () => writeText(writer, 1, scope))
-    })
-    writer.message(1, () => writeAttributes(writer, 1, resource))
-  })
-  return writer.take()
-}
-
-/** What a field of a span takes besides it, at the most. */
-const LENGTH_BYTES = 8
 
 function writeLink(writer: ProtobufWriter, { traceId, spanId, state }: TraceContext): void {
   if (state !== '') writeText(writer, 3, state)
@@ -64,11 +83,16 @@ function writeLink(writer: ProtobufWriter, { traceId, spanId, state }: TraceCont
 }
 
 function writeAttributes(writer: ProtobufWriter, field: number, attributes: SpanAttributes): void {
-  for (const [key, value] of Object.entries(attributes).toReversed()) {
-    writer.message(field, () => {
-      writer.message(2, () => writeValue(writer, value))
-      writeText(writer, 1, key)
-    })
+  const keys = Object.keys(attributes)
+  for (let at = keys.length - 1; at >= 0; at--) {
+    const key = keys[at] ?? ''
+    const end = writer.length
+    writeValue(writer, attributes[key] ?? '')
+    writer.varint(writer.length - end)
+    writer.tag(2, BYTES)
+    writeText(writer, 1, key)
+    writer.varint(writer.length - end)
+    writer.tag(field, BYTES)
   }
 }
 

@@ -73,20 +73,37 @@ export class Tracer {
     const parent = isTrusted ? remote : undefined
     const traceId = parent === undefined ? this.#chosenId() : parent.isSampled ? parent.traceId : undefined
     if (traceId === undefined) return undefined
+    const { name, startMs, attributes } = describe()
     return this.start({
-      traceId,
-      state: parent?.state ?? '',
+      context: this.#contextOf(traceId, parent?.state ?? ''),
       parentId: parent?.spanId,
-      link: isTrusted ? undefined : remote,
+      name,
       kind: 'server',
-      ...describe(),
+      startMs,
+      attributes,
+      link: isTrusted ? undefined : remote,
     })
   }
 
-  start({ traceId, state, startMs, ...options }: Started): TracedSpan {
-    const spanId = this.#random.take(SPAN_ID_BYTES)
-    const startNs = this.toNs(startMs ?? this.nowMs())
-    return new TracedSpan(this, { ...options, context: { traceId, spanId, isSampled: true, state }, startNs })
+  /** A span below `parent`. */
+  child({ traceId, state, spanId }: TraceContext, name: string, options: SpanOptions): Span {
+    return this.start({
+      context: this.#contextOf(traceId, state),
+      parentId: spanId,
+      name,
+      kind: options.kind ?? 'internal',
+      startMs: options.startMs ?? this.nowMs(),
+      attributes: options.attributes ?? noAttributes,
+      link: undefined,
+    })
+  }
+
+  start(begun: Begun): TracedSpan {
+    return new TracedSpan(this, begun)
+  }
+
+  #contextOf(traceId: Buffer, state: string): TraceContext {
+    return { traceId, spanId: this.#random.take(SPAN_ID_BYTES), isSampled: true, state }
   }
 
   nowMs(): number {
@@ -116,13 +133,12 @@ export class Tracer {
   }
 }
 
-type Started = Pick<EndedSpan, 'parentId' | 'name' | 'kind' | 'attributes' | 'link'> & {
-  readonly traceId: Buffer
-  readonly state: string
-  readonly startMs: number | undefined
+type Begun = Pick<EndedSpan, 'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link'> & {
+  /** On the monotonic clock. */
+  readonly startMs: number
 }
 
-type Begun = Pick<EndedSpan, 'context' | 'parentId' | 'name' | 'kind' | 'attributes' | 'link' | 'startNs'>
+const noAttributes: SpanAttributes = {}
 
 class TracedSpan implements Span {
   readonly #tracer: Tracer
@@ -132,7 +148,7 @@ class TracedSpan implements Span {
 
   constructor(tracer: Tracer, begun: Begun) {
     this.#tracer = tracer
-    this.#begun = { ...begun, name: bounded(begun.name) }
+    this.#begun = begun
     this.#attributes = allBounded(begun.attributes)
   }
 
@@ -140,9 +156,8 @@ class TracedSpan implements Span {
     return printTraceContext(this.#begun.context)
   }
 
-  child(name: string, { kind = 'internal', attributes = {}, startMs }: SpanOptions = {}): Span {
-    const { traceId, state, spanId: parentId } = this.#begun.context
-    return this.#tracer.start({ traceId, state, parentId, name, kind, attributes, startMs, link: undefined })
+  child(name: string, options: SpanOptions = {}): Span {
+    return this.#tracer.child(this.#begun.context, name, options)
   }
 
   set(attributes: SpanAttributes): void {
@@ -156,9 +171,20 @@ class TracedSpan implements Span {
   end({ error, endMs }: { readonly error?: string | undefined; readonly endMs?: number } = {}): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    const endNs = this.#tracer.toNs(endMs ?? this.#tracer.nowMs())
-    const why = error === undefined ? undefined : bounded(error)
-    this.#tracer.ended({ ...this.#begun, attributes: this.#attributes, endNs, error: why })
+    const tracer = this.#tracer
+    const { context, parentId, name, kind, startMs, link } = this.#begun
+    // Each by its name: a copy of an object, which is not much shorter to write, takes several times as long, and there are spans by the dozen.
+    tracer.ended({
+      context,
+      parentId,
+      name: bounded(name),
+      kind,
+      startNs: tracer.toNs(startMs),
+      endNs: tracer.toNs(endMs ?? tracer.nowMs()),
+      attributes: this.#attributes,
+      link,
+      error: error === undefined ? undefined : bounded(error),
+    })
   }
 }
 
@@ -168,9 +194,12 @@ const isLong = (value: unknown): boolean => typeof value === 'string' && value.l
 const bounded = (text: string): string =>
   isLong(text) ? Buffer.from(text.slice(0, TEXT_CHARACTERS_MAX)).toString() : text
 
-const allBounded = (attributes: SpanAttributes): SpanAttributes =>
-  Object.values(attributes).some(isLong)
-    ? Object.fromEntries(
-        Object.entries(attributes).map(([name, value]) => [name, typeof value === 'string' ? bounded(value) : value]),
-      )
-    : attributes
+function allBounded(attributes: SpanAttributes): SpanAttributes {
+  for (const name in attributes) if (isLong(attributes[name])) return boundedCopy(attributes)
+  return attributes
+}
+
+const boundedCopy = (attributes: SpanAttributes): SpanAttributes =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [name, typeof value === 'string' ? bounded(value) : value]),
+  )

@@ -42,6 +42,11 @@ export class ProtobufWriter {
     return bytes
   }
 
+  /** To when so much had been written. */
+  rewind(length: number): void {
+    this.#at = this.#buffer.length - length
+  }
+
   byte(value: number): void {
     this.#room(1)
     this.#buffer[--this.#at] = value
