@@ -101,10 +101,10 @@ function ask(at: number): void {
     monotonicMs,
   })
   context.identify(user)
-  const audited = audit.begin({ request, info, auditId, startMs, isLongRunning: false }, user)
+  const audited = audit.begin({ request, info, auditId, startMs, nowMs: startMs, isLongRunning: false }, user)
   void audited?.received(context)
   context.decision = decision
-  void audited?.answered(response, {})
+  void audited?.answered(response, { nowMs: startMs })
 }
 
 async function askInTurns(turns: number): Promise<void> {

@@ -166,7 +166,9 @@ class Life implements Follower {
     const { audit, traces } = this.#parts
     if (traces !== undefined) this.#trace(traces, context)
     if (audit === undefined || this.#info === undefined) return undefined
-    this.#audited = audit.begin(this.#arrived(this.#info), context.caller)
+    // The gate has read the clock just now.
+    const nowMs = this.#startMs + context.spent.authenticationMs
+    this.#audited = audit.begin(this.#arrived(this.#info, nowMs), context.caller)
     context.audited = this.#audited
     return this.#audited?.received(context)
   }
@@ -178,7 +180,7 @@ class Life implements Follower {
     context.span = this.#span
   }
 
-  onIdentified(user: User, context: RequestContext): Promise<void> | undefined {
+  onIdentified(user: User, context: RequestContext, nowMs: number): Promise<void> | undefined {
     const info = this.#info
     if (info === undefined) return undefined
     const { flowControl, inFlight } = this.#parts
@@ -201,7 +203,7 @@ class Life implements Follower {
     if (flow === undefined) return undefined
     this.#flow = flow
     request.heldBy?.({ name: user.name, isExempt: flow.level.spec.isExempt })
-    const seat = flowControl.enter(flow, { user, info, timeoutMs: context.deadlineMs - this.#startMs, request })
+    const seat = flowControl.enter(flow, { user, info, timeoutMs: context.deadlineMs - this.#startMs, request, nowMs })
     if (seat instanceof Promise) return this.#waitFor(seat, context)
     this.#place = seat
     return undefined
@@ -269,11 +271,14 @@ class Life implements Follower {
 
   /** `error`: why the request failed, if it did. */
   finish(answered: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
-    const response = this.#finish(answered)
+    // To read the clock costs as much as many a step of a request: all that ends now ends at the same time.
+    const nowMs = this.#parts.clock.monotonicMs()
+    const response = this.#finish(answered, nowMs)
     this.#countRefusal(response, error)
     if (this.#span !== undefined && this.#context !== undefined)
       this.#parts.traces?.end(this.#span, { context: this.#context, startMs: this.#startMs, response })
-    return this.#parts.audit === undefined ? response : this.#recordEnd(this.#parts.audit, response, error)
+    const { audit } = this.#parts
+    return audit === undefined ? response : this.#recordEnd(audit, response, outcomeOf(response, error, nowMs))
   }
 
   /** Most requests are neither refused nor ended. */
@@ -290,14 +295,14 @@ class Life implements Follower {
     else metrics.terminated(ended, lateCode)
   }
 
-  #finish(answered: ApiResponse): ApiResponse {
+  #finish(answered: ApiResponse, nowMs: number): ApiResponse {
     const response = this.#counted(this.#measured?.answer(answered) ?? answered)
     this.#context?.end()
     if (this.#parts.logsRequests()) this.#logRequest(response)
-    this.#noteIfSlow(response)
+    this.#noteIfSlow(response, nowMs)
     const own = this.#headers(response)
     const headers = this.#allowed === undefined || this.#info === undefined ? own : { ...own, ...this.#allowed }
-    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response, nowMs) }
   }
 
   /** A watch has its seats until it has told what exists; it makes writes cost more, for as long as it lasts. */
@@ -325,10 +330,9 @@ class Life implements Follower {
     return { ...response, frames: seat === undefined ? frames : whenCaughtUp(frames, () => seat.leave()) }
   }
 
-  #noteIfSlow({ status }: ApiResponse): void {
+  #noteIfSlow({ status }: ApiResponse, nowMs: number): void {
     const info = this.#info
     if (info === undefined || isLongRunning(info)) return
-    const nowMs = this.#parts.clock.monotonicMs()
     const ms = nowMs - this.#startMs
     this.#parts.slow.note({ request: this.#request, context: this.#context, status, ms }, nowMs)
   }
@@ -347,26 +351,26 @@ class Life implements Follower {
   }
 
   /** Returns the response, which waits for its event if the backend says so. */
-  #recordEnd(audit: Audit, response: ApiResponse, error: unknown): ApiResponse | Promise<ApiResponse> {
-    const outcome = outcomeOf(response, error)
+  #recordEnd(audit: Audit, response: ApiResponse, outcome: Outcome): ApiResponse | Promise<ApiResponse> {
     if (this.#audited !== undefined) return this.#audited.answered(response, outcome)
     // Neither is a request recorded that the policy leaves out, nor one whose path cannot be parsed.
     if (this.#context?.caller !== undefined || this.#info === undefined) return response
-    return audit.begin(this.#arrived(this.#info), undefined)?.refused(response, outcome) ?? response
+    return audit.begin(this.#arrived(this.#info, outcome.nowMs), undefined)?.refused(response, outcome) ?? response
   }
 
-  #arrived(info: RequestInfo): Arrived {
+  #arrived(info: RequestInfo, nowMs: number): Arrived {
     return {
       request: this.#request,
       info,
       auditId: this.#auditId,
       startMs: this.#startMs,
+      nowMs,
       isLongRunning: isLongRunning(info),
     }
   }
 
   /** A long answer keeps its place, or seats, until it is written; others leave theirs now. */
-  #placeOf(response: ApiResponse): InFlightPlace | undefined {
+  #placeOf(response: ApiResponse, nowMs: number): InFlightPlace | undefined {
     const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined
     if ('frames' in response && !this.#isOwn && place !== undefined) {
@@ -375,7 +379,7 @@ class Life implements Follower {
       return { leave: () => place.leave(), stall: () => place.stall?.() }
     }
     if (this.#isOwn || !isLong(response)) {
-      place?.leave()
+      place?.leave(nowMs)
       measured?.end()
       return undefined
     }
@@ -433,9 +437,10 @@ function accepting(request: ApiRequest, type: string): ApiRequest {
   }
 }
 
-function outcomeOf(response: ApiResponse, error: unknown): Outcome {
-  if (error !== undefined && !(error instanceof ApiError || error instanceof TextError)) return { panic: error }
-  return 'shownStatus' in response ? { status: response.shownStatus } : {}
+function outcomeOf(response: ApiResponse, error: unknown, nowMs: number): Outcome {
+  const isForeseen = error === undefined || error instanceof ApiError || error instanceof TextError
+  const status = isForeseen && 'shownStatus' in response ? response.shownStatus : undefined
+  return { status, panic: isForeseen ? undefined : error, nowMs }
 }
 
 /**

@@ -68,6 +68,7 @@ const entering = (user: User, asked: RequestInfo): Entering => ({
   user,
   info: asked,
   timeoutMs: 60_000,
+  nowMs: systemTime.monotonicMs(),
   request: { query, signal: never.signal, connection: never },
 })
 

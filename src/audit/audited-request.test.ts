@@ -54,7 +54,7 @@ function begin(method: string, uri: string, { isCompleteOmitted = false, isStric
   }
   const audited = new AuditedRequest(
     {
-      arrived: { request, info, auditId: 'id', startMs: 0, isLongRunning: isLongRunning(info) },
+      arrived: { request, info, auditId: 'id', startMs: 0, nowMs: 0, isLongRunning: isLongRunning(info) },
       user,
       recording: { level: 'Metadata', omitsManagedFields: false, omitsStage },
     },
@@ -97,7 +97,9 @@ for (const [isAwaited, method, uri, isCompleteOmitted = false] of awaited) {
 test('the events of a request are stored one after the other, if the backend does not keep their order', async () => {
   const { audited, stored, events } = begin('GET', pod, { isOrdered: false })
   let isSent = false
-  const sent = Promise.resolve(audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, {})).then(() => {
+  const sent = Promise.resolve(
+    audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, { nowMs: 0 }),
+  ).then(() => {
     isSent = true
   })
   await new Promise(setImmediate)
@@ -113,7 +115,7 @@ test('the events of a request are stored one after the other, if the backend doe
 
 test('the response of a read waits for its last event, which a log stores after the first', async () => {
   const { audited, stored, events } = begin('GET', pod)
-  const answered = audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, {})
+  const answered = audited.answered({ status: 200, headers: {}, body: Buffer.alloc(0) }, { nowMs: 0 })
   assert.deepEqual(events, ['RequestReceived', 'ResponseComplete'])
   stored[1]?.resolve(true)
   assert.equal((await answered).status, 200)

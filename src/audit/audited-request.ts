@@ -27,6 +27,8 @@ export type Arrived = {
   readonly auditId: string
   /** When it came, on the monotonic clock. */
   readonly startMs: number
+  /** Now. */
+  readonly nowMs: number
   /** A watch, or a stream of another server: its response is recorded when it begins, too. */
   readonly isLongRunning: boolean
 }
@@ -48,6 +50,8 @@ export type Outcome = {
   readonly status?: Status | undefined
   /** An error that nobody foresaw. */
   readonly panic?: unknown
+  /** Now, on the monotonic clock. */
+  readonly nowMs: number
 }
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
@@ -90,9 +94,8 @@ export class AuditedRequest implements Audited {
     this.objectBytesMax = recorder.objectBytesMax
     this.#uri = uriOf(request)
     const { texts, time } = recorder.printing
-    const nowMs = recorder.monotonicMs()
-    this.#authenticatedMs = nowMs - arrived.startMs
-    this.#receivedMs = time.now(nowMs) - this.#authenticatedMs
+    this.#authenticatedMs = arrived.nowMs - arrived.startMs
+    this.#receivedMs = time.now(arrived.nowMs) - this.#authenticatedMs
     const source = texts.source(request)
     const facts = { level, auditId, uri: this.#uri, user, source, info, receivedMs: this.#receivedMs }
     this.#printer = new EventPrinter(facts, recorder.printing)
@@ -107,7 +110,7 @@ export class AuditedRequest implements Audited {
     this.#context = context
     const { isStrict } = this.#recorder
     const isAwaited = isStrict || !this.#onlyReads || this.#recording.omitsStage.ResponseComplete
-    const stored = this.#emit('RequestReceived', isAwaited ? 'now' : 'soon')
+    const stored = this.#emit('RequestReceived', this.#arrived.nowMs, isAwaited ? 'now' : 'soon')
     if (stored === true) return undefined
     if (stored === false) {
       if (isStrict) throw this.#reject()
@@ -139,27 +142,27 @@ export class AuditedRequest implements Audited {
   }
 
   /** The request was refused before authentication: there is one event. */
-  refused(response: ApiResponse, { status }: Outcome): ApiResponse | Promise<ApiResponse> {
+  refused(response: ApiResponse, { status, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
     this.#response = { code: response.status, status }
     if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
-    return this.#then(() => after(this.#emit('ResponseStarted'), response))
+    return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
   /** Returns the response, which is to be sent when the event is stored. */
-  answered(response: ApiResponse, { status, panic }: Outcome): ApiResponse | Promise<ApiResponse> {
+  answered(response: ApiResponse, { status, panic, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
     if (this.#isRejected) return response
     if (panic !== undefined) {
       this.#response = { code: response.status, status: panicStatus(panic) }
-      return this.#then(() => after(this.#emit('Panic'), response))
+      return this.#then(nowMs, (atMs) => after(this.#emit('Panic', atMs), response))
     }
     this.#response = { code: response.status, status }
     if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
-    return this.#hasObjects ? this.#then(() => this.#finish(response)) : this.#finish(response)
+    return this.#hasObjects ? this.#then(nowMs, (atMs) => this.#finish(response, atMs)) : this.#finish(response, nowMs)
   }
 
-  #finish(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
-    const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted') : true
-    if ('body' in response && !isRelayed(response.body)) return after(this.#emit('ResponseComplete'), response)
+  #finish(response: ApiResponse, nowMs: number): ApiResponse | Promise<ApiResponse> {
+    const started = this.#arrived.isLongRunning ? this.#emit('ResponseStarted', nowMs) : true
+    if ('body' in response && !isRelayed(response.body)) return after(this.#emit('ResponseComplete', nowMs), response)
     return after(
       started,
       whenEnded(response, this.#arrived.request, (isCut) => this.#ended(isCut)),
@@ -169,7 +172,7 @@ export class AuditedRequest implements Audited {
   /** `isCut`: upstream's handler panics. */
   #ended(isCut: boolean): void {
     if (isCut) this.#response = { code: 500, status: panicStatus('net/http: abort Handler') }
-    void this.#emit(isCut ? 'Panic' : 'ResponseComplete')
+    void this.#emit(isCut ? 'Panic' : 'ResponseComplete', this.#recorder.monotonicMs())
   }
 
   get #hasObjects(): boolean {
@@ -177,8 +180,12 @@ export class AuditedRequest implements Audited {
   }
 
   /** Prints the objects, in slices; most requests have none. */
-  #then(finish: () => ApiResponse | Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
-    return this.#hasObjects ? this.#print(this.#printRequest, this.#responseBody).then(finish) : finish()
+  #then(
+    nowMs: number,
+    finish: (atMs: number) => ApiResponse | Promise<ApiResponse>,
+  ): ApiResponse | Promise<ApiResponse> {
+    if (!this.#hasObjects) return finish(nowMs)
+    return this.#print(this.#printRequest, this.#responseBody).then(() => finish(this.#recorder.monotonicMs()))
   }
 
   async #print(print: (() => Steps<string>) | undefined, body: Buffer | string | undefined): Promise<void> {
@@ -187,12 +194,11 @@ export class AuditedRequest implements Audited {
     if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
   }
 
-  #emit(stage: AuditStage, urgency: Urgency = 'now'): boolean | Promise<boolean> {
+  /** `nowMs`: on the monotonic clock. */
+  #emit(stage: AuditStage, nowMs: number, urgency: Urgency = 'now'): boolean | Promise<boolean> {
     if (this.#recording.omitsStage[stage]) return true
-    const { printing, monotonicMs } = this.#recorder
-    const { time } = printing
     const isFirst = stage === 'RequestReceived'
-    const stageMs = isFirst ? this.#receivedMs : time.now(monotonicMs())
+    const stageMs = isFirst ? this.#receivedMs : this.#recorder.printing.time.now(nowMs)
     const context = this.#context
     const event = this.#printer.print({
       stage,

@@ -72,7 +72,7 @@ class World implements Disposable {
     const flow = this.flows.classify(user, info) ?? assert.fail()
     assert.equal(flow.schema.name, 'all')
     const request = { query: new URLSearchParams(), signal: this.gone.signal, connection: name }
-    return this.flows.enter(flow, { user, info, timeoutMs, request })
+    return this.flows.enter(flow, { user, info, timeoutMs, nowMs: this.time.monotonicMs(), request })
   }
 }
 

@@ -60,6 +60,8 @@ export type Entering = {
   readonly info: RequestInfo
   /** How long it may take in all; Infinity: for ever. */
   readonly timeoutMs: number
+  /** Now, on the monotonic clock. */
+  readonly nowMs: number
   /** Of its parts each is read only if it is needed: to make them costs more than to let most requests in. */
   readonly request: EnteringRequest
 }
@@ -162,7 +164,11 @@ export class FlowControl implements Disposable {
     const seat = new Seat(level, isWrite ? mutating : readOnly, { series, distinguisher, work, asked: entering })
     // Those that wait for a turn alone hold no seats: they would be taken from the other levels.
     if (isExempt) return this.#begin(seat, entering, isWrite)
-    const outcome = level.queues.enter(seat, isHashed ? this.#handOf(flow, distinguisher) : this.#onlyQueue)
+    const outcome = level.queues.enter(
+      seat,
+      isHashed ? this.#handOf(flow, distinguisher) : this.#onlyQueue,
+      entering.nowMs,
+    )
     if (outcome === 'seated') {
       series.waitSeconds(true).observe(0)
       return this.#begin(seat, entering, isWrite)
@@ -331,11 +337,11 @@ export class Seat extends FlowRequest {
     kind.executingTime.set(kind.executing, this.startedMs)
   }
 
-  /** More than once is the same. */
-  leave(): void {
+  /** More than once is the same. `atMs`: now, if the clock was read already. */
+  leave(atMs?: number): void {
     if (this.state !== 'executing') return
     const { kind } = this
-    this.level.queues.finish(this)
+    this.level.queues.finish(this, atMs)
     const nowMs = this.endedMs
     kind.executing--
     kind.executingTime.set(kind.executing, nowMs)

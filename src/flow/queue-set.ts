@@ -87,10 +87,10 @@ export class QueueSet {
 
   /**
    * Seats the request, queues it (it calls `onSeated` later, or is taken out by `giveUp`), or refuses it. `hand`: its queues; not read if
-   * there are none.
+   * there are none. `atMs`: now, if the clock was read already.
    */
-  enter(request: FlowRequest, hand: Hand): 'seated' | 'waiting' | RefusalReason {
-    const nowMs = this.#sync()
+  enter(request: FlowRequest, hand: Hand, atMs?: number): 'seated' | 'waiting' | RefusalReason {
+    const nowMs = this.#sync(atMs)
     request.arrivedMs = nowMs
     request.arrivedR = this.#progressR
     const { isExempt, queuing, seats } = this.#config
@@ -133,9 +133,9 @@ export class QueueSet {
   }
 
   /** The request was served. Its seats are free again, at once or when its watchers are taken to be served. */
-  finish(request: FlowRequest): void {
+  finish(request: FlowRequest, atMs?: number): void {
     if (request.state !== 'executing') return
-    const nowMs = this.#sync()
+    const nowMs = this.#sync(atMs)
     request.endedMs = nowMs
     this.#executing--
     const { series, queue, work } = request
@@ -167,8 +167,9 @@ export class QueueSet {
   }
 
   /** Progress goes on as fast as the queues, all alike, could have used the seats since. Returns the time. */
-  #sync(): number {
-    const nowMs = this.#parts.time.monotonicMs()
+  #sync(atMs: number = this.#parts.time.monotonicMs()): number {
+    // Who has read the clock may have done something else before he came.
+    const nowMs = Math.max(atMs, this.#syncedMs)
     if (this.#activeQueues > 0) {
       const asked = this.#queuedSeatsInUse + this.#seatsWaiting
       this.#progressR += (Math.min(asked, this.#config.seats) / this.#activeQueues) * (nowMs - this.#syncedMs)

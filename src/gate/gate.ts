@@ -55,8 +55,11 @@ export interface Follower {
   onContext(context: RequestContext): void
   /** Between authentication and impersonation; a request waits for the promise, which may refuse it. */
   onAuthenticated(context: RequestContext): Promise<void> | undefined
-  /** Between impersonation and authorization: where requests wait for their seats, which the promise is for, or are refused. */
-  onIdentified(user: User, context: RequestContext): Promise<void> | undefined
+  /**
+   * Between impersonation and authorization: where requests wait for their seats, which the promise is for, or are refused. `nowMs`: on the monotonic clock, which
+   * was read just now.
+   */
+  onIdentified(user: User, context: RequestContext, nowMs: number): Promise<void> | undefined
 }
 
 /** Throws, or rejects, where the request is refused. A promise only if something has to be awaited. */
@@ -105,10 +108,11 @@ export function createGate(parts: GateParts): Gate {
         spent.auditMs = recordedMs - knownMs
         const acting = impersonates(request.headers) ? impersonate(request, caller, authorize, context) : caller
         return goOn(acting, (user) => {
-          if (acting !== caller) spent.impersonationMs = clock.monotonicMs() - recordedMs
+          const identifiedMs = acting === caller ? recordedMs : clock.monotonicMs()
+          spent.impersonationMs = identifiedMs - recordedMs
           context.actAs(user)
           for (const warning of warnings ?? []) context.warn(warning)
-          return goOn(follower.onIdentified(user, context), () => authorized(arrival, context, user))
+          return goOn(follower.onIdentified(user, context, identifiedMs), () => authorized(arrival, context, user))
         })
       })
     })

@@ -39,6 +39,8 @@ export class InFlight {
 
 /** The slot of a request whose handler is running. */
 export interface RequestPlace extends InFlightPlace {
+  /** `nowMs`: on the monotonic clock, if it was read just now. */
+  readonly leave: (nowMs?: number) => void
   /** Converts this slot into one of a long response, which its client has still to read; leaving the returned slot leaves this one. */
   readonly keep: (user: string) => InFlightPlace
 }

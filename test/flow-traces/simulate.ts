@@ -57,7 +57,7 @@ async function serve({ user: name, method, path }: Arrival): Promise<void> {
   counts.set(key, count)
   try {
     const timeoutMs = info.verb === 'watch' ? Infinity : TIMEOUT_MS
-    const entering = { user, info, timeoutMs, request: { query: parameters, signal: never } }
+    const entering = { user, info, timeoutMs, nowMs: time.monotonicMs(), request: { query: parameters, signal: never } }
     const seat: Seat = await flows.enter(flow, entering)
     count.served++
     await new Promise<void>((resolve) => void time.after(SERVICE_MS, resolve))
