@@ -45,7 +45,7 @@ export class SeatDemand {
     this.#sinceMs = nowMs
     this.#elapsedMs += ms
     this.#sum += this.#seats * ms
-    this.#squares += this.#seats ** 2 * ms
+    this.#squares += this.#seats * this.#seats * ms
   }
 }
 
