@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemTime } from '../lib/timers.ts'
+import { systemTime, type Timer } from '../lib/timers.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { Audit } from './audit.ts'
 import type { AuditBackend, EventSink } from './backend.ts'
@@ -136,6 +136,38 @@ test('many events are written in parts', async () => {
   assert.ok((await Promise.all(results)).every(Boolean))
   assert.equal(written.length, 51)
   assert.ok(written.every((length) => length <= 2 * (long.length + 1)))
+  assert.deepEqual(lost, [])
+})
+
+test('events wait for others until there are as many as the file takes at once', async () => {
+  const written: string[][] = []
+  const lines: Lines = {
+    append: async (batch) => void written.push(linesIn(batch)),
+    close: () => Promise.resolve(),
+    fullBytes: 6,
+  }
+  const { lost, reportLost } = collector()
+  const waits: (() => void)[] = []
+  const after = (_: number, run: () => void): Timer => {
+    waits.push(run)
+    return { close: () => undefined }
+  }
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: { ...systemTime, after } })
+  const results = ['a', 'b', 'c', 'd'].map((json) => sink.store([event(json)], 'soon'))
+  assert.deepEqual(await Promise.all(results.slice(0, 3)), [true, true, true])
+  assert.deepEqual([written, waits.length], [[['a', 'b', 'c']], 1])
+  // The last one waits with those that come.
+  results.push(sink.store([event('e')], 'soon'))
+  await new Promise((resolve) => void setTimeout(resolve, 20))
+  assert.equal(written.length, 1)
+  waits[0]?.()
+  assert.ok((await Promise.all(results)).every(Boolean))
+  assert.deepEqual(written.at(-1), ['d', 'e'])
+  // One that somebody waits for is written with those before it.
+  results.push(sink.store([event('f')], 'soon'), sink.store([event('g')], 'now'))
+  assert.ok((await Promise.all(results)).every(Boolean))
+  assert.deepEqual(written.at(-1), ['f', 'g'])
+  await sink.close()
   assert.deepEqual(lost, [])
 })
 

@@ -21,6 +21,8 @@ export type LogFileOptions = {
 
 /** What is copied in some 20 µs; a write of many requests has half as many. */
 const SHORT_BYTES_MAX = 64 << 10
+/** As many leave room for what comes in the rest of a turn, and are still in the processor's cache. To wake a thread and be woken by it costs as much as to print ten events. */
+const FULL_BYTES = 48 << 10
 /** A short write that takes longer waits for the disk (less may have been another process's turn on the CPU), … */
 const SHORT_MS_MAX = 10
 /** … as the next ones may: threads make them for so long. */
@@ -46,6 +48,8 @@ export class LogFile {
   #bytes = 0
   /** The last write has left a part of a line behind. */
   #isCut = false
+  /** Of a file that is written to at once. */
+  fullBytes = Infinity
 
   constructor(options: LogFileOptions) {
     const { path, megabytesMax, old } = options
@@ -93,7 +97,9 @@ export class LogFile {
     const whole = this.#isCut ? Buffer.concat([newline, bytes]) : bytes
     let written = 0
     try {
-      if (this.#isShort(whole)) written = this.#writeNow(file, whole)
+      const isQuick = this.#isLocal && this.#options.monotonicMs() >= this.#slowUntilMs
+      this.fullBytes = isQuick ? FULL_BYTES : Infinity
+      if (isQuick && whole.length <= SHORT_BYTES_MAX) written = this.#writeNow(file, whole)
       while (written < whole.length) written += await writeSome(file, whole, written)
       this.#isCut = false
     } catch (error) {
@@ -102,10 +108,6 @@ export class LogFile {
     } finally {
       this.#bytes += written
     }
-  }
-
-  #isShort({ length }: Buffer): boolean {
-    return length <= SHORT_BYTES_MAX && this.#isLocal && this.#options.monotonicMs() >= this.#slowUntilMs
   }
 
   #writeNow(file: FileHandle, bytes: Buffer): number {

@@ -12,6 +12,8 @@ import type { LostEvent, ReportLost } from './lost.ts'
 /** Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed before the promise settles. */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
+  /** So many bytes should not wait for more. Absent: the more are written at once, the better. */
+  readonly fullBytes?: number
   readonly close: () => Promise<void>
 }
 
@@ -64,6 +66,8 @@ export class LogSink implements EventSink {
   readonly #spares: ByteText[] = []
   #waitingBytes = 0
   #writing: Promise<void> | undefined
+  /** Somebody waits for an event that has not been written, or one has waited for others for long enough. */
+  #isDue = false
   #lingering: Timer | undefined
   #isClosed = false
 
@@ -85,22 +89,36 @@ export class LogSink implements EventSink {
     }
     const only = events.length === 1 ? events[0] : undefined
     const written = only === undefined ? this.#addAll(events) : this.#add(only).written.promise
-    if (urgency === 'now') this.#writing ??= this.#write()
-    else this.#lingering ??= this.#timers.after(LINGER_MS, () => this.#endLingering())
+    if (urgency === 'now') this.#isDue = true
+    if (this.#isDue || this.#isFull) this.#writing ??= this.#write()
+    else this.#linger()
     return written
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#lingering?.close()
-    if (this.#groups.length > 0) this.#writing ??= this.#write()
+    this.#writeAll()
     await this.#writing
     await this.#lines.close()
   }
 
-  #endLingering(): void {
-    this.#lingering = undefined
-    if (this.#groups.length > 0) this.#writing ??= this.#write()
+  get #isFull(): boolean {
+    const { fullBytes = Infinity } = this.#lines
+    return (this.#groups[0]?.text.length ?? 0) >= fullBytes
+  }
+
+  #linger(): void {
+    this.#lingering ??= this.#timers.after(LINGER_MS, () => {
+      this.#lingering = undefined
+      this.#writeAll()
+    })
+  }
+
+  #writeAll(): void {
+    if (this.#groups.length === 0) return
+    this.#isDue = true
+    this.#writing ??= this.#write()
   }
 
   /** Turns take longer the more requests there are, so more of them share a write; without others they take no time. */
@@ -110,7 +128,7 @@ export class LogSink implements EventSink {
       let length = -1
       const look = (): void => {
         const isQuiet = turns >= GATHERED_TURNS_MIN && text.length === length
-        if (isQuiet || turns === GATHERED_TURNS_MAX) return resolve()
+        if (isQuiet || turns === GATHERED_TURNS_MAX || this.#isFull) return resolve()
         turns++
         length = text.length
         this.#timers.soon(look)
@@ -167,12 +185,13 @@ export class LogSink implements EventSink {
   }
 
   async #write(): Promise<void> {
-    while (this.#groups.length > 0) {
+    while (this.#groups.length > 0 && (this.#isDue || this.#isFull)) {
       // Others may join the last group.
       const [first] = this.#groups
-      if (first !== undefined && this.#groups.length === 1) await this.#gather(first)
+      if (first !== undefined && this.#groups.length === 1 && !this.#isFull) await this.#gather(first)
       const group = this.#groups.shift()
       if (group === undefined) break
+      if (this.#groups.length === 0) this.#isDue = false
       const { text, written } = group
       this.#waitingBytes -= text.length
       try {
@@ -185,5 +204,6 @@ export class LogSink implements EventSink {
       if (text.memory.length === GROUP_BYTES && this.#spares.length < SPARES_MAX) this.#spares.push(text)
     }
     this.#writing = undefined
+    if (this.#groups.length > 0) this.#linger()
   }
 }
