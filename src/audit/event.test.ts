@@ -74,6 +74,18 @@ const stage: StageFacts = {
   annotations: { b: '1', a: '2' },
 }
 
+const plainStage: StageFacts = {
+  stage: 'RequestReceived',
+  impersonated: undefined,
+  named: undefined,
+  response: undefined,
+  requestObject: undefined,
+  responseObject: undefined,
+  isTruncated: false,
+  stageMs: noon,
+  annotations: undefined,
+}
+
 test('an event has its fields in the order of the API', () => {
   const event = printer.print(stage)
   const upToObjects =
@@ -194,4 +206,49 @@ test('an event that copies parts of an earlier one is the same as one printed by
       }
     }),
   )
+})
+
+test('who asks for the same again is told apart from all others', () => {
+  const headers = Object.freeze({ 'user-agent': 'me' })
+  const users = ['ann', 'bob'].map((name) => ({ name, uid: '', groups: [] }))
+  const named = { ...info, subresource: '', namespace: 'ns', name: 'a<b' }
+  const kinds = ['get', 'update'].flatMap((verb) =>
+    ['/x', '/y?a=<b>', `/${'z'.repeat(300)}`].flatMap((uri) =>
+      users.flatMap((user) => ['::1', '::2'].map((address) => ({ verb, uri, user, address }))),
+    ),
+  )
+  const print = (
+    known: PrinterParts,
+    { verb, uri, user, address }: (typeof kinds)[number],
+    auditId: string,
+  ): string => {
+    const source = known.texts.source(requestFrom(address, headers))
+    const facts = { level: 'Metadata', auditId, uri, user, source, info: { ...named, verb }, receivedMs: noon } as const
+    return new EventPrinter(facts, known).print(plainStage).json
+  }
+  for (let round = 0; round < 4; round++) {
+    for (const kind of kinds) {
+      const anew = new PrinterParts(new MicroClock(systemTime))
+      assert.equal(print(parts, kind, `id-${round}`), print(anew, kind, `id-${round}`))
+    }
+  }
+})
+
+test('what is remembered of requests is bounded', () => {
+  const user = { name: 'ann', uid: '', groups: [] }
+  const source = texts.source(requestFrom('::1', {}))
+  const many = Array.from({ length: 20 }, (_, at) => texts.asking('get', { ...user, name: `user-${at}` }, source))
+  let printed = 0
+  const keep = (asking: (typeof many)[number], uri: string): void =>
+    texts.keepTarget(asking, uri, () => {
+      printed++
+      return Buffer.from(uri)
+    })
+  for (let uri = 0; uri < 1000; uri++) for (const asking of many) keep(asking, `/${uri}`)
+  assert.equal(printed, 0)
+  for (const { targets } of many) assert.ok(targets.size <= 256, String(targets.size))
+  const [first = assert.fail()] = many
+  for (let twice = 0; twice < 2; twice++) keep(first, '/again')
+  assert.equal(texts.target(first, '/again')?.toString(), '/again')
+  assert.equal(printed, 1)
 })

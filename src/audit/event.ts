@@ -135,7 +135,8 @@ export class EventPrinter {
     into.append(stages[stage])
     const uriStart = into.length
     if (shared !== undefined) return into.copy(shared.text, shared.uriStart, shared.referenceEnd)
-    this.#appendTarget(into, named, impersonated)
+    if (named === undefined && impersonated === undefined) this.#appendKnown(into)
+    else this.#appendTarget(into, named, impersonated)
     if (impersonated !== undefined) return
     this.#shared = { text: into, uses: into.uses, named, start, idEnd, uriStart, referenceEnd: into.length }
   }
@@ -145,11 +146,24 @@ export class EventPrinter {
     return shared?.named === named && shared?.text.uses === shared?.uses ? shared : undefined
   }
 
+  /** What is not in the URI is in the verb: users ask again and again for the same, and most of an event says what. */
+  #appendKnown(into: ByteText): void {
+    const { uri, user, info, source } = this.facts
+    if (user === undefined) return this.#appendTarget(into, undefined, undefined)
+    const { texts } = this.#parts
+    const asking = texts.asking(info.verb, user, source)
+    const known = texts.target(asking, uri)
+    if (known !== undefined) return into.append(known)
+    const start = into.length
+    this.#appendTarget(into, undefined, undefined)
+    texts.keepTarget(asking, uri, () => into.copyOf(start))
+  }
+
   #appendTarget(into: ByteText, named: Named | undefined, impersonated: User | undefined): void {
     const { uri, user, info, source } = this.facts
     const { texts } = this.#parts
     appendCharacters(into, uri)
-    if (user !== undefined && impersonated === undefined) into.append(texts.asking(info.verb, user, source))
+    if (user !== undefined && impersonated === undefined) into.append(texts.asking(info.verb, user, source).fields)
     else {
       const as = impersonated === undefined ? '' : `,"impersonatedUser":${printUser(impersonated)}`
       into.text(`","verb":${printString(info.verb)},"user":${user === undefined ? '{}' : printUser(user)}${as}`)

@@ -22,11 +22,25 @@ const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
 /** Longer names are printed each time. */
 const NAME_CHARACTERS_MAX = 64
+/** What a user asks for with a verb, by URI, and of all users together. When there are more, all are forgotten. */
+const TARGETS_OF_USER_MAX = 256
+const TARGETS_MAX = 4096
+/** Longer ones are printed each time. */
+const URI_CHARACTERS_MAX = 256
 /** As upstream: longer ones are cut. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
 /** Who asks, by verb: the fields of an event from the verb to the user agent. */
-type Asking = { readonly source: Source; readonly fields: Buffer }
+export type Asking = {
+  readonly source: Source
+  readonly fields: Buffer
+  /** What he has asked for, by URI: the fields from the URI to the reference to the object. Empty: it was asked for once. */
+  readonly targets: Map<string, Buffer>
+  /** When all are forgotten, this becomes another one. */
+  generation: number
+}
+
+const askedOnce = Buffer.alloc(0)
 
 export class KnownTexts {
   /** Users are shared by the requests of a token or a connection, or new for each request. */
@@ -34,6 +48,10 @@ export class KnownTexts {
   /** By user agent, then by address. */
   readonly #sources = new Map<string, Map<string, Source>>()
   #sourceCount = 0
+  /** Of headers that requests share. */
+  readonly #sourceOf = new WeakMap<IncomingHttpHeaders, { readonly remoteAddress: string; readonly source: Source }>()
+  #generation = 0
+  #targetCount = 0
   readonly #allowed = new Map<string, Annotations>()
   readonly #annotations = new WeakMap<Annotations, Buffer>()
   readonly #places = new PairTexts(PLACES_MAX)
@@ -42,18 +60,44 @@ export class KnownTexts {
   readonly #namedVersions = new PairTexts(VERSIONS_MAX)
 
   /** The end of the URI, and the fields `verb` to `userAgent`, without `impersonatedUser`. */
-  asking(verb: string, user: User, source: Source): Buffer {
+  asking(verb: string, user: User, source: Source): Asking {
     const ofUser = this.#asking.get(user)
     const known = ofUser?.get(verb)
-    if (known?.source === source) return known.fields
+    if (known?.source === source) return known
     const fields = Buffer.concat([
       Buffer.from(`","verb":${printString(verb)},"user":${printUser(user)}`),
       source.fields,
     ])
     const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
-    verbs.set(verb, { source, fields })
-    return fields
+    const made = { source, fields, targets: new Map<string, Buffer>(), generation: this.#generation }
+    verbs.set(verb, made)
+    return made
+  }
+
+  /** Undefined: it is to be printed, and kept. */
+  target(asking: Asking, uri: string): Buffer | undefined {
+    if (asking.generation !== this.#generation) return undefined
+    const known = asking.targets.get(uri)
+    return known === askedOnce ? undefined : known
+  }
+
+  /** What is asked for a second time is likely to be asked for again. `print`: the bytes, which it is to have for itself. */
+  keepTarget(asking: Asking, uri: string, print: () => Buffer): void {
+    if (uri.length > URI_CHARACTERS_MAX) return
+    const { targets } = asking
+    if (asking.generation !== this.#generation || targets.size >= TARGETS_OF_USER_MAX) {
+      targets.clear()
+      asking.generation = this.#generation
+    }
+    if (targets.has(uri)) targets.set(uri, print())
+    else {
+      targets.set(uri, askedOnce)
+      this.#targetCount++
+    }
+    if (this.#targetCount <= TARGETS_MAX) return
+    this.#targetCount = 0
+    this.#generation++
   }
 
   /** The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out. */
@@ -77,10 +121,16 @@ export class KnownTexts {
   }
 
   source({ headers, remoteAddress }: ApiRequest): Source {
+    const shared = this.#sourceOf.get(headers)
+    if (shared?.remoteAddress === remoteAddress) return shared.source
     const agent = firstHeader(headers, 'user-agent') ?? ''
     if (isForwarded(headers)) return makeSource(headers, remoteAddress, agent)
-    const known = this.#sources.get(agent)?.get(remoteAddress)
-    if (known !== undefined) return known
+    const source = this.#sources.get(agent)?.get(remoteAddress) ?? this.#makeSource(headers, remoteAddress, agent)
+    if (Object.isFrozen(headers)) this.#sourceOf.set(headers, { remoteAddress, source })
+    return source
+  }
+
+  #makeSource(headers: IncomingHttpHeaders, remoteAddress: string, agent: string): Source {
     const made = makeSource(headers, remoteAddress, agent)
     if (agent.length <= USER_AGENT_CHARACTERS_MAX) this.#keepSource(agent, remoteAddress, made)
     return made

@@ -36,6 +36,13 @@ export class ByteText {
     return this.#memory.subarray(0, this.#length)
   }
 
+  /** What was appended since it had this length, in memory of its own. */
+  copyOf(start: number): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(this.#length - start)
+    this.#memory.copy(bytes, 0, start, this.#length)
+    return bytes
+  }
+
   /** Begins anew. */
   clear(): void {
     this.#length = 0
@@ -70,18 +77,16 @@ export class ByteText {
 
   /**
    * Appends a text of which every character is listed, a byte for each: 1 in `listed`, by code, 0 if not. False: there is another one, and nothing was
-   * appended. To hand a short text to Node costs more than to look at its characters here, and these are looked at anyway.
+   * appended. Bytes are looked at, once they are there, in a third of the time that the characters of a string take.
    */
   listed(text: string, listed: Uint8Array): boolean {
-    this.#reserve(text.length)
+    this.#reserve(text.length * CHARACTER_BYTES_MAX)
     const memory = this.#memory
-    let end = this.#length
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      // Beyond the list it is undefined.
-      if (listed[code] !== 1) return false
-      memory[end++] = code
-    }
+    const start = this.#length
+    const end = start + memory.write(text, start)
+    if (end - start !== text.length) return false
+    // Beyond the list it is undefined.
+    for (let at = start; at < end; at++) if (listed[memory[at] ?? 0] !== 1) return false
     this.#length = end
     return true
   }
@@ -92,15 +97,19 @@ export class ByteText {
     this.#length += this.#memory.write(text, this.#length)
   }
 
-  /** The last digits of a whole number, with leading zeros. */
+  /** The last digits of a whole number below 2 ** 31, with leading zeros. */
   digits(value: number, count: number): void {
     this.#reserve(count)
-    let rest = value
-    for (let at = this.#length + count - 1; at >= this.#length; at--) {
-      this.#memory[at] = ZERO + (rest % 10)
-      rest = Math.floor(rest / 10)
+    const memory = this.#memory
+    const start = this.#length
+    // As integers of 32 bits: with others the same takes several times as long.
+    let rest = value | 0
+    for (let at = start + count - 1; at >= start; at--) {
+      const tens = (rest / 10) | 0
+      memory[at] = ZERO + rest - tens * 10
+      rest = tens
     }
-    this.#length += count
+    this.#length = start + count
   }
 
   #reserve(bytes: number): void {
