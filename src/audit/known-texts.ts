@@ -22,11 +22,12 @@ const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
 /** Longer names are printed each time. */
 const NAME_CHARACTERS_MAX = 64
-/** What a user asks for with a verb, by URI, and of all users together. When there are more, all are forgotten. */
-const TARGETS_OF_USER_MAX = 256
+/** What users ask for, by URI, of all users together. When there are more, all are forgotten. */
 const TARGETS_MAX = 4096
 /** Longer ones are printed each time. */
 const URI_CHARACTERS_MAX = 256
+/** As those with longer fields are, which users of many groups have. */
+const TARGET_BYTES_MAX = 2048
 /** As upstream: longer ones are cut. */
 const USER_AGENT_CHARACTERS_MAX = 1024
 
@@ -36,8 +37,6 @@ export type Asking = {
   readonly fields: Buffer
   /** What he has asked for, by URI: the fields from the URI to the reference to the object. Empty: it was asked for once. */
   readonly targets: Map<string, Buffer>
-  /** When all are forgotten, this becomes another one. */
-  generation: number
 }
 
 const askedOnce = Buffer.alloc(0)
@@ -50,7 +49,8 @@ export class KnownTexts {
   #sourceCount = 0
   /** Of headers that requests share. */
   readonly #sourceOf = new WeakMap<IncomingHttpHeaders, { readonly remoteAddress: string; readonly source: Source }>()
-  #generation = 0
+  /** Those with any, to be emptied together: users live as long as their connections. */
+  readonly #targets = new Set<Map<string, Buffer>>()
   #targetCount = 0
   readonly #allowed = new Map<string, Annotations>()
   readonly #annotations = new WeakMap<Annotations, Buffer>()
@@ -70,34 +70,32 @@ export class KnownTexts {
     ])
     const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
-    const made = { source, fields, targets: new Map<string, Buffer>(), generation: this.#generation }
+    const made = { source, fields, targets: new Map<string, Buffer>() }
     verbs.set(verb, made)
     return made
   }
 
   /** Undefined: it is to be printed, and kept. */
-  target(asking: Asking, uri: string): Buffer | undefined {
-    if (asking.generation !== this.#generation) return undefined
-    const known = asking.targets.get(uri)
+  target({ targets }: Asking, uri: string): Buffer | undefined {
+    const known = targets.get(uri)
     return known === askedOnce ? undefined : known
   }
 
   /** What is asked for a second time is likely to be asked for again. `print`: the bytes, which it is to have for itself. */
-  keepTarget(asking: Asking, uri: string, print: () => Buffer): void {
-    if (uri.length > URI_CHARACTERS_MAX) return
-    const { targets } = asking
-    if (asking.generation !== this.#generation || targets.size >= TARGETS_OF_USER_MAX) {
-      targets.clear()
-      asking.generation = this.#generation
+  keepTarget({ targets, fields }: Asking, uri: string, print: () => Buffer): void {
+    if (uri.length > URI_CHARACTERS_MAX || fields.length > TARGET_BYTES_MAX) return
+    if (targets.has(uri)) {
+      targets.set(uri, print())
+      return
     }
-    if (targets.has(uri)) targets.set(uri, print())
-    else {
-      targets.set(uri, askedOnce)
-      this.#targetCount++
+    if (this.#targetCount === TARGETS_MAX) {
+      for (const one of this.#targets) one.clear()
+      this.#targets.clear()
+      this.#targetCount = 0
     }
-    if (this.#targetCount <= TARGETS_MAX) return
-    this.#targetCount = 0
-    this.#generation++
+    targets.set(uri, askedOnce)
+    this.#targets.add(targets)
+    this.#targetCount++
   }
 
   /** The field `objectRef` up to its `resource` and `namespace`; those that are empty are left out. */
