@@ -127,6 +127,7 @@ class Life implements Follower {
   readonly #parts: LifeParts
   readonly #startMs: number
   #info: RequestInfo | undefined
+  #isLongRunning = false
   /** Of a part of this server, which does not tell when it has taken an answer. */
   #isOwn = false
   #context: RequestContext | undefined
@@ -153,6 +154,7 @@ class Life implements Follower {
     if (!this.#isOwn) this.#allowed = this.#parts.cors?.headersFor(request)
     const info = requestInfo(request)
     this.#info = info
+    this.#isLongRunning = isLongRunning(info)
     const passing = this.#parts.gate({ request, info, auditId: this.#auditId, startMs: this.#startMs, knownUser }, this)
     return passing instanceof Promise ? passing.then((passed) => this.#serve(passed)) : this.#serve(passing)
   }
@@ -195,7 +197,7 @@ class Life implements Follower {
       return undefined
     }
     // As upstream: what takes long by itself, but for a watch, is in no flow.
-    if (info.verb !== 'watch' && isLongRunning(info)) {
+    if (info.verb !== 'watch' && this.#isLongRunning) {
       request.heldBy?.({ name: user.name, isExempt: false })
       return undefined
     }
@@ -332,7 +334,7 @@ class Life implements Follower {
 
   #noteIfSlow({ status }: ApiResponse, nowMs: number): void {
     const info = this.#info
-    if (info === undefined || isLongRunning(info)) return
+    if (info === undefined || this.#isLongRunning) return
     const ms = nowMs - this.#startMs
     this.#parts.slow.note({ request: this.#request, context: this.#context, status, ms }, nowMs)
   }
@@ -365,7 +367,7 @@ class Life implements Follower {
       auditId: this.#auditId,
       startMs: this.#startMs,
       nowMs,
-      isLongRunning: isLongRunning(info),
+      isLongRunning: this.#isLongRunning,
     }
   }
 
