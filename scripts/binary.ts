@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { firstObjectsName } from '../src/storage/first-objects.ts'
 import { buildPackage, executableEntry, workers } from './build.ts'
 
 const run = promisify(execFile)
@@ -95,7 +96,7 @@ async function compiledCode(main: string, dir: string): Promise<string> {
 
 async function blobOf(dist: string, dir: string): Promise<string> {
   const output = join(dir, 'blob')
-  const files = ['program.cjs', 'licenses.txt', ...Object.keys(workers).map((name) => `${name}.cjs`)]
+  const files = ['program.cjs', firstObjectsName, 'licenses.txt', ...Object.keys(workers).map((name) => `${name}.cjs`)]
   const assets = {
     ...Object.fromEntries(files.map((name) => [name, join(dist, name)])),
     'package.json': join(dir, 'package.json'),

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { createRequire } from 'node:module'
 import { dirname, join, parse } from 'node:path'
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild'
-import { firstObjectsName } from '../src/testing/first-objects.ts'
+import { firstObjectsName } from '../src/storage/first-objects.ts'
 import { createFirstObjects } from './first-objects.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -1,5 +1,5 @@
 /** Writes down what the clusters of keelson/testing begin with, for the package. */
-import { printFirstObjects, savedNow } from '../src/testing/first-objects.ts'
+import { printFirstObjects, savedNow } from '../src/storage/first-objects.ts'
 import { type Cluster, startCluster } from '../src/testing/index.ts'
 
 /** The content of the file. */

@@ -9,8 +9,11 @@ import { systemClock } from '../lib/clock.ts'
 import { hostPort } from '../lib/host-port.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
-import { realSurroundings, type Server, startServer } from '../server.ts'
-import { type OpenedEngine, openEngine } from '../storage/open-engine.ts'
+import { systemTimers } from '../lib/timers.ts'
+import { realSurroundings, type Seams, type Server, startServer } from '../server.ts'
+import { parseFirstObjects, readFirstObjects } from '../storage/first-objects.ts'
+import { MemoryEngine } from '../storage/memory/memory-engine.ts'
+import { type OpenedEngine, openEngine, openMemory } from '../storage/open-engine.ts'
 import {
   type DataFolder,
   fillDataFolder,
@@ -158,7 +161,7 @@ async function startOnFreePort({ flags, own, folder, opening, bindAddress, log }
     const config: Config = orFail(checkArgs([...flags, `--secure-port=${port}`]))
     const seams = unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
-    return startServer(config, realSurroundings(log), seams)
+    return startServer(config, realSurroundings(log), { ...seams, ...prepared(config, { own, log }) })
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown
@@ -172,6 +175,19 @@ async function startOnFreePort({ flags, own, folder, opening, bindAddress, log }
     }
   }
   throw taken
+}
+
+/** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
+function prepared(config: Config, { own, log }: Pick<Starting, 'own' | 'log'>): Seams {
+  if (!own.isEphemeral || own.rest.length > 0 || config.clientCaPem === null) return {}
+  const text = readFirstObjects()
+  if (text === undefined) return {}
+  const { clientCaPem: authorityPem, port } = config
+  const state = parseFirstObjects(text, { nowMs: systemClock.wallMs(), authorityPem, port })
+  const time = { ...systemTimers, ...systemClock }
+  const open = async (): Promise<OpenedEngine> =>
+    openMemory(MemoryEngine.from(await state, { time }), { time, log, intervalMs: config.etcd.compactionMs })
+  return { opening: open(), isPrepared: true }
 }
 
 function serveDefaults({ rest }: Own): string[] {

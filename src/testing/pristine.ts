@@ -3,9 +3,9 @@
  * configuration creates them, or the package has them in a file; the next ones begin with a fork of its state.
  */
 import type { Config } from '../config/config.ts'
+import { type FirstObjectsParts, parseFirstObjects, readFirstObjects } from '../storage/first-objects.ts'
 import type { EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
 import type { ConfigureOptions } from './configure.ts'
-import { type FirstObjectsParts, parseFirstObjects, readFirstObjects } from './first-objects.ts'
 import { waitFor } from './wait-for.ts'
 import type { Writes } from './writes.ts'
 

@@ -1,17 +1,19 @@
 /** The built package: its program starts, and finds the threads that it loads by name. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { type ApiServerProcess, startApiServer } from '../harness/api-server.ts'
-import { startEtcd } from '../harness/etcd.ts'
+import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
 import { installPackage } from '../harness/package.ts'
 import { clients, type Client } from './support.ts'
 
+const run = promisify(execFile)
 let client: Client
 let server: ApiServerProcess
 let cacheHome = ''
@@ -80,6 +82,52 @@ test('a long text is matched in its thread', async () => {
   assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
 })
 
+/** What a server in memory has, as soon as it is as expected, or when that takes too long. */
+async function ephemeral(
+  flags: readonly string[],
+  isExpected: (objects: readonly string[]) => boolean,
+): Promise<string[]> {
+  const [port = 0] = await freePorts(1)
+  const folder = mkdtempSync(join(cacheHome, 'ephemeral-'))
+  const program = join(packageFolder, 'bin', 'keelson')
+  const args = ['dev', '--ephemeral', `--data-dir=${folder}`, `--secure-port=${port}`, ...flags]
+  const dev = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const gone = once(dev, 'exit')
+  try {
+    await once(dev.stdout, 'data')
+    const authority = JSON.stringify(readFileSync(join(folder, 'ca.crt'), 'utf8'))
+    const plain = (item: object): string =>
+      JSON.stringify(item)
+        .replaceAll(authority, '"AUTHORITY"')
+        .replaceAll(String(port), 'PORT')
+        .replaceAll(/"resourceVersion":"\d+"/g, '')
+        .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')
+        .replaceAll(/"uid":"[0-9a-f-]{36}"/g, '"UID"')
+    const kubectl = [`--kubeconfig=${join(folder, 'kubeconfig')}`, 'get', '-A', '-o', 'json', firstKinds]
+    for (const endMs = Date.now() + SETTLED_MS_MAX; ; await sleep(50)) {
+      const { stdout } = await run(toolPath('kubectl'), kubectl, { maxBuffer: 16_000_000, timeout: 120_000 })
+      const { items }: { items: object[] } = JSON.parse(stdout)
+      // The rules of aggregated roles come in any order.
+      const objects = items.map(plain).filter((item) => !item.includes('aggregationRule'))
+      if (isExpected(objects.sort()) || Date.now() > endMs) return objects
+    }
+  } finally {
+    dev.kill()
+    await gone
+  }
+}
+
+const SETTLED_MS_MAX = 30_000
+const firstKinds =
+  'ns,cm,sa,svc,ep,clusterroles,clusterrolebindings,roles,rolebindings,apiservices,flowschemas,prioritylevelconfigurations,priorityclasses,servicecidrs,ipaddresses'
+
+test('a server in memory has the same objects from the package as those that it would create', async () => {
+  const prepared = await ephemeral([], (objects) => objects.some((item) => item.includes('"kind":"Endpoints"')))
+  assert.ok(prepared.some((item) => item.includes('"targetPort":PORT')))
+  const created = await ephemeral(['--v=0'], (objects) => isDeepStrictEqual(objects, prepared))
+  assert.deepEqual(created, prepared)
+})
+
 /** Arguments: the package, and how many clusters to start. Prints what they begin with. */
 const starting = `
 const [folder] = process.argv.slice(1)
@@ -105,7 +153,7 @@ test('keelson/testing begins with the objects of the package', async () => {
   const folder = packageFolder
   assert.ok(existsSync(join(folder, 'dist', 'first-objects.json')))
   const start = async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', starting, folder], { timeout: 120_000 })
+    const { stdout } = await run(process.execPath, ['--eval', starting, folder], { timeout: 120_000 })
     return JSON.parse(stdout)
   }
   const beganMs = Date.now()

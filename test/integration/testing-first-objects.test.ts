@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFirstObjects, settled } from '../../scripts/first-objects.ts'
+import { parseFirstObjects } from '../../src/storage/first-objects.ts'
 import { type EngineState, MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
-import { parseFirstObjects } from '../../src/testing/first-objects.ts'
 import { startCluster } from '../../src/testing/index.ts'
 
 async function objectsIn(state: EngineState): Promise<Map<string, string>> {

@@ -1,11 +1,13 @@
 /**
- * What every cluster begins with, from a file of the package (`scripts/build.ts` writes it): the first cluster of a process would take most of its time to create it, with
- * code that V8 has not compiled yet. The file has the objects of a cluster at a time of its own; uids, timestamps and the certificate authority are put in when it is read.
+ * What every cluster begins with, from a file of the package (`scripts/build.ts` writes it), for clusters in memory: `keelson dev --ephemeral` and the first one of a process with
+ * keelson/testing would take most of their time to create it, with code that V8 has not compiled yet. The file has the objects of a cluster at a time of its own; uids, timestamps,
+ * the certificate authority and the port of the server are put in when it is read.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { getAsset, isSea } from 'node:sea'
 import { readIfThere } from '../lib/read-if-there.ts'
-import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
+import { type EngineState, MemoryEngine } from './memory/memory-engine.ts'
 
 /** In the folder of the program. Sources have none: there, the first cluster creates all of it. */
 export const firstObjectsName = 'first-objects.json'
@@ -15,6 +17,9 @@ export const savedNow = '2000-01-01T00:00:00Z'
 const savedTime = /"2000-01-01T[\d:.]+Z"/g
 const savedDay = '"2000-01-01"'
 const savedAuthority = '"AUTHORITY"'
+/** To which the Service kubernetes leads. */
+const SAVED_PORT = 6443
+const savedPort = `"targetPort":${SAVED_PORT}`
 const uid = /"uid":"([0-9a-f-]{36})"/g
 
 /** About the server that is gone. */
@@ -33,12 +38,17 @@ export async function printFirstObjects(state: EngineState, authorityPem: string
   return JSON.stringify(saved)
 }
 
-export type FirstObjectsParts = { readonly nowMs: number; readonly authorityPem: string }
+export type FirstObjectsParts = {
+  readonly nowMs: number
+  readonly authorityPem: string
+  /** Where the server listens; absent: at 6443, or nobody needs to know. */
+  readonly port?: number
+}
 
 /** The state of a cluster that was made at this time. */
 export async function parseFirstObjects(
   text: string,
-  { nowMs, authorityPem }: FirstObjectsParts,
+  { nowMs, authorityPem, port = SAVED_PORT }: FirstObjectsParts,
 ): Promise<EngineState> {
   const now = `${new Date(nowMs).toISOString().slice(0, 19)}Z`
   const uids = new Map<string, string>()
@@ -54,6 +64,7 @@ export async function parseFirstObjects(
       .replaceAll(savedTime, `"${now}"`)
       .replaceAll(savedDay, `"${now.slice(0, 10)}"`)
       .replaceAll(savedAuthority, () => authority)
+      .replace(savedPort, `"targetPort":${port}`)
       .replaceAll(uid, (_, known: string) => `"uid":"${fresh(known)}"`)
     await engine.change({ key, expected: 0, write: { put: Buffer.from(made) } })
   }
@@ -62,7 +73,8 @@ export async function parseFirstObjects(
 }
 
 /** Undefined: this is no package. */
-export const readFirstObjects = (): string | undefined => readIfThere(join(import.meta.dirname, firstObjectsName))
+export const readFirstObjects = (): string | undefined =>
+  isSea() ? getAsset(firstObjectsName, 'utf8') : readIfThere(join(import.meta.dirname, firstObjectsName))
 
 function read(text: string): Saved {
   const parsed: unknown = JSON.parse(text)
