@@ -3,7 +3,7 @@
  * functions that are compiled when they are first called, two thousand until a server is ready, are compiled anew at each start. Here the
  * code is saved when the program has run for a while.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
@@ -122,22 +122,37 @@ const compile = (text: string, filename: string, cachedData: Buffer | undefined)
   withGivenFlags(() => new Script(text, { filename, ...(cachedData === undefined ? {} : { cachedData }) }))
 
 function readText(file: string): string {
-  const bytes = readFileSync(file)
+  const bytes = readPages(file)
   const text = bytes.toString('latin1')
   free(bytes)
   return text
 }
 
+/**
+ * Into pages of the system, as buffers that can be resized are: after some megabytes of its own were freed, the C library would take all that is smaller from its heaps, and keep as much as that of
+ * each thread's heap for later.
+ */
+function readPages(file: string): Buffer {
+  const open = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(open)
+    const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
+    for (let at = 0, read = 1; at < size && read > 0; at += read) read = readSync(open, bytes, at, size - at, null)
+    return bytes
+  } finally {
+    closeSync(open)
+  }
+}
+
 /** Some megabytes, which would stay until garbage is collected: for an idle server, for good. */
-function free({ buffer, byteLength }: Buffer): void {
-  // Small ones are parts of a larger one.
-  if (buffer instanceof ArrayBuffer && byteLength > buffer.byteLength >> 1) buffer.transfer(0)
+function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
 /** Undefined: there is none, or it is damaged. */
 function readCode(path: string): Buffer | undefined {
   try {
-    return checkCode(readFileSync(path))
+    return checkCode(readPages(path))
   } catch {
     // Whatever is wrong with the file: it is written again.
     return undefined
