@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -36,6 +38,32 @@ test('code is optimized when a server is used, and not before', async () => {
   const args = ['--allow-natives-syntax', '--input-type=module', '-e', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
   assert.equal(stdout, 'false false true\n')
+})
+
+/** Node without WebAssembly reads no TypeScript. */
+const inScript = `${stripTypeScriptTypes(readFileSync(module, 'utf8')).replaceAll('export ', '')}
+const hot = (count) => {
+  let sum = 0
+  for (let at = 0; at < count; at++) sum += at & 3
+  return sum
+}
+optimizeWhenUsed()
+const endMs = performance.now() + 4_000
+const use = () => {
+  const untilMs = performance.now() + 50
+  while (performance.now() < untilMs) hot(10_000)
+  if (performance.now() < endMs) setTimeout(use, 1)
+  else console.log((%GetOptimizationStatus(hot) & 16) !== 0)
+}
+use()
+`
+
+test('compilers that Node was started without stay off', async () => {
+  for (const flags of [['--jitless'], ['--no-opt', '--no_maglev']]) {
+    const args = [...flags, '--allow-natives-syntax', '-e', inScript]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 })
+    assert.equal(stdout, 'false\n', flags.join(' '))
+  }
 })
 
 /** What is saved is good for a process without these flags, as which a start begins. */
