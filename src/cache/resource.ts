@@ -518,12 +518,15 @@ export class CachedResource {
       return
     }
     if (this.#unreadable.get(key) !== undefined) {
-      const wasShown = this.#unreadable.wasShown(key)
+      const mayBeKnown = this.#unreadable.mayBeKnown(key)
       this.#unreadable.delete(key)
       this.#unreadableUntil = revision
       if (event.item === undefined) for (const tell of this.#unreadableListeners.values()) tell(key, 'gone')
-      // Watchers may know the object, and no event can tell of its end: they have to list again.
-      if (event.item === undefined && wasShown) return this.#onGap()
+      // Watchers may know the object, and no event can tell of its end, nor that a selector has it no longer: they have to list again.
+      if (mayBeKnown) {
+        if (event.item !== undefined) this.#parts.slabs.release(event.item)
+        return this.#onGap()
+      }
     }
     if (event.item === undefined && previous === undefined) return
     this.counts.dispatched++

@@ -44,13 +44,14 @@ export class UnreadableObjects {
     return this.#entries.get(key)
   }
 
-  /** Whether readers have seen the object while it could be read. */
-  wasShown(key: Key): boolean {
-    return this.#entries.get(key)?.before === 'readable'
+  /** Whether clients may have seen the object while it could be read: of another server, or before this one was started, too. */
+  mayBeKnown(key: Key): boolean {
+    return (this.#entries.get(key)?.before ?? 'nothing') !== 'nothing'
   }
 
+  /** One that is there already was written again: who knew it before knows it still. */
   add(one: Unreadable): void {
-    this.#entries.set(one.key, { ...one, before: 'nothing' })
+    this.#entries.set(one.key, { ...one, before: this.#entries.get(one.key)?.before ?? 'nothing' })
   }
 
   delete(key: Key): void {

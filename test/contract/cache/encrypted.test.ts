@@ -251,3 +251,42 @@ test('a watch that begins with the objects is refused if one of them cannot be r
   assert.deepEqual(told, ['b unreadable', 'c unreadable'])
   watcher.close()
 })
+
+test('one that could be read before is not hidden when it is written again', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'first')
+  await cache.start()
+  await reader.list(range, 'any')
+  for (const value of ['broken', 'broken again']) {
+    engine.tell(scripted.put('a', value))
+    for (const at of ['latest', 'any'] as const) await assert.rejects(reader.list(range, at), { code: 'corrupt' }, value)
+  }
+})
+
+test('who may know one that cannot be read any more has to list again when it goes, or can be read', async () => {
+  for (const isListed of [true, false]) {
+    for (const end of ['deleted', 'readable']) {
+      const transformer = new AskingTransformer(() => false)
+      await using scripted = new ScriptedCache({ transformer })
+      const { cache, engine, reader, range } = scripted
+      const other = scripted.put('b', 'other')
+      // Another server may have shown it, before this one was started.
+      scripted.put('a', isListed ? 'broken' : 'first')
+      await cache.start()
+      await reader.list(range, 'any').catch(() => undefined)
+      if (!isListed) engine.tell(scripted.put('a', 'broken'))
+      await assert.rejects(reader.list(range, 'latest'))
+      const watcher = await reader.watch({ range, start: { after: engine.revision } })
+      if (end === 'readable') engine.tell(scripted.put('a', 'third'))
+      else {
+        engine.replace(engine.revision + 1, [other])
+        const gone = { type: 'delete', key: `${range.from}a`, revision: engine.revision, createRevision: 0 } as const
+        engine.tell({ ...gone, value: Buffer.alloc(0) })
+      }
+      assert.equal((await reader.list(range, 'latest')).items.length, end === 'readable' ? 2 : 1)
+      assert.equal(watcher.state, 'closed', `${isListed ? 'listed' : 'shown'}, ${end}`)
+    }
+  }
+})
