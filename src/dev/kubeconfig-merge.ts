@@ -297,13 +297,13 @@ function giveLike(draft: number, file: string): void {
   fchmodSync(draft, mode & (isLike ? 0o777 : 0o707))
 }
 
-/** False: this user may not give it away, or not to that group. */
+/** False: this user may not give it away, or not to that group; a container may know neither, and a file system none at all. */
 function give(file: number, uid: number, gid: number): boolean {
   try {
     fchownSync(file, uid, gid)
     return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return false
-    throw error
+  } catch {
+    // Whatever the reason is, it stays whose it is.
+    return false
   }
 }
