@@ -313,8 +313,11 @@ export class Cache implements AsyncDisposable {
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
     const { log } = this.#parts
-    for (const resource of [...this.#all()]) {
-      if (resource.phase !== 'live' || !isConcerned(resource.spec.prefix)) continue
+    const concerned = [...this.#all()].filter(({ spec }) => isConcerned(spec.prefix))
+    // A list that is under way has values that were decrypted with the keys of before: it begins again.
+    for (const resource of concerned) if (resource.phase !== 'live') resource.distrust()
+    for (const resource of concerned) {
+      if (resource.phase !== 'live') continue
       const fields = { resource: resource.spec.name }
       try {
         const count = await resource.checkReadable()

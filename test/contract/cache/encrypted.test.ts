@@ -261,7 +261,8 @@ test('one that could be read before is not hidden when it is written again', asy
   await reader.list(range, 'any')
   for (const value of ['broken', 'broken again']) {
     engine.tell(scripted.put('a', value))
-    for (const at of ['latest', 'any'] as const) await assert.rejects(reader.list(range, at), { code: 'corrupt' }, value)
+    for (const at of ['latest', 'any'] as const)
+      await assert.rejects(reader.list(range, at), { code: 'corrupt' }, value)
   }
 })
 
@@ -289,4 +290,24 @@ test('who may know one that cannot be read any more has to list again when it go
       assert.equal(watcher.state, 'closed', `${isListed ? 'listed' : 'shown'}, ${end}`)
     }
   }
+})
+
+test('a list that is under way when a key is taken away begins again', async () => {
+  const transformer = new AskingTransformer((text) => text.includes('asked'))
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, reader, range } = scripted
+  scripted.put('a', 'old')
+  scripted.put('b', 'asked')
+  await cache.start()
+  const list = reader.list(range, 'latest')
+  // The first is decrypted by then, the second is asked for.
+  while (transformer.asked === 0) await new Promise(setImmediate)
+  const { fromStorage } = transformer
+  transformer.fromStorage = (at, stored) => {
+    if (stored.includes('old')) throw new StorageError('corrupt', 'no matching prefix found')
+    return fromStorage.call(transformer, at, stored)
+  }
+  await cache.checkReadable(() => true)
+  await assert.rejects(list, { code: 'busy' })
+  await assert.rejects(reader.list(range, 'any'), { code: 'busy' })
 })
