@@ -9,8 +9,9 @@ import { optimizeWhenUsed } from './lib/optimize-when-used.ts'
 declare const PROGRAM_ID: string
 
 const file = join(import.meta.dirname, 'program.cjs')
-if (process.argv[2] === 'dev') optimizeWhenUsed()
 runWithCodeCache({ file, id: PROGRAM_ID, storeThread: startStoreThread() }, cacheFolder(process.env))
+// Not before: Node's own modules are compiled already, for its own flags, and would be compiled anew for others, which takes 5 MB.
+if (process.argv[2] === 'dev') optimizeWhenUsed()
 
 /**
  * The thread of SQLite takes as long to start as the program to load: what will most likely need one has it start meanwhile. Who does not need it

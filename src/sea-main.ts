@@ -23,8 +23,9 @@ if (command === 'etcd-stand-in') {
   // In this process, so that its process id and signals are the server's.
   process.execve?.(process.execPath, [process.execPath, command, ...args], { ...serveEnvironment, ...given })
 } else {
-  if (command === 'dev') optimizeWhenUsed()
   start()
+  // As in `packaged-main.ts`.
+  if (command === 'dev') optimizeWhenUsed()
 }
 
 function start(): void {
