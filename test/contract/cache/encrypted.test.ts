@@ -302,10 +302,10 @@ test('a list that is under way when a key is taken away begins again', async () 
   const list = reader.list(range, 'latest')
   // The first is decrypted by then, the second is asked for.
   while (transformer.asked === 0) await new Promise(setImmediate)
-  const { fromStorage } = transformer
+  const fromStorage = transformer.fromStorage.bind(transformer)
   transformer.fromStorage = (at, stored) => {
     if (stored.includes('old')) throw new StorageError('corrupt', 'no matching prefix found')
-    return fromStorage.call(transformer, at, stored)
+    return fromStorage(at, stored)
   }
   await cache.checkReadable(() => true)
   await assert.rejects(list, { code: 'busy' })
