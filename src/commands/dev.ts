@@ -34,7 +34,10 @@ export async function dev(args: readonly string[], parts: CommandParts): Promise
     signals.stopWith(running.stop)
     collectWhenIdle()
     const why = await running.failed
-    if (!signals.isStopping) parts.fail(FAILURE, [why])
+    if (signals.isStopping) return
+    // Its etcd, its folder and its entry in the index would stay.
+    await running.stop()
+    parts.fail(FAILURE, [why])
   } catch (error) {
     line.end()
     if (error instanceof UsageError) parts.fail(USAGE_FAULT, error.faults)

@@ -38,7 +38,9 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
     sink.log('info', 'serving', { url: server.url, version: parts.version })
     hangup.reload = () => void server.reloadCertificate()
     signals.stopWith(() => server.stop())
-    void server.failed.then((error) => parts.fail(FAILURE, [messageOf(error)]))
+    void server.failed.then((error) => {
+      if (!signals.isStopping) parts.fail(FAILURE, [messageOf(error)])
+    })
     // Not at once: loading pino would delay the first requests.
     setTimeout(() => void sink.usePino(STDERR), PINO_AFTER_MS).unref()
   } catch (error) {
