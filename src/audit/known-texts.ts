@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRequest, firstHeader, utf8Header } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 import { printString, sortedKeys } from '../codec/json.ts'
+import { ownText } from '../lib/own-text.ts'
 import { sourceIps } from './source-ips.ts'
 
 /** Where a request comes from, and the same as fields of an event. */
@@ -68,9 +69,9 @@ export class KnownTexts {
       Buffer.from(`","verb":${printString(verb)},"user":${printUser(user)}`),
       source.fields,
     ])
+    const made = { source, fields, targets: new Map<string, Buffer>() }
     const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
-    const made = { source, fields, targets: new Map<string, Buffer>() }
     verbs.set(verb, made)
     return made
   }
@@ -162,7 +163,7 @@ export class KnownTexts {
   }
 }
 
-/** Texts by pairs of names. */
+/** Texts by pairs of names, which are parts of paths: a path may have a megabyte. */
 class PairTexts {
   readonly #max: number
   readonly #known = new Map<string, Map<string, Buffer>>()
@@ -187,8 +188,8 @@ class PairTexts {
     }
     this.#size++
     const known = this.#known.get(one)
-    if (known === undefined) this.#known.set(one, new Map([[other, made]]))
-    else known.set(other, made)
+    if (known === undefined) this.#known.set(ownText(one), new Map([[ownText(other), made]]))
+    else known.set(ownText(other), made)
   }
 }
 
