@@ -43,3 +43,15 @@ test('names of a path that are remembered do not keep the path', async () => {
   })
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
+
+test('a method that is longer than any verb is not remembered', async () => {
+  const texts = new KnownTexts()
+  const users = Array.from({ length: 50 }, (_, at) => ({ name: `user-${at}`, uid: '', groups: [] }))
+  const source = { ips: [], userAgent: '', fields: Buffer.alloc(0) }
+  const held = await heldBytes(users.length, (request, longText) => {
+    const user = users[request] ?? assert.fail()
+    assert.equal(texts.asking(longText, user, source).fields.length > longText.length, true)
+  })
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
+  assert.equal(users.length, 50)
+})

@@ -21,7 +21,7 @@ const PLACES_MAX = 4096
 /** Groups and versions of resources, and verbs of a user. When there are more, all are forgotten. */
 const VERSIONS_MAX = 1024
 const VERBS_MAX = 16
-/** Longer names are printed each time. */
+/** Longer names, and verbs, are printed each time. */
 const NAME_CHARACTERS_MAX = 64
 /** What users ask for, by URI, of all users together. When there are more, all are forgotten. */
 const TARGETS_MAX = 4096
@@ -70,6 +70,8 @@ export class KnownTexts {
       source.fields,
     ])
     const made = { source, fields, targets: new Map<string, Buffer>() }
+    // A method may be any token, of a megabyte.
+    if (verb.length > NAME_CHARACTERS_MAX) return made
     const verbs = ofUser === undefined || ofUser.size === VERBS_MAX ? new Map<string, Asking>() : ofUser
     if (verbs !== ofUser) this.#asking.set(user, verbs)
     verbs.set(verb, made)
