@@ -1,5 +1,7 @@
 /** The target of a request: a path and a query. */
 import { SPACE } from '../lib/ascii.ts'
+import { ownText } from '../lib/own-text.ts'
+
 /** `rawPath`: absent if the path has no escapes. */
 export type Target = { readonly path: string; readonly rawPath?: string; readonly query: string }
 
@@ -8,7 +10,8 @@ const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /** Undefined for a target that cannot be percent-decoded. */
 export function readTarget(sent: string): Target | undefined {
-  const raw = sent.startsWith('/') ? sent : sent.replace(origin, '')
+  // What is kept of a path must not keep the server, whose name may have a megabyte.
+  const raw = sent.startsWith('/') ? sent : ownText(sent.replace(origin, ''))
   const mark = raw.indexOf('?')
   const path = mark === -1 ? raw : raw.slice(0, mark)
   const query = mark === -1 ? '' : raw.slice(mark + 1)
