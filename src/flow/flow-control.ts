@@ -6,6 +6,7 @@ import type { RequestInfo } from '../api/context.ts'
 import { overloaded } from '../api/errors.ts'
 import type { Headers } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import { ownText } from '../lib/own-text.ts'
 import type { Timer, Time } from '../lib/timers.ts'
 import { Classifier } from './classifier.ts'
 import { FlowRequest, type FlowRequestOptions, oneSeat, type Work } from './flow-request.ts'
@@ -236,7 +237,8 @@ export class FlowControl implements Disposable {
     const { queuing } = level.spec
     const hand = queuing === undefined ? this.#onlyQueue : handOf(hashOfFlow(schema.name, distinguisher), queuing)
     if (hands.size >= HANDS_MAX) hands.clear()
-    hands.set(key, hand)
+    // It may be a part of a path.
+    hands.set(ownText(key), hand)
     return hand
   }
 
