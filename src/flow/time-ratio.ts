@@ -43,9 +43,10 @@ export class TimeRatio {
   }
 
   #count(nowMs: number): void {
+    // Requests of several levels, some of which wait for their turn, are counted here: one may come with an earlier time than the last.
+    if (nowMs <= this.#sinceMs) return
     const ns = Math.round((nowMs - this.#sinceMs) * NS_PER_MS)
     this.#sinceMs = nowMs
-    if (ns <= 0) return
     const { counts } = this.#times
     counts[this.#bucket] = (counts[this.#bucket] ?? 0) + ns
     this.#times.count += ns
