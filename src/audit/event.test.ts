@@ -153,8 +153,12 @@ test('a request comes from what proxies say, and from its connection', () => {
 
 test('times have microseconds, and follow the wall clock when it is set', () => {
   let wallMs = Date.parse('2026-01-31T12:00:00.000Z')
-  const clock = new MicroClock({ wallMs: () => wallMs, monotonicMs: () => 5 })
-  const timeAt = (monotonicMs: number): string => clock.print(clock.now(monotonicMs))
+  let nowMs = 5
+  const clock = new MicroClock({ wallMs: () => wallMs, monotonicMs: () => nowMs })
+  const timeAt = (monotonicMs: number): string => {
+    nowMs = monotonicMs
+    return clock.print(clock.now(monotonicMs))
+  }
   assert.equal(timeAt(5), '2026-01-31T12:00:00.000000Z')
   assert.equal(timeAt(5.25), '2026-01-31T12:00:00.000250Z')
   wallMs += 1000
@@ -163,6 +167,15 @@ test('times have microseconds, and follow the wall clock when it is set', () => 
   wallMs -= 60_000
   assert.equal(timeAt(25.5), '2026-01-31T11:59:01.000000Z')
   assert.equal(timeAt(26), '2026-01-31T11:59:01.000500Z')
+})
+
+test('times are right though the clock was read before a pause', () => {
+  const startMs = Date.parse('2026-01-31T12:00:00.000Z')
+  let nowMs = 0
+  const clock = new MicroClock({ wallMs: () => startMs + nowMs, monotonicMs: () => nowMs })
+  nowMs = 120
+  assert.equal(clock.now(20), startMs + 20)
+  assert.equal(clock.now(nowMs), startMs + 120)
 })
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[a-z/.-]{1,80}$/))

@@ -23,13 +23,15 @@ export class MicroClock {
     this.#anchorMs = clock.wallMs() - this.#comparedMs
   }
 
-  /** In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock says now. */
+  /** In milliseconds since 1970, with fractions. `monotonicMs`: what the monotonic clock has said just now. */
   now(monotonicMs: number): number {
-    if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare(monotonicMs)
+    if (monotonicMs - this.#comparedMs >= COMPARED_MS) this.#compare()
     return this.#anchorMs + monotonicMs
   }
 
-  #compare(monotonicMs: number): void {
+  /** Reads both: the process may have stood still since the one was read for a request. */
+  #compare(): void {
+    const monotonicMs = this.#clock.monotonicMs()
     this.#comparedMs = monotonicMs
     const behindMs = this.#clock.wallMs() - (this.#anchorMs + monotonicMs)
     if (behindMs > 0 || behindMs <= -1) this.#anchorMs += behindMs
