@@ -61,6 +61,8 @@ export class RequestContext {
   readonly spent = new Spent()
   /** The length of its body; -1: none was read. */
   bodyBytes = -1
+  /** The length of the longest text that its objects were decoded from. Their texts are parts of it: what keeps one of them keeps it. */
+  textBytes = 0
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
@@ -121,9 +123,15 @@ export class RequestContext {
     const startMs = monotonicMs()
     return request.body().then((bytes) => {
       this.bodyBytes = bytes.length
+      this.noteText(bytes.length)
       this.spent.bodyMs = monotonicMs() - startMs
       return bytes
     })
+  }
+
+  /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
+  noteText(bytes: number): void {
+    if (bytes > this.textBytes) this.textBytes = bytes
   }
 
   /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */

@@ -235,8 +235,8 @@ export class Reader {
     return watcher
   }
 
-  /** For the writer of a version, which already has its wire form: the cache need not decode it again. */
-  expect(key: Key, revision: Revision, object: KubeObject, wire: Wire): void {
+  /** For the writer of a version, which already has its wire form: the cache need not decode it again. Undefined: it is not to be kept. */
+  expect(key: Key, revision: Revision, object: KubeObject | undefined, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
   }
 

@@ -254,12 +254,12 @@ export class CachedResource {
     this.#contents.keep(snapshot)
   }
 
-  /** For the writer of a version: when the feed delivers it, it need not be decoded again. */
-  expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
+  /** For the writer of a version: when the feed delivers it, it need not be decoded again. Undefined: the object is not to be kept. */
+  expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0] | undefined, wire: Wire): void {
     // A write to the previous database may be acknowledged late, with a revision that means another version in this one.
     if (!this.#parts.feed.isSettled) return
     this.#parts.feed.noteWrite(revision)
-    if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
+    if (object === undefined || this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     // The response to the write usually comes before the event: then the tree need not be searched.
     const current = revision > this.revision ? undefined : this.tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)

@@ -15,6 +15,8 @@ export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: 
 
 export type AppliedBody = {
   readonly value: Fields
+  /** The length of the text that the value was read from. */
+  readonly textBytes: number
   /** Repeated keys, with the messages of the YAML parser. */
   readonly duplicates: readonly string[]
 }
@@ -24,13 +26,13 @@ export async function readApplied(
   { form, body }: GivenBody,
   access: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<AppliedBody> {
-  if (form === 'apply-cbor') return { value: readCbor(body), duplicates: [] }
+  if (form === 'apply-cbor') return { ...readCbor(body), duplicates: [] }
   const plain = readPlain(body)
-  if (plain !== undefined) return { value: plain, duplicates: [] }
+  if (plain !== undefined) return { value: plain, textBytes: body.length, duplicates: [] }
   try {
     const { json, duplicates } = await access.convertYaml(body)
     checkMembers(json)
-    return { value: objectOf(readAny(new JsonScanner(json.toString('utf8')))), duplicates }
+    return { value: objectOf(readAny(new JsonScanner(json.toString('utf8')))), textBytes: json.length, duplicates }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error)
@@ -38,12 +40,12 @@ export async function readApplied(
 }
 
 /** Upstream's errors mention YAML here, too. */
-function readCbor(body: Buffer): Fields {
+function readCbor(body: Buffer): Pick<AppliedBody, 'value' | 'textBytes'> {
   try {
     const json = cborToJson(body)
     checkMembers(Buffer.from(json))
     const value = readAny(new JsonScanner(json))
-    if (isFields(value)) return value
+    if (isFields(value)) return { value, textBytes: json.length }
     throw new CborError(`cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`)
   } catch (error) {
     throw error instanceof CborError ? badRequest(`error decoding YAML: ${error.message}`, error) : error

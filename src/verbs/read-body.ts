@@ -56,6 +56,7 @@ export async function readAs(
   const form = bodyForm(http)
   const bytes = await context.readBody(http)
   const slices = new Slices()
+  if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
   const { object, warnings, refusal }: DecodedBody =
     form === 'protobuf'
       ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
@@ -69,6 +70,9 @@ export async function readAs(
   return withoutDuplicateOwners(inNamespace(object, request), context)
 }
 
+/** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */
+const CBOR_EXPANSION = 5
+
 /** As upstream prints what it decoded. */
 function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
   if (shape.custom === undefined) return printObject(object, shape)
@@ -78,11 +82,12 @@ function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {
 
 async function fromYaml(
   bytes: Buffer,
-  { resource }: ResourceRequest,
+  { resource, context }: ResourceRequest,
   { convertYaml }: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<Body> {
   try {
     const { json, duplicates } = await convertYaml(bytes)
+    context.noteText(json.length)
     return { bytes: json, yamlDuplicates: duplicates, sent: bytes }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error

@@ -53,7 +53,7 @@ export const bind: SubresourceHandler = async (request, { pods, gates }) => {
       bound = withNode(current.object, gates.isOn(labelsGate) ? binding : withoutLabels(binding), access.now())
       return { put: encodeStored(bound, resource.shape) }
     })
-    if (!isDryRun && bound !== undefined) written(bound, key, result.revision, { resource, access })
+    if (!isDryRun && bound !== undefined) written(bound, key, result.revision, { request, resource, access })
   })
   return answerDone(form)
 }

@@ -30,7 +30,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
     try {
       const stored = encodeStored(made, resource.shape)
       const revision = await access.store.create(key, stored, { ttlSeconds, signal: context.signal })
-      return await answered(made, key, revision, { resource, access, stored })
+      return await answered(made, key, revision, { request, resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)
       // An object that is too large for etcd with its managedFields is stored without them.

@@ -89,7 +89,7 @@ async function updatedOf(
   const { decision } = decided
   const { outcome, previous } = committed
   const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
-  const writing = { resource, access, ...bytes, mayHoldUnknown: viewOf(request) !== undefined }
+  const writing = { request, resource, access, ...bytes, mayHoldUnknown: viewOf(request) !== undefined }
   const object: KubeObject = options.isDryRun ? await readBack(decided.object, writing) : decided.object
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined

@@ -9,7 +9,7 @@ import {
   withoutEmptyMetadata,
   withoutNullBytes,
 } from '../../codec/object.ts'
-import type { Resource } from '../../registry/resource.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import { isSame } from '../../schema/equal.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
@@ -27,19 +27,33 @@ export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access, stored, mayHoldUnknown }: Writing,
+  { resource, access, stored, mayHoldUnknown, request }: Writing,
 ): Written {
   const { object: form, isOther } = asStored(object, resource.shape, mayHoldUnknown)
   const current = withVersion(form, revision)
   if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
-  access.reader.expect(key, revision, current, wire)
+  // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of fields that are not stored.
+  const isMostOfRequest = textBytesOf(request) <= wire.bytes.length + KEPT_BYTES
+  access.reader.expect(key, revision, isMostOfRequest ? current : undefined, wire)
   return { object: current, json: wire.bytes }
+}
+
+/** What an object that is kept may keep of its request beyond its own length. Most requests send less than is stored. */
+const KEPT_BYTES = 4096
+
+/** Of what the texts of an object may be parts: the body, the path, and what names the manager of its fields. */
+function textBytesOf(request: ResourceRequest | undefined): number {
+  if (request === undefined) return 0
+  const { context, http } = request
+  return context.textBytes + http.path.length + (http.rawQuery?.length ?? 0) + (http.headers['user-agent']?.length ?? 0)
 }
 
 type Writing = {
   readonly resource: Resource
+  /** Absent: the object has no text of a client. */
+  readonly request?: ResourceRequest
   readonly access: WriteAccess
   readonly stored?: Buffer | undefined
   /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */

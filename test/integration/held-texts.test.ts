@@ -1,0 +1,43 @@
+/** What the server keeps of a request, or of an object, does not keep all of the text that it is a part of (src/lib/own-text.ts). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { heldBytes } from '../harness/held-bytes.ts'
+
+let cluster: Cluster
+
+before(async () => {
+  cluster = await startCluster()
+  await cluster.ready()
+})
+
+after(() => cluster[Symbol.asyncDispose]())
+
+const REQUESTS = 12
+const HELD_BYTES_MAX = 6 << 20
+
+/** Each request has a megabyte that is not stored. */
+async function heldBy(ask: (at: string) => Parameters<Cluster['request']>[0]): Promise<void> {
+  const send = async (at: string): Promise<void> => {
+    const { status } = await cluster.request(ask(at))
+    assert.ok(status < 300, `${status}`)
+  }
+  // What the first of its kind makes is kept.
+  for (const at of ['first', 'second']) await send(at)
+  const held = await heldBytes(async () => {
+    for (let at = 0; at < REQUESTS; at++) await send(`${at}`)
+    // What is kept of the last request only.
+    await cluster.request({ path: '/api/v1/namespaces/default' })
+  })
+  assert.ok(held < HELD_BYTES_MAX, `${held} bytes are held of ${REQUESTS} requests`)
+}
+
+const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+test('the decoded object of a write does not keep the rest of the body', async () => {
+  await heldBy((at) => {
+    const metadata = { name: `created-with-a-long-body-${at}` }
+    return { method: 'POST', path: configMaps, body: { metadata, unknown: longText() } }
+  })
+})
