@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { heldBytes } from '../../test/harness/held-bytes.ts'
 import {
   difference,
   type FieldSet,
@@ -119,4 +120,18 @@ test('a key with escapes is itself, whatever was read before', () => {
   parseFieldsV1(String.raw`{"f:x":{},"f:\\":{}}`)
   const set = parseFieldsV1(String.raw`{"f:x":{},"f:\"":{}}`)
   assert.deepEqual([...(set?.children.keys() ?? [])], ['f:x', 'f:"'])
+})
+
+test('sets that are shared do not keep the objects that they are parts of', async () => {
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const sent = Buffer.from(`{"f:metadata":{"f:annotations":{"f:annotation-${at}":{}}}}{"name":"container-${at}"}`)
+      const text = Buffer.concat([sent, Buffer.alloc(1 << 20, ' ')]).toString('latin1')
+      const end = text.indexOf('}{') + 1
+      assert.ok(parseFieldsV1(text.slice(0, end)))
+      const item = text.slice(end, text.indexOf(' '))
+      printFieldsV1(nodeOf(false, new Map([[`k:${item}`, nodeOf(true, undefined)]])))
+    }
+  })
+  assert.ok(held < 5 << 20, `${held} bytes are held`)
 })

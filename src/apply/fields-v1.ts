@@ -3,7 +3,8 @@
  */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
-import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
+import { ownText } from '../lib/own-text.ts'
+import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
@@ -16,9 +17,10 @@ const known = new KnownSets()
 export function parseFieldsV1(text: string): FieldSet | undefined {
   const found = known.set(text)
   if (found !== undefined) return found
-  const set = readFieldsV1(text)
-  // The text may be a slice of the object's JSON, which it would keep in memory: the printed text is a string of its own.
-  if (set !== undefined && text.length <= SHARED_CHARACTERS_MAX) printFieldsV1(set)
+  if (text.length > SHARED_CHARACTERS_MAX) return readFieldsV1(text)
+  // The text may be a slice of the object's JSON, which the elements of the set would keep in memory.
+  const set = readFieldsV1(ownText(text))
+  if (set !== undefined && known.text(set) === undefined) addKnown(set, set)
   return set
 }
 
@@ -63,10 +65,20 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
 
 /** Cached by set: sets are immutable, and most are printed unchanged. */
 export function printFieldsV1(set: FieldSet): string {
-  const found = known.text(set)
-  if (found !== undefined) return found
-  const text = printChildren(set, '')
-  known.add(text, set)
+  return known.text(set) ?? addKnown(set, undefined)
+}
+
+/** Returns the text. `own`: the set, if it is of a text of its own; undefined: an equal one is made of the printed text, to be shared. */
+function addKnown(set: FieldSet, own: FieldSet | undefined): string {
+  const printed = printChildren(set, '')
+  if (printed.length > SHARED_CHARACTERS_MAX) {
+    known.note(printed, set)
+    return printed
+  }
+  const text = ownText(printed)
+  const shared = own ?? readFieldsV1(text)
+  known.note(text, set)
+  if (shared !== undefined && isSameSet(shared, set)) known.add(text, shared)
   return text
 }
 

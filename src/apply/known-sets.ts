@@ -28,11 +28,15 @@ export class KnownSets {
     return other !== undefined && isSameSet(other, set) ? this.#texts.get(other) : undefined
   }
 
-  /** The text must be how the set is printed, and not a slice of a larger string, which it would keep in memory. */
+  /** How a set is printed that is in use. */
+  note(text: string, set: FieldSet): void {
+    if (!this.#sets.has(text)) this.#texts.set(set, text)
+  }
+
+  /** The same, to be shared. Neither the text nor an element of the set may be a slice of a larger string, which it would keep in memory. */
   add(text: string, set: FieldSet): void {
     if (this.#sets.has(text)) return
     this.#texts.set(set, text)
-    if (text.length > SHARED_CHARACTERS_MAX) return
     this.#sets.set(text, set)
     this.#alike.set(looksOf(set), set)
     this.#characters += text.length
