@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes } from '../../../test/harness/held-bytes.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 
@@ -212,3 +213,16 @@ function changeAtRandom(seed: number): void {
     assert.equal(world.graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
   }
 }
+
+test('the uid of an owner does not keep the text of the object that names it', async () => {
+  const world = new World()
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const text = `uid-of-owner-${at}/${Buffer.alloc(1 << 20, 'a').toString('latin1')}`
+      const [uid = ''] = Buffer.from(text).toString('latin1').split('/')
+      world.graph.set(`dependent-${at}`, head(`${at}`, [reference('?', uid)]))
+    }
+  })
+  assert.ok(world.graph.hasUnseenOwners('dependent-19'))
+  assert.ok(held < 5 << 20, `${held} bytes are held`)
+})

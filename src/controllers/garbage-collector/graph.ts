@@ -6,6 +6,7 @@
  * An owner that a reference names but nobody has seen is a node without a key (upstream calls it virtual).
  */
 import type { Item } from '../../cache/item.ts'
+import { ownText } from '../../lib/own-text.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { isRemoteKey } from '../remote/remote-keys.ts'
 
@@ -221,8 +222,10 @@ export class Graph {
   }
 
   #learnUid(node: Node, uid: string): Node {
-    node.uid = uid
-    this.#byUid.set(uid, node)
+    // It may be a part of the text of an object, or of the request that wrote it.
+    const own = node.uid === uid ? node.uid : ownText(uid)
+    node.uid = own
+    this.#byUid.set(own, node)
     return node
   }
 
