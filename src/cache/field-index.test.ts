@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { heldBytes } from '../../test/harness/held-bytes.ts'
 import { textOf } from '../api/object.ts'
 import { systemTime } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -29,7 +30,10 @@ class Things {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        return { kind: 'Thing', apiVersion: 'v1', metadata: labelled(text), color: text }
+        // With a second part its labels are too long for facts.
+        const [color = '', more = ''] = text.split('|')
+        const metadata = more === '' ? labelled(color) : { labels: { color, more: more.slice(0, 5_000) } }
+        return { kind: 'Thing', apiVersion: 'v1', metadata, color }
       },
       print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
       facts: this.#facts,
@@ -237,4 +241,30 @@ test('a word that gets its number with the object that is looked at is found in 
   assert.equal(read?.(stored({ app: 'web' })), 'web')
   // The value is the second time that the word is met: it gets a number before the key is read.
   assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
+})
+
+const longText = (): string => Buffer.alloc(1 << 20, 'a').toString('latin1')
+
+for (const by of [{ field: 'color' }, { label: 'color' }]) {
+  test(`an index does not keep the objects whose values it has: ${Object.keys(by).join()}`, async () => {
+    const things = new Things()
+    const sought = [{ ...by, value: 'none' }]
+    for (let at = 0; at < 20; at++) things.put(`${at}`, `color-of-thing-${at}|${longText()}`)
+    const held = await heldBytes(async () => {
+      things.indexes.noteScan(sought, 1_000)
+      assert.deepEqual(await things.found('none', sought), [])
+    })
+    assert.ok(held < 5 << 20, `${held} bytes are held`)
+  })
+}
+
+test('labels whose scans are counted, or that have an index, do not keep the selectors they are from', async () => {
+  const things = new Things()
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const [own = ''] = Buffer.from(`label-of-selector-${at}=${longText()}`).toString('latin1').split('=')
+      things.indexes.noteScan([{ label: own, value: 'none' }], at < 2 ? 1_000 : 1)
+    }
+  })
+  assert.ok(held < 1 << 20, `${held} bytes are held`)
 })

@@ -4,6 +4,7 @@
  * when it is queried or swept. If it cannot answer in this turn of the event loop, nobody waits: all objects are scanned, as for most
  * past states.
  */
+import { ownText } from '../lib/own-text.ts'
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
@@ -100,7 +101,7 @@ export class FieldIndexes {
   /** How to read a value; undefined for a field that the facts do not have. */
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
-      const key = new Sought(by.label)
+      const key = new Sought(ownText(by.label))
       let changes = 0
       return (item) => {
         // Settling may give words a number, or another one, so it comes before the lookup.
@@ -145,7 +146,7 @@ export class FieldIndexes {
     const valueOf = this.readerOf(by)
     if (valueOf === undefined) return undefined
     const index = new FieldIndex(ring, valueOf, 'label' in by)
-    this.#indexes.set(indexOf(by), index)
+    this.#indexes.set(ownText(indexOf(by)), index)
     void this.#fill(index, tree.clone(), range)
     return index
   }
@@ -163,12 +164,14 @@ export class FieldIndexes {
       const [oldest = label] = this.#looks.keys()
       this.#looks.delete(oldest)
     }
-    this.#looks.set(label, looks)
+    // It is a part of a selector, which may have a megabyte.
+    this.#looks.set(this.#looks.has(label) ? label : ownText(label), looks)
   }
 
   #fieldOf(item: Item, place: number): string {
     const slab = this.#slabOf(item)
-    if (slab === undefined) return this.#facts.readField(this.#decoded(item), place)
+    // A part of the text of the object, which an index would keep.
+    if (slab === undefined) return ownText(this.#facts.readField(this.#decoded(item), place))
     this.#reader.openField(this.#facts, slab.bytes, { at: item.at + item.length, place })
     return this.#reader.text(this.#facts)
   }
@@ -177,7 +180,8 @@ export class FieldIndexes {
     const slab = this.#slabOf(item)
     if (slab === undefined) {
       const { labels } = this.#decoded(item).metadata
-      return labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
+      const value = labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
+      return value && ownText(value)
     }
     const hasIt = this.#reader.openLabel(this.#facts, slab.bytes, { at: item.at + item.length, key })
     return hasIt ? this.#reader.text(this.#facts) : undefined
