@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { heldBytes } from '../../test/harness/held-bytes.ts'
 import { systemTime } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { ObjectChange } from './event.ts'
@@ -153,4 +154,18 @@ test('events that were forgotten before they were sorted may have mattered', asy
   await world.sorted()
   assert.equal(group.next(begin), undefined)
   assert.equal(group.next(world.ring.end), world.ring.end)
+})
+
+test('a group does not keep the selector of a watcher that has left', async () => {
+  const world = new World()
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const text = `color-of-selector-${at}=${Buffer.alloc(1 << 20, 'a').toString('latin1')}`
+      const [value = ''] = Buffer.from(text).toString('latin1').split('=')
+      const group = world.join(value)
+      assert.equal(world.join(`color-of-selector-${at}`), group)
+      world.groups.leave({ field: 'color', value }, group)
+    }
+  })
+  assert.ok(held < 5 << 20, `${held} bytes are held`)
 })

@@ -4,6 +4,7 @@
  * by each watcher itself, so nobody waits for the sorting.
  */
 import { Deque } from '../lib/deque.ts'
+import { ownText } from '../lib/own-text.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -42,10 +43,17 @@ export class WatchGroups {
     const field = indexOf(by)
     // Nothing was sorted while there were no groups.
     if (this.#fields.size === 0) this.#sorted = this.#ring.end
-    const known = this.#fields.get(field) ?? { valueOf, groups: new Map<string, WatchGroup>() }
-    this.#fields.set(field, known)
-    const group = known.groups.get(value) ?? new WatchGroup(this.#ring, this, new Waker(this.#time))
-    known.groups.set(value, group)
+    let known = this.#fields.get(field)
+    if (known === undefined) {
+      known = { valueOf, groups: new Map<string, WatchGroup>() }
+      this.#fields.set(ownText(field), known)
+    }
+    let group = known.groups.get(value)
+    if (group === undefined) {
+      group = new WatchGroup(this.#ring, this, new Waker(this.#time))
+      // The group may outlive the watcher whose selector this is a part of.
+      known.groups.set(ownText(value), group)
+    }
     group.watchers++
     return group
   }
