@@ -214,7 +214,7 @@ export class RequestMetrics {
   remoteUnavailable(http: ApiRequest, info: RequestInfo | undefined): void {
     const named = terminatedLabels('aggregator', remoteRequest(http, info))
     const key = named.join(' ')
-    if (this.#ofRemote.size < REMOTE_SERIES_MAX) this.#ofRemote.add(key)
+    if (this.#ofRemote.size < REMOTE_SERIES_MAX && key.length <= REMOTE_CHARACTERS_MAX) this.#ofRemote.add(key)
     const labels = this.#ofRemote.has(key) ? named : unnamedRemote
     this.#terminated.with('503', ...labels).add()
   }
@@ -390,6 +390,8 @@ const endedCodes = [429, 504] as const
 
 /** What is asked of servers that are not there beyond this has no name: any client can make names up. */
 const REMOTE_SERIES_MAX = 500
+/** And what has longer names than any resource: a path may have a megabyte. */
+const REMOTE_CHARACTERS_MAX = 512
 
 const terminatedLabels = (component: string, ended: Ended): readonly string[] => {
   const { group, resource, scope, subresource, verb, version } = ended
