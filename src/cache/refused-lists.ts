@@ -2,6 +2,7 @@
  * Lists from the database that were refused a moment ago, since requests may not hold so much. Who asks for one again is refused before anything is read: otherwise a few clients that do not wait make the server
  * read, and drop, as much as it may hold, over and over, faster than the collector takes it away.
  */
+import { hash } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { ExpiringCache } from '../lib/expiring-cache.ts'
 import type { KeyRange } from '../storage/keys.ts'
@@ -28,4 +29,5 @@ export class RefusedLists {
   }
 }
 
-const nameOf = ({ from, to }: KeyRange, limit: number): string => `${from} ${to} ${limit}`
+/** A hash: the key that a list begins at is a client's, who may say a megabyte. */
+const nameOf = ({ from, to }: KeyRange, limit: number): string => hash('sha256', `${from} ${to} ${limit}`, 'base64')
