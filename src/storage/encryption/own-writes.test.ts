@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
+import { heldBytes } from '../../../test/harness/held-bytes.ts'
 import { systemTime } from '../../lib/timers.ts'
 import { OpenedEvents } from '../opened-events.ts'
 import { Encryption, type ProvidersByResource } from './encryption.ts'
 import { RandomPool } from '../../lib/random-pool.ts'
+import { OwnWrites } from './own-writes.ts'
 import { keyedProvider, type Provider } from './provider.ts'
 
 const root = '/registry/'
@@ -94,4 +96,17 @@ test('a write that is under way during a reload is not known: its key may be gon
   encryption.replace(rules)
   asked.resolve()
   assert.equal(encryption.takeOwn(keyOf('a'), await writing), undefined)
+})
+
+test('a write that is remembered does not keep the request that its name is from', async () => {
+  const writes = new OwnWrites()
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 20; at++) {
+      const text = `name-of-secret-${at}/${Buffer.alloc(1 << 20, 'a').toString('latin1')}`
+      const [name = ''] = Buffer.from(text).toString('latin1').split('/')
+      writes.keep(keyOf(name), Buffer.from('sealed'), Buffer.from('plain'))
+    }
+  })
+  assert.equal(writes.take(keyOf('name-of-secret-19'), Buffer.from('sealed'))?.toString(), 'plain')
+  assert.ok(held < 5 << 20, `${held} bytes are held`)
 })

@@ -2,6 +2,7 @@
  * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
  * written need not be decrypted.
  */
+import { ownText } from '../../lib/own-text.ts'
 import { Recent } from '../../lib/recent.ts'
 import type { Key } from '../engine.ts'
 
@@ -21,7 +22,8 @@ export class OwnWrites {
   /** Neither of the two may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {
     if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
-    else this.#recent.set(key, { sealed, plain })
+    // The key has parts of the path or the body of a request.
+    else this.#recent.set(ownText(key), { sealed, plain })
   }
 
   /** The value in plain, once. Undefined: it is not known. */
