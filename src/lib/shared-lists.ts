@@ -2,13 +2,12 @@
  * Lists and texts that many objects have in common (verbs of roles, names that pods of one template refer to) are held once. What was not
  * seen lately is not found again and held twice, so that nobody can make this grow by writing objects.
  */
+import { ownText } from './own-text.ts'
 
 /** Far more than there are kinds, groups and habits in a cluster. */
 const ENTRIES_MAX = 16_384
 /** What is longer is nobody's habit. */
 const CHARACTERS_MAX = 256
-/** V8 makes a slice of a text of at least this length a view, which keeps all of the text: that of a whole object. */
-const SLICE_CHARACTERS_MIN = 13
 
 const none: readonly string[] = []
 
@@ -35,10 +34,6 @@ export class SharedLists {
     return own
   }
 }
-
-/** The text in memory of its own. */
-export const ownText = (text: string): string =>
-  text.length < SLICE_CHARACTERS_MIN ? text : Buffer.from(text).toString()
 
 function put<T>(map: Map<string, T>, key: string, value: T): void {
   if (map.size >= ENTRIES_MAX) map.clear()

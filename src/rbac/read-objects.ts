@@ -1,6 +1,7 @@
 /** Roles and bindings, from the objects that say so to what the index holds of them. */
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../api/object.ts'
-import { ownText, type SharedLists } from '../lib/shared-lists.ts'
+import { ownText } from '../lib/own-text.ts'
+import type { SharedLists } from '../lib/shared-lists.ts'
 import type { Subject } from './binding.ts'
 import type { BindingContent } from './role-index.ts'
 import type { Rule } from './rule.ts'
