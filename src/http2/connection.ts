@@ -41,7 +41,7 @@ const ERROR_LINGER_MS = 1000
  */
 const LINGER_MS = 2000
 
-export type ConnectionParts = Omit<SenderParts, 'onFinished'> & {
+export type ConnectionParts = Omit<SenderParts, 'onFinished' | 'hasTable'> & {
   readonly limits: HeaderLimits
   /** Shared by all connections. */
   readonly headerMemory: HeaderMemory
@@ -116,7 +116,8 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.limits = limits
     this.headerMemory = headerMemory
     this.#decoder = new HpackDecoder(headerMemory)
-    this.sender = new Sender({ ...shared, socket, onFinished: (stream) => this.onSent(stream.id) })
+    // Our requests have secrets in their headers, which are not to lie in the tables of others.
+    this.sender = new Sender({ ...shared, socket, hasTable: isServer, onFinished: (stream) => this.onSent(stream.id) })
     this.#reader = new FrameReader(isServer, this.#onFrame, { splitsData: readTo !== undefined })
     this.#window = window
     this.#receiveWindow = window
@@ -380,6 +381,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (id === SETTING.ENABLE_PUSH && value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
     if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
       throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of range')
+    if (id === SETTING.HEADER_TABLE_SIZE) this.sender.limitTable(value)
     if (id === SETTING.MAX_CONCURRENT_STREAMS) this.peerStreamsMax = value
     if (id === SETTING.INITIAL_WINDOW_SIZE && value > WINDOW_MAX) throw windowTooLarge()
   }

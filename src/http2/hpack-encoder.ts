@@ -1,19 +1,29 @@
 /**
- * Encodes field blocks (RFC 7541) without a dynamic table: a block does not depend on those before it. Fields that answers repeat
- * are kept encoded, so that most of a block is copied.
+ * Encodes field blocks (RFC 7541). Fields that come again and again are sent as their places in the table of the connection, if it has one; else
+ * they are kept encoded, so that most of a block is copied.
  */
 import { assert } from '../lib/assert.ts'
+import type { FieldTable } from './field-table.ts'
 import { staticTable } from './static-table.ts'
 
 type Value = string | readonly string[]
 
-/** The encoded name, and the encoded field if its value came twice in a row. */
-type Known = { readonly prefix: Buffer; value: string; bytes: Buffer | undefined }
+/** The encoded name, and the encoded field if its value came twice in a row. `misses`: how often it was another one in a row. */
+type Known = {
+  readonly number: number
+  readonly prefix: Buffer
+  value: string
+  bytes: Buffer | undefined
+  misses: number
+}
 
 /** Answers have few header names, and they are our own; beyond this number a name is encoded each time. */
 const KNOWN_MAX = 64
 /** Longer values are not likely to come again. */
 const KNOWN_VALUE_BYTES_MAX = 128
+/** A name whose values differ so often has a new one each time, as `audit-id`: they are compared now and then only, which costs as much as to write them. */
+const MISSES_MAX = 1000
+const COMPARED_EVERY = 64
 const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
@@ -32,6 +42,7 @@ export class HpackEncoder {
   #block: Buffer = Buffer.allocUnsafeSlow(1024)
   #length = 0
   #writer: object | undefined
+  #table: FieldTable | undefined
 
   /** The block that is being written, up to `length`. Valid until the next `begin`. */
   get block(): Buffer {
@@ -42,11 +53,16 @@ export class HpackEncoder {
     return this.#length
   }
 
-  /** `writer`: the connection whose block it is. The encoder is shared, so no other may begin a block before this one is sent. */
-  begin(isFirst: boolean, writer?: object): void {
+  /**
+   * `writer`: the connection whose block it is. The encoder is shared, so no other may begin a block before this one is sent. `table`: its
+   * table; undefined: it has none, which the first block must tell.
+   */
+  begin(isFirst: boolean, writer?: object, table?: FieldTable): void {
     this.#writer = writer
+    this.#table = table
+    table?.begin()
     this.#length = 0
-    if (isFirst) this.#block[this.#length++] = EMPTY_TABLE
+    if (isFirst && table === undefined) this.#block[this.#length++] = EMPTY_TABLE
   }
 
   /** To be called before the block is sent. */
@@ -69,21 +85,54 @@ export class HpackEncoder {
 
   #field(name: string, value: string): void {
     const known = this.#known.get(name)
-    if (known === undefined) {
-      const prefix = prefixOf(name)
-      if (this.#known.size < KNOWN_MAX) this.#known.set(name, { prefix, value, bytes: undefined })
-      this.#append(prefix)
+    if (known === undefined) return this.#newField(name, value)
+    const index = this.#table?.indexOf(known.number, value) ?? 0
+    if (index > 0) return this.#indexed(index)
+    const isCompared = known.misses < MISSES_MAX || known.misses % COMPARED_EVERY === 0
+    if (!isCompared || known.value !== value) {
+      known.misses++
+      known.value = value
+      known.bytes = undefined
+      this.#append(known.prefix)
       return this.#text(value)
     }
-    const isAgain = known.value === value
-    if (isAgain && known.bytes !== undefined) return this.#append(known.bytes)
+    known.misses = 0
+    // What came twice in a row is kept: some values never come again.
+    const isKept = value.length <= KNOWN_VALUE_BYTES_MAX
+    if (isKept && this.#table?.add(known.number, value, name.length + value.length) === true) {
+      return this.#added(name, value)
+    }
+    if (known.bytes !== undefined) return this.#append(known.bytes)
     const start = this.#length
     this.#append(known.prefix)
     this.#text(value)
-    known.value = value
-    // The field is kept when a value comes for the second time: some values never come again.
-    const isKept = isAgain && value.length <= KNOWN_VALUE_BYTES_MAX
-    known.bytes = isKept ? Buffer.from(this.#block.subarray(start, this.#length)) : undefined
+    if (isKept) known.bytes = Buffer.from(this.#block.subarray(start, this.#length))
+  }
+
+  #newField(name: string, value: string): void {
+    const prefix = prefixOf(name)
+    const number = this.#known.size
+    if (number < KNOWN_MAX) this.#known.set(name, { number, prefix, value, bytes: undefined, misses: 0 })
+    this.#append(prefix)
+    this.#text(value)
+  }
+
+  /** A field that is in one of the tables. */
+  #indexed(index: number): void {
+    this.#reserve(INTEGER_BYTES_MAX)
+    const at = this.#length
+    this.#length = writeInteger(this.#block, at, { value: index, prefix: 0x7f })
+    this.#block[at] = 0x80 | (this.#block[at] ?? 0)
+  }
+
+  /** A field that the peer adds to its table. */
+  #added(name: string, value: string): void {
+    const number = nameNumbers.get(name) ?? 0
+    this.#reserve(1)
+    // The numbers of all names fit into six bits.
+    this.#block[this.#length++] = 0x40 | number
+    if (number === 0) this.#text(name)
+    this.#text(value)
   }
 
   #append(bytes: Buffer): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { FieldTable } from './field-table.ts'
 import { createField, type HeaderField } from './field.ts'
 import { HeaderMemory } from './header-memory.ts'
 import { HpackDecoder } from './hpack-decoder.ts'
@@ -132,6 +133,66 @@ test('what the encoder writes the decoder reads, however often it comes', () => 
       },
     ),
   )
+})
+
+test('what the encoder adds to the tables of its connections their decoders find there', () => {
+  const fields = fc.array(
+    fc.tuple(
+      fc.constantFrom('content-type', 'date', 'audit-id', 'x-a', 'x-b', 'x-c'),
+      fc.oneof(
+        fc.constantFrom('a', 'b', 'c\n', 'k\u00e4the', 'z'.repeat(128), 'z'.repeat(129)),
+        fc.stringMatching(/^[a-z]{0,3}$/),
+      ),
+    ),
+    { maxLength: 8 },
+  )
+  const block = fc.record({
+    connection: fc.nat(2),
+    fields,
+    isSent: fc.boolean(),
+    isWithout: fc.nat(60).map((chance) => chance === 0),
+  })
+  fc.assert(
+    fc.property(fc.array(block, { minLength: 50, maxLength: 300 }), (blocks) => {
+      const encoder = new HpackEncoder()
+      const connections = Array.from({ length: 3 }, () => ({
+        table: new FieldTable() as FieldTable | undefined,
+        isFirst: true,
+        decoder: new HpackDecoder(new HeaderMemory()),
+      }))
+      for (const { connection: at, fields: sent, isSent, isWithout } of blocks) {
+        const connection = connections[at] ?? assert.fail()
+        if (isWithout) {
+          connection.table = undefined
+          connection.isFirst = true
+        }
+        encoder.begin(connection.isFirst, connection, connection.table)
+        for (const [name, value] of sent) encoder.field(name, value)
+        if (!isSent) continue
+        connection.table?.sent()
+        connection.isFirst = false
+        const read = decode(connection.decoder, encoder.block.subarray(0, encoder.length).toString('hex'))
+        assert.deepEqual(
+          read,
+          sent.map(([name, value]) => `${name}: ${value.replace('\n', ' ')}`),
+        )
+      }
+    }),
+  )
+})
+
+test('a field that comes again is one byte, one that always differs is not compared for ever', () => {
+  const encoder = new HpackEncoder()
+  const table = new FieldTable()
+  const lengths = Array.from({ length: 2000 }, (_, at) => {
+    encoder.begin(at === 0, table, table)
+    encoder.field('content-type', 'application/json')
+    encoder.field('audit-id', `${1e6 + at}`)
+    table.sent()
+    return encoder.length
+  })
+  const own = 1 + 1 + 'audit-id'.length + 1 + 7
+  assert.deepEqual(new Set(lengths.slice(2)), new Set([1 + own]))
 })
 
 test('what HTTP does not allow in a value is sent as blanks', () => {

@@ -16,6 +16,7 @@ export const FRAME = {
 export const FLAG = { ACK: 0x1, END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const
 
 export const SETTING = {
+  HEADER_TABLE_SIZE: 1,
   ENABLE_PUSH: 2,
   MAX_CONCURRENT_STREAMS: 3,
   INITIAL_WINDOW_SIZE: 4,

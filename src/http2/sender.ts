@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 import type { Blocks } from '../lib/blocks.ts'
+import { FieldTable, TABLE_BYTES } from './field-table.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output } from './output.ts'
 import {
@@ -30,6 +31,8 @@ export type SenderParts = {
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
+  /** Whether fields that are sent again and again are added to the peer's table. */
+  readonly hasTable: boolean
   /** END_STREAM was sent on a stream. */
   readonly onFinished: (stream: SendingStream) => void
 }
@@ -42,10 +45,13 @@ export class Sender {
   /** Streams that have something to send and wait for the connection, in this order. */
   #queue: SendingStream[] = []
   #window = DEFAULT_WINDOW
+  #table: FieldTable | undefined
+  /** Also the first one after the peer has made its table smaller. */
   #isFirstHead = true
 
-  constructor({ socket, encoder, blocks, turn, onFinished }: SenderParts) {
+  constructor({ socket, encoder, blocks, turn, hasTable, onFinished }: SenderParts) {
     this.#socket = socket
+    this.#table = hasTable ? new FieldTable() : undefined
     this.#encoder = encoder
     this.#onFinished = onFinished
     this.#output = new Output({ socket, blocks, turn, onTurn: this.#onTurn, onWritten: this.#onWritten })
@@ -65,13 +71,21 @@ export class Sender {
 
   /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
   beginHead(): HpackEncoder {
-    this.#encoder.begin(this.#isFirstHead, this)
+    this.#encoder.begin(this.#isFirstHead, this, this.#table)
     return this.#encoder
+  }
+
+  /** SETTINGS_HEADER_TABLE_SIZE. One that is smaller than ours is not used at all. */
+  limitTable(bytes: number): void {
+    if (bytes >= TABLE_BYTES) return
+    this.#table = undefined
+    this.#isFirstHead = true
   }
 
   sendHead(stream: SendingStream, isEnd: boolean): void {
     this.#encoder.assertWriter(this)
     this.#isFirstHead = false
+    this.#table?.sent()
     const { block, length } = this.#encoder
     for (let sent = 0; sent < length; ) {
       const bytes = Math.min(length - sent, FRAME_BYTES_MAX)

@@ -110,3 +110,38 @@ test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }
     { numRuns: 25 },
   )
 })
+
+test("Node's client reads every header, whatever its table, and whoever goes away before the answer", async () => {
+  let asked = 0
+  await using listener = await listen(async ({ path }) => {
+    asked++
+    if (asked % 3 === 0) await sleep(1)
+    const number = Number(path.slice(1))
+    const headers = {
+      'x-same': 'the same',
+      'x-own': path,
+      'x-some': `${number % 6}`,
+      [`x-${number % 40}`]: 'x'.repeat(100),
+    }
+    return { status: 200, headers, body: Buffer.from(path) }
+  })
+  for (const headerTableSize of [0, 100, 4095, 4096, 65_536]) {
+    const settings = { headerTableSize }
+    const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false, settings })
+    const read = async (number: number): Promise<void> => {
+      const stream = session.request({ ':path': `/${number}` })
+      if (number % 5 === 0) return stream.close(8)
+      stream.resume()
+      const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
+      assert.deepEqual(
+        [head['x-same'], head['x-own'], head['x-some'], head[`x-${number % 40}`]],
+        ['the same', `/${number}`, `${number % 6}`, 'x'.repeat(100)],
+      )
+    }
+    for (let round = 0; round < 20; round++) {
+      if (round === 15) session.settings({ headerTableSize: 200 })
+      await Promise.all(Array.from({ length: 20 }, (_, at) => read(round * 20 + at)))
+    }
+    session.destroy()
+  }
+})
