@@ -6,6 +6,7 @@ import type { RequestInfo } from '../api/context.ts'
 import { overloaded } from '../api/errors.ts'
 import type { Headers } from '../api/request.ts'
 import type { User } from '../api/user.ts'
+import { boundedKey } from '../lib/bounded-key.ts'
 import { ownText } from '../lib/own-text.ts'
 import type { Timer, Time } from '../lib/timers.ts'
 import { Classifier } from './classifier.ts'
@@ -29,8 +30,6 @@ const WAIT_SHARE = 1 / 4
 const WAIT_MS_MAX = 60_000
 /** Hands that are remembered for each schema: a hash for each request would take longer than all the rest. */
 const HANDS_MAX = 1000
-/** A longer name than any that a person or a controller has: remembered by its hash. */
-const REMEMBERED_NAME_MAX = 256
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'proxy'])
 const readMethods: ReadonlySet<string> = new Set(['get', 'head', 'options'])
@@ -230,8 +229,7 @@ export class FlowControl implements Disposable {
 
   /** The same object for all requests of a flow. */
   #handOf({ schema, level, hands }: Flow, distinguisher: string): Hand {
-    const isLong = distinguisher.length > REMEMBERED_NAME_MAX
-    const key = isLong ? `${hashOfFlow(schema.name, distinguisher)}` : distinguisher
+    const key = boundedKey(distinguisher)
     const known = hands.get(key)
     if (known !== undefined) return known
     const { queuing } = level.spec

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes, partOfMegabyte } from '../../test/harness/held-bytes.ts'
 import { HeldRefusals } from './held-refusals.ts'
 
 const refuse = (held: HeldRefusals, flow: string, times: number, atMs = 5_000): number[] =>
@@ -24,3 +25,18 @@ test('no more are held than there is room for', () => {
   assert.equal(held.held, 4_000)
   assert.equal(all.at(-1), 0)
 })
+
+const names: { is: string; name: (at: number) => string }[] = [
+  { is: 'long', name: (at) => `${at}${'a'.repeat(1 << 20)}` },
+  { is: 'a part of a longer text', name: (at) => partOfMegabyte(`user-of-request-${at}`) },
+]
+for (const { is, name } of names) {
+  test(`a name that is ${is} takes little memory`, async () => {
+    const refusals = new HeldRefusals()
+    const held = await heldBytes(() => {
+      for (let at = 0; at < 50; at++) refusals.holdMs(`schema/${name(at)}`, 5_000)
+    })
+    assert.ok(held < 10 << 20, `${held} bytes are held`)
+    assert.equal(refuse(refusals, `schema/${name(0)}`, 20).filter((ms) => ms > 0).length, 1)
+  })
+}

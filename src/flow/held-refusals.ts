@@ -3,6 +3,8 @@
  * cost by being served: on a thousand connections it would keep the loop busy with nothing else. So a flow that is refused again and again is answered
  * late, and asks no more often than once a second on each of its connections.
  */
+import { boundedKey } from '../lib/bounded-key.ts'
+import { ownText } from '../lib/own-text.ts'
 
 /** Refusals of one user that are answered at once in a second: one who obeys, and has no more than this many requests at once, sees no other. */
 const AT_ONCE_MAX = 20
@@ -29,8 +31,10 @@ export class HeldRefusals {
     const second = Math.floor(nowMs / 1000)
     if (second !== this.#second || this.#refused.size >= FLOWS_MAX) this.#refused.clear()
     this.#second = second
-    const count = (this.#refused.get(flow) ?? 0) + 1
-    this.#refused.set(flow, count)
+    const key = boundedKey(flow)
+    const count = (this.#refused.get(key) ?? 0) + 1
+    // The name of a user may be a part of a longer text.
+    this.#refused.set(count === 1 ? ownText(key) : key, count)
     if (count <= AT_ONCE_MAX || this.#held >= HELD_MAX) return 0
     this.#held++
     return HELD_MS * (1 + (count % SPREAD) / SPREAD)

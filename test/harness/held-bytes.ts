@@ -24,3 +24,9 @@ async function usedBytes(): Promise<number> {
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
+
+/** The text as a part of one of a megabyte, as a name is of the path of its request. */
+export const partOfMegabyte = (text: string): string =>
+  Buffer.from(text + 'a'.repeat(1 << 20))
+    .toString('latin1')
+    .slice(0, text.length)
