@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes } from '../../test/harness/admission.ts'
+import { heldBytes, partOfMegabyte } from '../../test/harness/held-bytes.ts'
 import type { Fields } from '../api/object.ts'
 import type { EventLimit } from '../config/files/event-rate-limit.ts'
 import type { Attributes } from './admission.ts'
@@ -69,4 +70,14 @@ test('the bucket that was not used for longest is dropped', async () => {
   assert.equal(await world.told(event({}, { namespace: 'b' })), 'fine')
   assert.equal(await world.told(event({}, { namespace: long })), 'fine')
   assert.notEqual(await world.told(event({}, { namespace: long })), 'fine')
+})
+
+test('a bucket does not keep the path of a request', async () => {
+  const world = new World({ type: 'Namespace', bucketsMax: 100 })
+  const held = await heldBytes(async () => {
+    for (let at = 0; at < 100; at++) {
+      await world.told(event({}, { namespace: partOfMegabyte(`namespace-of-event-${at % 50}`) }))
+    }
+  })
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

@@ -2,13 +2,14 @@
  * Limits how many Events are written, by token buckets: one for the server, or one for each namespace, user, or source and object. As
  * upstream, only events of the core group are limited, and dry runs are not.
  */
-import { createHash } from 'node:crypto'
 import { aggregate } from '../api/aggregate.ts'
 import { limitReached } from '../api/errors.ts'
 import { fieldsOf, textOf } from '../api/object.ts'
 import type { EventLimit } from '../config/files/event-rate-limit.ts'
+import { boundedKey } from '../lib/bounded-key.ts'
 import { Bucket } from '../lib/bucket.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ownText } from '../lib/own-text.ts'
 import type { Attributes, Plugin } from './admission.ts'
 
 export function createEventRateLimit(limits: readonly EventLimit[], clock: Pick<Clock, 'monotonicMs'>): Plugin {
@@ -41,9 +42,6 @@ const keyOf: { readonly [type in EventLimit['type']]: (attributes: Attributes) =
   },
 }
 
-/** A client chooses the key of an event's object: a longer one is kept as its hash, so that a bucket takes little memory. */
-const KEY_CHARACTERS_MAX = 256
-
 /** Buckets by key. When there are too many, the one that was not used for longest is dropped: its key starts with a full bucket again. */
 class Buckets {
   readonly #limit: EventLimit
@@ -56,7 +54,8 @@ class Buckets {
 
   take(key: string, nowMs: number): boolean {
     const { burst, perSecond, bucketsMax } = this.#limit
-    const kept = key.length > KEY_CHARACTERS_MAX ? createHash('sha256').update(key).digest('base64') : key
+    // It may be a part of a path.
+    const kept = ownText(boundedKey(key))
     const bucket = this.#buckets.get(kept) ?? new Bucket(burst, perSecond, nowMs)
     this.#buckets.delete(kept)
     this.#buckets.set(kept, bucket)
