@@ -78,21 +78,26 @@ const faults: readonly Fault[] = [
 const never = <T>(signal?: AbortSignal): Promise<T> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
+type ReplicaParts = { readonly time: Time; readonly store: Store; readonly random?: () => number }
+
 class Replica implements AsyncDisposable {
   fault: Fault = 'none'
   isLeading = false
   failsToStop = false
   failsToStart = false
+  starts = 0
+  writes = 0
   /** Called when a controller could not be started after the others. */
   failLater: (error: unknown) => void = () => assert.fail()
   /** What hangs is answered when this is called. */
   readonly late: (() => void)[] = []
   readonly election: Election
 
-  constructor(identity: string, { time, store }: { time: Time; store: Store }) {
+  constructor(identity: string, { time, store, random = Math.random }: ReplicaParts) {
     const handle: HandleAs = async ({ body, signal }) => {
       const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))
       const lease = { apiVersion: textOf(apiVersion), kind: textOf(kind), metadata: fieldsOf(metadata), ...rest }
+      this.writes++
       if (this.fault === 'write fails') return answer(500, {})
       if (this.fault === 'write hangs') return never(signal)
       if (this.fault !== 'none') await new Promise<void>((resolve) => this.late.push(resolve))
@@ -106,6 +111,7 @@ class Replica implements AsyncDisposable {
     }
     const lead = (onFailed: (error: unknown) => void): AsyncDisposable => {
       assert.ok(!this.isLeading)
+      this.starts++
       this.failLater = onFailed
       if (this.failsToStart) throw new Error('a controller failed')
       this.isLeading = true
@@ -116,7 +122,7 @@ class Replica implements AsyncDisposable {
         },
       }
     }
-    this.election = new Election({ handle, readLease, identity, lead, log: () => undefined, time })
+    this.election = new Election({ handle, readLease, identity, lead, log: () => undefined, time, random })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -166,7 +172,7 @@ test('a holder that is answered again leads again', async () => {
   await clock.pass(5_000)
   assert.ok(!only.isLeading)
   only.fault = 'none'
-  await clock.pass(1_000)
+  await clock.pass(2_500)
   assert.ok(only.isLeading)
 })
 
@@ -180,7 +186,7 @@ test('controllers that fail to stop do not end the election', async () => {
   await clock.pass(7_000)
   assert.ok(!only.isLeading)
   only.fault = 'none'
-  await clock.pass(1_000)
+  await clock.pass(2_500)
   assert.ok(only.isLeading)
 })
 
@@ -214,6 +220,47 @@ test('one whose controllers cannot all be started lets another one lead, and tri
   await second[Symbol.asyncDispose]()
   await clock.pass(10_000)
   assert.ok(first.isLeading)
+})
+
+for (const when of ['at once', 'later'] as const)
+  test(`who cannot start the controllers tries it again ever later: fails ${when}`, async () => {
+    const clock = new VirtualTime()
+    const parts = { time: clock.time, store: new Store() }
+    await using only = new Replica('one', parts)
+    only.failsToStart = when === 'at once'
+    const counts: number[] = []
+    for (let minute = 0; minute < 10; minute++) {
+      const before = only.starts
+      for (let seconds = 0; seconds < 60; seconds++) {
+        await clock.pass(1_000)
+        if (when === 'later' && only.isLeading) only.failLater(new Error('a controller failed'))
+      }
+      counts.push(only.starts - before)
+    }
+    assert.ok((counts[0] ?? 0) >= 4 && (counts[0] ?? 0) <= 8, counts.join())
+    assert.ok(Math.max(...counts.slice(2)) <= 2, counts.join())
+    assert.ok(only.starts >= 8, counts.join())
+    // One that was able to start them all begins anew.
+    only.failsToStart = false
+    while (!only.isLeading) await clock.pass(1_000)
+    await clock.pass(10_000)
+    only.failLater(new Error('a controller failed'))
+    await clock.pass(5_000)
+    assert.ok(only.isLeading)
+  })
+
+test('servers that find no database do not all come back to it at once', async () => {
+  const clock = new VirtualTime()
+  const parts = { time: clock.time, store: new Store() }
+  const randoms = [0, 0.5, 1]
+  await using replicas = new AsyncDisposableStack()
+  const all = randoms.map((random, at) => replicas.use(new Replica(`${at}`, { ...parts, random: () => random })))
+  for (const one of all) one.fault = 'write fails'
+  await clock.pass(22_000)
+  assert.deepEqual(
+    all.map(({ writes }) => writes),
+    [23, 14, 11],
+  )
 })
 
 test('a server that stops does not wait for what hangs', async () => {

@@ -18,6 +18,11 @@ const RENEW_MS = 2_000
 const VALID_SECONDS = 8
 /** A holder that could not renew for this long stops its controllers; they have 2.5 s to end before another one starts its own. */
 const GIVE_UP_MS = 5_500
+/** A server whose controllers cannot be started leaves the Lease to others; its waits double from the first to the longest. */
+const START_AGAIN_MS_FIRST = 1_000
+const START_AGAIN_MS_MAX = 60_000
+/** Waits after a failure are up to this part longer, so that servers do not come back to a database together. client-go's. */
+const JITTER = 1.2
 
 const namespace = 'kube-system'
 const folder = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
@@ -35,6 +40,8 @@ export type ElectionParts = {
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
   readonly time?: Time
+  /** A number from 0 to 1. */
+  readonly random?: () => number
 }
 
 export class Election implements AsyncDisposable {
@@ -49,6 +56,9 @@ export class Election implements AsyncDisposable {
   #leading: AsyncDisposable | undefined
   /** Why not all controllers could be started. */
   #failure: { readonly error: unknown } | undefined
+  /** In a row. */
+  #failedStarts = 0
+  #startAfterMs = 0
   #isStandingBack = false
   readonly #running: Promise<void>
 
@@ -71,14 +81,17 @@ export class Election implements AsyncDisposable {
     const { log } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
+      let pauseMs = LOOK_MS
       try {
         await this.#look()
       } catch (error) {
+        // A holder has no time to lose.
+        if (this.#held === undefined) pauseMs = this.#jittered(LOOK_MS)
         if (!signal.aborted)
           log('warn', 'the election of who runs controllers failed; it is tried again', { error: String(error) })
       }
       // Rejects only when the server stops.
-      await sleep(this.#time, Math.min(LOOK_MS, this.#leftMs), signal).catch(() => undefined)
+      await sleep(this.#time, Math.min(pauseMs, this.#leftMs), signal).catch(() => undefined)
       if (this.#leftMs === 0) await this.#stopLeading()
     }
     await this.#release().catch((error: unknown) =>
@@ -107,7 +120,7 @@ export class Election implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    await this.#giveUpFailed()
+    if (this.#failure !== undefined && this.#leading !== undefined) await this.#giveUp(this.#failure.error)
     const { readLease, identity } = this.#parts
     const [manager, own] = await this.#inTime(() => Promise.all([readLease(managerLease), readLease(ownLease)]))
     const now = this.#time.monotonicMs()
@@ -117,15 +130,23 @@ export class Election implements AsyncDisposable {
     this.#isStandingBack = false
     if (this.#held !== undefined) {
       if (this.#sinceRenewal >= RENEW_MS) await this.#renew(this.#held)
-    } else if (!this.#own.isHeld(now) || this.#own.holder === identity) await this.#acquire(own)
+    } else if (now >= this.#startAfterMs && (!this.#own.isHeld(now) || this.#own.holder === identity))
+      await this.#acquire(own)
   }
 
-  async #giveUpFailed(): Promise<void> {
-    const failure = this.#failure
-    this.#failure = undefined
-    if (failure === undefined || this.#leading === undefined) return
+  /** Who holds the Lease and does nothing keeps others from doing it. */
+  async #giveUp(error: unknown): Promise<void> {
+    const againMs = this.#jittered(Math.min(START_AGAIN_MS_FIRST * 2 ** this.#failedStarts++, START_AGAIN_MS_MAX))
+    this.#startAfterMs = this.#time.monotonicMs() + againMs
+    this.#parts.log('error', 'the controllers could not be started; it is tried again', {
+      error: String(error),
+      againMs: Math.round(againMs),
+    })
     await this.#release()
-    throw failure.error
+  }
+
+  #jittered(ms: number): number {
+    return ms * (1 + JITTER * (this.#parts.random ?? Math.random)())
   }
 
   async #standBack(): Promise<void> {
@@ -158,15 +179,15 @@ export class Election implements AsyncDisposable {
         this.#failure = { error }
       })
     } catch (error) {
-      // Who holds the Lease and does nothing keeps others from doing it.
-      await this.#release()
-      throw error
+      await this.#giveUp(error)
     }
   }
 
   async #renew(held: KubeObject): Promise<void> {
     const spec = { ...fieldsOf(held['spec']), renewTime: microTime(this.#time.wallMs()) }
-    if ((await this.#write({ ...held, spec })) === undefined) await this.#stopLeading()
+    if ((await this.#write({ ...held, spec })) === undefined) return this.#stopLeading()
+    // The time until the first renewal is enough to start all controllers.
+    this.#failedStarts = 0
   }
 
   /** Undefined: somebody else has changed the Lease. Fails if it cannot be written. */
