@@ -106,6 +106,9 @@ export class Cache implements AsyncDisposable {
   #sweepTimer: Timer | undefined
   #ceilingTimer: Timer | undefined
   #isChecking = false
+  /** Resources of which it is not known whether the keys in use can decrypt their objects. */
+  readonly #unchecked = new Set<CachedResource>()
+  #isCheckingReadable = false
   /** Sweeps so far. */
   #sweeps = 0
 
@@ -309,24 +312,16 @@ export class Cache implements AsyncDisposable {
 
   /**
    * To be called when other keys are in use: what is in memory but cannot be read any more is told of and refused, so that whoever took a key away
-   * learns of it now, and not when the server is started again. Never fails.
+   * learns of it now, and not when the server is started again. What cannot be looked at now is with the next sweep. Never fails.
    */
   async checkReadable(isConcerned: (prefix: Key) => boolean): Promise<void> {
-    const { log } = this.#parts
-    const concerned = [...this.#all()].filter(({ spec }) => isConcerned(spec.prefix))
-    // A list that is under way has values that were decrypted with the keys of before: it begins again.
-    for (const resource of concerned) if (resource.phase !== 'live') resource.distrust()
-    for (const resource of concerned) {
-      if (resource.phase !== 'live') continue
-      const fields = { resource: resource.spec.name }
-      try {
-        const count = await resource.checkReadable()
-        if (count > 0)
-          log('error', 'objects cannot be decrypted with the encryption configuration', { ...fields, count })
-      } catch (error) {
-        log('warn', 'whether all objects can be decrypted is not known', { ...fields, error: String(error) })
-      }
+    for (const resource of this.#all()) {
+      if (!isConcerned(resource.spec.prefix)) continue
+      if (resource.phase === 'live') this.#unchecked.add(resource)
+      // A list that is under way has values that were decrypted with the keys of before: it begins again.
+      else resource.distrust()
     }
+    await this.#checkUnchecked()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -344,6 +339,7 @@ export class Cache implements AsyncDisposable {
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
     this.#sweepQueues()
+    void this.#checkUnchecked()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
@@ -380,6 +376,35 @@ export class Cache implements AsyncDisposable {
     const { past, frames, decoded } = this.#parts
     for (const queue of [past, frames, this.memos.queue]) queue.sweep()
     if (++this.#sweeps % SWEEPS_KEPT === 0) decoded.sweep()
+  }
+
+  async #checkUnchecked(): Promise<void> {
+    if (this.#isCheckingReadable) return
+    this.#isCheckingReadable = true
+    try {
+      // Also those that are added meanwhile.
+      for (const resource of this.#unchecked) if (!(await this.#checkOneReadable(resource))) return
+    } finally {
+      this.#isCheckingReadable = false
+    }
+  }
+
+  /** False if it could not be looked at. */
+  async #checkOneReadable(resource: CachedResource): Promise<boolean> {
+    const { log } = this.#parts
+    const fields = { resource: resource.spec.name }
+    // Before the look: the keys may be replaced again meanwhile.
+    this.#unchecked.delete(resource)
+    if (resource.phase !== 'live') return true
+    try {
+      const count = await resource.checkReadable()
+      if (count > 0) log('error', 'objects cannot be decrypted with the encryption configuration', { ...fields, count })
+      return true
+    } catch (error) {
+      this.#unchecked.add(resource)
+      log('warn', 'whether all objects can be decrypted is not known yet', { ...fields, error: String(error) })
+      return false
+    }
   }
 
   #nextToCheck(now: number): CachedResource | undefined {

@@ -333,7 +333,7 @@ export class CachedResource {
    */
   async checkReadable(): Promise<number> {
     const lost = new Map<Key, Unreadable>()
-    const walked = { readsAhead: true, setsAsideUnreadable: true, isEachLatest: true }
+    const walked = { isBackground: true, readsAhead: true, setsAsideUnreadable: true, isEachLatest: true }
     for await (const { unreadable } of this.#parts.store.walk(this.range, walked)) {
       for (const one of unreadable) lost.set(one.key, one)
     }

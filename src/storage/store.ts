@@ -30,6 +30,8 @@ const BACKOFF_MS_MAX = 64
 
 /** Values of a list that a plugin is asked for at the same time. */
 const ASKED_AT_ONCE = 128
+/** If nobody waits for the list: the plugin is to have time for others. */
+const ASKED_IN_BACKGROUND = 4
 
 /** A value as the server wrote it, after decryption. */
 export type Stored = {
@@ -92,11 +94,14 @@ type ListOptions = ReadOptions & {
   readonly setsAsideUnreadable?: boolean
   /** All clients of the resource wait for it (lib/slices.ts). */
   readonly isShared?: boolean
+  /** Nobody waits for it. */
+  readonly isBackground?: boolean
 }
 
 export type WalkOptions = ReadOptions & {
   readonly setsAsideUnreadable?: boolean
   readonly isShared?: boolean
+  readonly isBackground?: boolean
   /** Each page is of the latest revision: the range need not be read at one. */
   readonly isEachLatest?: boolean
   /** The approximate size of a page; see PageSize. */
@@ -293,7 +298,7 @@ export class Store {
 
   async #openAll(
     entries: readonly Versioned[],
-    { setsAsideUnreadable = false, isShared = false }: ListOptions,
+    { setsAsideUnreadable = false, isShared = false, isBackground = false }: ListOptions,
   ): Promise<{ readonly values: Stored[]; readonly unreadable: Unreadable[] }> {
     const values: Stored[] = []
     const unreadable: Unreadable[] = []
@@ -308,13 +313,14 @@ export class Store {
       const first = waiting.shift()
       if (first !== undefined) keep(first.entry, await first.plain)
     }
+    const askedMax = isBackground ? ASKED_IN_BACKGROUND : ASKED_AT_ONCE
     for (const entry of entries) {
       // Some ciphers take milliseconds for a large value.
       if (slices.isOver) await slices.turn()
       const plain = this.#plainListed(entry, setsAsideUnreadable)
       if (!(plain instanceof Promise) && waiting.length === 0) keep(entry, plain)
       else waiting.push({ entry, plain })
-      if (waiting.length >= ASKED_AT_ONCE) await takeFirst()
+      if (waiting.length >= askedMax) await takeFirst()
     }
     while (waiting.length > 0) await takeFirst()
     return { values, unreadable }
@@ -324,8 +330,8 @@ export class Store {
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes, options.rowBytes)
     const { revision, signal, readsAhead = false, isEachLatest = false } = options
-    const { setsAsideUnreadable = false, isShared = false } = options
-    const each = { signal, setsAsideUnreadable, isShared }
+    const { setsAsideUnreadable = false, isShared = false, isBackground = false } = options
+    const each = { signal, setsAsideUnreadable, isShared, isBackground }
     let next = this.#walkPage(size, range, { revision, ...each })
     for (;;) {
       const page = await next

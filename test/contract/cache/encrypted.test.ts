@@ -10,8 +10,15 @@ import { ScriptedCache } from '../../harness/scripted-engine.ts'
 /** Knows a value at once after it has been asked for it. */
 class AskingTransformer implements Transformer {
   asked = 0
+  askedAtOnce = 0
+  #asking = 0
   readonly #known = new Set<string>()
   readonly #isAsked: (text: string) => boolean
+
+  forget(): void {
+    this.#known.clear()
+    this.askedAtOnce = 0
+  }
 
   constructor(isAsked: (text: string) => boolean) {
     this.#isAsked = isAsked
@@ -31,7 +38,9 @@ class AskingTransformer implements Transformer {
     if (text.includes('broken')) return Promise.reject(new StorageError('corrupt', 'no such key'))
     if (!this.#isAsked(text) || this.#known.has(text)) return plain
     this.asked++
+    this.askedAtOnce = Math.max(this.askedAtOnce, ++this.#asking)
     return sleep(5).then(() => {
+      this.#asking--
       this.#known.add(text)
       return plain
     })
@@ -173,6 +182,54 @@ test('a key that is taken away is noticed, and what it has encrypted is not hidd
   assert.deepEqual(shownIn(watcher.take()), [['DELETED', 'old']])
 })
 
+/** Values with this text cannot be decrypted from now on. */
+function takeKeyAway(transformer: AskingTransformer, text: string): void {
+  const fromStorage = transformer.fromStorage.bind(transformer)
+  transformer.fromStorage = (at, stored) => {
+    if (stored.includes(text)) throw new StorageError('corrupt', 'no matching prefix found')
+    return fromStorage(at, stored)
+  }
+}
+
+test('a look for what cannot be decrypted that fails is made again', async () => {
+  const transformer = new AskingTransformer(() => false)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  await reader.list(range, 'latest')
+  takeKeyAway(transformer, 'old')
+  const answered = engine.range.bind(engine)
+  engine.range = () => Promise.reject(new StorageError('unavailable', 'etcd is away'))
+  await cache.checkReadable(() => true)
+  engine.range = answered
+  assert.equal((await reader.list(range, 'latest')).items.length, 1, 'it is not known')
+  cache.sweep()
+  await assert.rejects(
+    async () => {
+      for (let tries = 0; tries < 100; tries++) {
+        await reader.list(range, 'latest')
+        await sleep(1)
+      }
+    },
+    { code: 'corrupt' },
+  )
+})
+
+test('a look for what cannot be decrypted leaves the plugin to others', async () => {
+  const transformer = new AskingTransformer(() => true)
+  await using scripted = new ScriptedCache({ transformer })
+  const { cache, reader, range } = scripted
+  for (let at = 0; at < 100; at++) scripted.put(`${at}`, `value-${at}`)
+  await cache.start()
+  await reader.list(range, 'latest')
+  assert.ok(transformer.askedAtOnce > 4, `${transformer.askedAtOnce}`)
+  transformer.forget()
+  await cache.checkReadable(() => true)
+  assert.equal(transformer.asked, 200)
+  assert.ok(transformer.askedAtOnce <= 4, `${transformer.askedAtOnce}`)
+})
+
 test('watchers that may know an object which cannot be read list again when it is deleted', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
@@ -302,11 +359,7 @@ test('a list that is under way when a key is taken away begins again', async () 
   const list = reader.list(range, 'latest')
   // The first is decrypted by then, the second is asked for.
   while (transformer.asked === 0) await new Promise(setImmediate)
-  const fromStorage = transformer.fromStorage.bind(transformer)
-  transformer.fromStorage = (at, stored) => {
-    if (stored.includes('old')) throw new StorageError('corrupt', 'no matching prefix found')
-    return fromStorage(at, stored)
-  }
+  takeKeyAway(transformer, 'old')
   await cache.checkReadable(() => true)
   await assert.rejects(list, { code: 'busy' })
   await assert.rejects(reader.list(range, 'any'), { code: 'busy' })
