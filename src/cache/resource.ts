@@ -93,6 +93,8 @@ export class CachedResource {
   readonly #indexes: FieldIndexes | undefined
   #ownWrites = new OwnWrites()
   #unreadable = new UnreadableObjects()
+  /** There was a list of all objects: what cannot be read in a later one may be known. */
+  #wasComplete = false
   /** Before this revision something was unreadable that is not any more. */
   #unreadableUntil: Revision = 0
   readonly #unreadableListeners = new Map<Watcher, OnUnreadableKey>()
@@ -434,10 +436,11 @@ export class CachedResource {
   }
 
   readonly #goLive = ({ tree, revision, unreadable }: Loaded, since: readonly Told[]): void => {
-    const isFirst = this.#phase.phase === 'filling'
+    const isFirst = this.#phase.phase === 'filling' && !this.#wasComplete
     const found = isFirst
       ? UnreadableObjects.listed(unreadable)
       : this.#unreadable.listedAgain(unreadable, (key) => this.tree.get(key) !== undefined)
+    this.#wasComplete ||= unreadable.length === 0
     this.#release()
     this.#show(tree, revision)
     this.counts.initialized++

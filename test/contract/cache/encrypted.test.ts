@@ -230,6 +230,27 @@ test('a look for what cannot be decrypted leaves the plugin to others', async ()
   assert.ok(transformer.askedAtOnce <= 4, `${transformer.askedAtOnce}`)
 })
 
+test('what could be read is told of when its resource is read into memory again', async () => {
+  for (const isNoticed of [true, false]) {
+    const transformer = new AskingTransformer(() => false)
+    await using scripted = new ScriptedCache({ transformer, unusedMs: -1 })
+    const { cache, reader, range } = scripted
+    scripted.put('a', 'old')
+    scripted.put('b', 'new')
+    await cache.start()
+    await reader.list(range, 'latest')
+    const drop = (): void => {
+      cache.sweep()
+      assert.equal(reader.known(), undefined)
+    }
+    if (!isNoticed) drop()
+    takeKeyAway(transformer, 'old')
+    await cache.checkReadable(() => true)
+    if (isNoticed) drop()
+    for (const at of ['latest', 'any'] as const) await assert.rejects(reader.list(range, at), { code: 'corrupt' })
+  }
+})
+
 test('watchers that may know an object which cannot be read list again when it is deleted', async () => {
   const transformer = new AskingTransformer(() => false)
   await using scripted = new ScriptedCache({ transformer })
