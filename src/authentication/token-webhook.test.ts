@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes } from '../../test/harness/held-bytes.ts'
 import { systemTime } from '../lib/timers.ts'
 import { CallError } from '../webhooks/call-error.ts'
 import type { TokenResult } from './token-authenticator.ts'
@@ -147,4 +148,22 @@ test('a lookup has its time', async () => {
     time,
   })
   assert.deepEqual(await authenticate('t', []), { kind: 'bad', why: 'late' })
+})
+
+test('a user does not keep all that the webhook said', async () => {
+  const results: TokenResult[] = []
+  const held = await heldBytes(async () => {
+    for (let at = 0; at < 50; at++) {
+      const someone = {
+        username: `a-long-user-name-${at}`,
+        uid: `a-long-user-uid-${at}`,
+        groups: [`a-long-group-name-${at}`],
+        extra: { [`a-long-key-of-extra-${at}`]: [`a-long-value-of-extra-${at}`] },
+      }
+      const answer = { spec: { token: 'a'.repeat(1 << 20) }, ...review({ authenticated: true, user: someone }) }
+      results.push((await ask([answer])).result)
+    }
+  })
+  assert.equal(results.length, 50)
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

@@ -5,6 +5,7 @@ import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
+import { ownText } from '../lib/own-text.ts'
 import { deadline, systemTime, type Time } from '../lib/timers.ts'
 import { fieldsIn } from '../webhooks/body.ts'
 import { CallError } from '../webhooks/call-error.ts'
@@ -94,12 +95,13 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     [error, username, uid].every((one) => isA(one, isText)) &&
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
   if (!isReadable) throw new Error('the status of the answer has fields of other types than a TokenReview has')
-  const known = { name: textOf(username), uid: textOf(uid), groups: textsOf(groups) }
+  // A user is kept for minutes, the rest of the answer is not.
+  const known = { name: ownText(textOf(username)), uid: ownText(textOf(uid)), groups: textsOf(groups).map(ownText) }
   const more = extraOf(fieldsOf(extra))
   return {
     isAuthenticated: authenticated === true,
     user: Object.keys(more).length === 0 ? known : { ...known, extra: more },
-    audiences: textsOf(audiences),
+    audiences: textsOf(audiences).map(ownText),
     error: textOf(error),
   }
 }
@@ -110,7 +112,7 @@ const isA = (value: Json | undefined, is: (value: Json) => boolean): boolean =>
   value === undefined || value === null || is(value)
 
 const extraOf = (extra: Fields): { readonly [key: string]: readonly string[] } =>
-  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, textsOf(values)]))
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, textsOf(values).map(ownText)]))
 
 function resultOf(
   { isAuthenticated, user, audiences: told, error }: ReviewStatus,

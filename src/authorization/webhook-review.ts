@@ -1,5 +1,6 @@
 /** The SubjectAccessReview that a webhook is sent, and what its answer says. */
 import { type Fields, fieldsOf, textOf } from '../api/object.ts'
+import { ownText } from '../lib/own-text.ts'
 import { readReview, typeFault } from '../webhooks/review-answer.ts'
 import type { ReviewSpec } from './review-spec.ts'
 
@@ -42,9 +43,9 @@ export function readReviewStatus(text: string, version: ReviewVersion): ReviewSt
     typeFault(allowed, 'bool', `${statusField}.allowed`) ??
     typeFault(denied, 'bool', `${statusField}.denied`) ??
     typeFault(reason, 'string', `${statusField}.reason`)
-  return fault === undefined
-    ? { isAllowed: allowed === true, isDenied: denied === true, reason: textOf(reason) }
-    : { fault }
+  if (fault !== undefined) return { fault }
+  // It is kept for minutes, the rest of the answer is not.
+  return { isAllowed: allowed === true, isDenied: denied === true, reason: ownText(textOf(reason)) }
 }
 
 const statusField = 'SubjectAccessReviewStatus.status'

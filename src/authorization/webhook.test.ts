@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes } from '../../test/harness/held-bytes.ts'
 import type { AccessAttributes } from '../api/access.ts'
 import { parseFieldSelector } from '../api/field-selector.ts'
 import { parseLabelSelector } from '../api/label-selector.ts'
@@ -360,3 +361,17 @@ for (const failurePolicy of ['NoOpinion', 'Deny'] as const) {
     assert.deepEqual(decision, { verdict: 'deny', reason: '', error: 'the response is too large' })
   })
 }
+
+test('an answer that is kept does not keep all that the webhook said', async () => {
+  let at = 0
+  const { authorizer } = start(() => ({
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user: 'a'.repeat(1 << 20) },
+    status: { allowed: true, reason: `because of rule ${at}` },
+  }))
+  const held = await heldBytes(async () => {
+    for (at = 0; at < 50; at++) await authorizer.authorize(alice, { ...getPod, name: `p-${at}` })
+  })
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
+})
