@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes, partOfMegabyte } from '../../test/harness/held-bytes.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 
 function started(sizeMax: number): { cache: ExpiringCache<number>; pass: (ms: number) => void } {
@@ -83,4 +84,13 @@ test('heavy entries are fewer', () => {
   assert.equal(cache.size, 0)
   cache.set('f', 8, { ttlMs: 100, weight: 100 })
   assert.equal(cache.get('f'), 8)
+})
+
+test('a key does not keep what it is a part of', async () => {
+  const cache = new ExpiringCache<number>({ sizeMax: 100 }, { monotonicMs: () => 0 })
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 50; at++) cache.set(partOfMegabyte(`a-key-of-a-value-${at}`), at, { ttlMs: 1 })
+    for (let at = 0; at < 50; at++) assert.equal(cache.get(partOfMegabyte(`a-key-of-a-value-${at}`)), at)
+  })
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

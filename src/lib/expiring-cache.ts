@@ -1,8 +1,9 @@
 /**
  * A bounded map whose entries expire. When it is full, the entries that were not used for the longest time go. Time is monotonic, so that a
- * clock that is set back does not prolong an entry.
+ * clock that is set back does not prolong an entry. Keys may be parts of longer texts.
  */
 import type { Clock } from './clock.ts'
+import { ownText } from './own-text.ts'
 
 export type CacheLimits = {
   /** The number of entries. */
@@ -11,7 +12,7 @@ export type CacheLimits = {
   readonly weightMax?: number
 }
 
-type Entry<Value> = { readonly value: Value; readonly endMs: number; readonly weight: number }
+type Entry<Value> = { readonly key: string; readonly value: Value; readonly endMs: number; readonly weight: number }
 
 export class ExpiringCache<Value> {
   readonly #limits: CacheLimits
@@ -37,7 +38,7 @@ export class ExpiringCache<Value> {
       return undefined
     }
     this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    this.#entries.set(entry.key, entry)
     return entry.value
   }
 
@@ -46,7 +47,8 @@ export class ExpiringCache<Value> {
     this.delete(key)
     if (ttlMs <= 0) return
     const nowMs = this.#clock.monotonicMs()
-    this.#entries.set(key, { value, endMs: nowMs + ttlMs, weight })
+    const own = ownText(key)
+    this.#entries.set(own, { key: own, value, endMs: nowMs + ttlMs, weight })
     this.#weight += weight
     const { sizeMax, weightMax = Infinity } = this.#limits
     // Of entries with the same time to live, those that were not used for that long have expired: they stand first.

@@ -1,17 +1,19 @@
 /**
  * The last values that were set or asked for, between half and all of `sizeMax`. The older half is forgotten at once: a Map from which the
- * first entry is taken again and again gets slow, since it steps over all that were taken before.
+ * first entry is taken again and again gets slow, since it steps over all that were taken before. Keys may be parts of longer texts.
  */
-export class Recent<Key, Value> {
+import { ownText } from './own-text.ts'
+
+export class Recent<Value> {
   readonly #halfMax: number
-  #newer = new Map<Key, Value>()
-  #older = new Map<Key, Value>()
+  #newer = new Map<string, Value>()
+  #older = new Map<string, Value>()
 
   constructor(sizeMax: number) {
     this.#halfMax = Math.ceil(sizeMax / 2)
   }
 
-  get(key: Key): Value | undefined {
+  get(key: string): Value | undefined {
     const found = this.#newer.get(key)
     if (found !== undefined) return found
     const older = this.#older.get(key)
@@ -19,15 +21,16 @@ export class Recent<Key, Value> {
     return older
   }
 
-  set(key: Key, value: Value): void {
-    if (this.#newer.size >= this.#halfMax && !this.#newer.has(key)) {
+  set(key: string, value: Value): void {
+    const isNew = !this.#newer.has(key)
+    if (isNew && this.#newer.size >= this.#halfMax) {
       this.#older = this.#newer
       this.#newer = new Map()
     }
-    this.#newer.set(key, value)
+    this.#newer.set(isNew ? ownText(key) : key, value)
   }
 
-  delete(key: Key): void {
+  delete(key: string): void {
     this.#newer.delete(key)
     this.#older.delete(key)
   }

@@ -2,7 +2,6 @@
  * What this server wrote of late, as it is stored and in plain: the feed brings every write back, and what comes back just as it was
  * written need not be decrypted.
  */
-import { ownText } from '../../lib/own-text.ts'
 import { Recent } from '../../lib/recent.ts'
 import type { Key } from '../engine.ts'
 
@@ -17,13 +16,12 @@ type Own = { sealed: Buffer; plain: Buffer }
 const taken = Buffer.alloc(0)
 
 export class OwnWrites {
-  readonly #recent = new Recent<Key, Own>(VALUES_MAX)
+  readonly #recent = new Recent<Own>(VALUES_MAX)
 
   /** Neither of the two may be changed later. */
   keep(key: Key, sealed: Buffer, plain: Buffer): void {
     if (plain.length > VALUE_BYTES_MAX) this.#recent.delete(key)
-    // The key has parts of the path or the body of a request.
-    else this.#recent.set(ownText(key), { sealed, plain })
+    else this.#recent.set(key, { sealed, plain })
   }
 
   /** The value in plain, once. Undefined: it is not known. */

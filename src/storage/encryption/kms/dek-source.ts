@@ -33,7 +33,7 @@ export class Seed implements DekSource {
   readonly #seed: KeyObject
   readonly #nonces: RandomPool
   /** By what they are derived with. */
-  readonly #derived = new Recent<string, AesGcm>(KEPT_KEYS_MAX)
+  readonly #derived = new Recent<AesGcm>(KEPT_KEYS_MAX)
   #writing: WritingKey | undefined
 
   constructor(seed: KeyObject, nonces: RandomPool) {
