@@ -49,6 +49,19 @@ test('lines are appended to a file that only its owner reads', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
+test('a folder that was removed is made again as it was', async (t) => {
+  const removed = join(folder(t), 'a')
+  const path = join(removed, 'b', 'audit.log')
+  const file = await LogFile.create(optionsOf(path))
+  const modes = (): number[] => [removed, join(removed, 'b')].map((one) => statSync(one).mode & 0o777)
+  assert.deepEqual(modes(), [0o700, 0o700])
+  rmSync(removed, { recursive: true })
+  await file.append(lines('one'))
+  await file.close()
+  assert.equal(readFileSync(path, 'utf8'), 'one\n')
+  assert.deepEqual(modes(), [0o700, 0o700])
+})
+
 test('a short write is made at once, unless one took long in the last minute', async (t) => {
   const path = join(folder(t), 'audit.log')
   let ms = 0

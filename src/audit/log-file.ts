@@ -4,7 +4,7 @@
  * may block longer is left to threads: long writes, other files, and all writes for a minute after one that took long.
  */
 import { write, writeSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, stat, statfs } from 'node:fs/promises'
+import { type FileHandle, open, rename, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { NEWLINE } from '../lib/ascii.ts'
 import { makeFolders } from '../lib/make-folders.ts'
@@ -32,6 +32,9 @@ const SLOW_MS = 60_000
 const localFilesystems: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1,
 ])
+
+/** Of a folder that is made. */
+const FOLDER_MODE = 0o700
 
 const MEGABYTE = 2 ** 20
 const MEGABYTES_MAX_DEFAULT = 100
@@ -61,7 +64,7 @@ export class LogFile {
 
   /** Creates the file if it does not exist. Fails if nothing can be written there. */
   static async create(options: LogFileOptions): Promise<LogFile> {
-    makeFolders(dirname(options.path), 0o700)
+    makeFolders(dirname(options.path), FOLDER_MODE)
     const file = await open(options.path, 'a', 0o600)
     await file.close()
     return new LogFile(options)
@@ -138,7 +141,7 @@ export class LogFile {
     const file = this.#file
     this.#file = undefined
     await file?.close()
-    await mkdir(dirname(path), { recursive: true, mode: 0o755 })
+    if (!(await exists(dirname(path)))) makeFolders(dirname(path), FOLDER_MODE)
     const known = await stat(path).catch(() => undefined)
     if (known !== undefined) await rename(path, await this.#nameOfOld())
     const made = await open(path, 'w', known?.mode ?? 0o600)
