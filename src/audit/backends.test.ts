@@ -101,6 +101,15 @@ test('events that come while others are written are written together, in order',
   assert.deepEqual(written.at(-1), ['line of d'])
 })
 
+test('a batch without events ends at once, and later ones are written as ever', async () => {
+  const written: string[][] = []
+  const lines: Lines = { append: async (batch) => void written.push(linesIn(batch)), close: async () => undefined }
+  const sink = new LogSink(lines, { format: 'json', reportLost: assert.fail, timers: systemTime })
+  assert.equal(await sink.store([], 'now'), true)
+  assert.equal(await Promise.race([sink.store([event('a')], 'now'), sleep(2_000, 'it hangs')]), true)
+  assert.deepEqual(written, [['a']])
+})
+
 test('a line that fits into no file fails alone', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-audit-sink-'))
   t.after(() => rmSync(folder, { recursive: true }))

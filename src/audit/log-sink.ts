@@ -87,6 +87,7 @@ export class LogSink implements EventSink {
       this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
       return Promise.resolve(false)
     }
+    if (events.length === 0) return Promise.resolve(true)
     const only = events.length === 1 ? events[0] : undefined
     const written = only === undefined ? this.#addAll(events) : this.#add(only).written.promise
     if (urgency === 'now') this.#isDue = true
