@@ -306,7 +306,7 @@ export class Store {
       if (!(plain instanceof StorageError)) values.push(toStored(entry, plain))
       else unreadable.push({ key: entry.key, revision: entry.revision, error: plain })
     }
-    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon }, { isShared })
+    const slices = new Slices({ monotonicMs: this.#monotonicMs, soon: this.#timers.soon }, { isShared, isBackground })
     // A plugin may have to be asked for each: they are under way together, and taken in their order.
     const waiting = new Deque<{ readonly entry: Versioned; readonly plain: Opened | Promise<Opened> }>()
     const takeFirst = async (): Promise<void> => {
