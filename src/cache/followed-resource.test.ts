@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { BusyLoop } from '../../test/harness/turns.ts'
 import { type KubeObject, textOf } from '../api/object.ts'
 import type { WatchEvent } from './event.ts'
 import { Item, type ItemHome } from './item.ts'
 import type { WatchOptions } from './reader.ts'
 import type { EventSource } from './watch.ts'
 import { silent } from '../lib/log.ts'
-import { Slices } from '../lib/slices.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { contentOf, FollowedResource } from './followed-resource.ts'
@@ -302,29 +302,12 @@ test('what restricts does not count as deleted if it cannot be decoded', async (
 })
 
 test('what requests are decided by is told in time beside many long lists', async () => {
-  let nowMs = 0
-  let due: (() => void)[] = []
-  // Each look at the clock takes a quarter of a slice.
-  const time: Time = { ...systemTime, monotonicMs: () => (nowMs += 0.25), soon: (run) => void due.push(run) }
-  const nextTurn = async (): Promise<void> => {
-    const now = due
-    due = []
-    for (const run of now) run()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  let isListing = true
-  const lists = Array.from({ length: 40 }, async () => {
-    for (const slices = new Slices(time); isListing; ) await slices.turn()
-  })
-  const { followed, values, next } = follow(undefined, time)
+  await using loop = new BusyLoop()
+  const { followed, values, next } = follow(undefined, loop.time)
   void followed.start()
   const source = await next()
   source.feed(Array.from({ length: 200 }, (_, at) => shown('ADDED', `${at}`, '1', at + 1)))
-  let turns = 0
-  for (; values.size < 200; turns++) await nextTurn()
-  isListing = false
+  const turns = await loop.turnsUntil(() => values.size === 200)
   await followed[Symbol.asyncDispose]()
-  while (due.length > 0) await nextTurn()
-  await Promise.all(lists)
   assert.ok(turns <= 200, `${turns} turns`)
 })

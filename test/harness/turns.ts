@@ -1,4 +1,5 @@
-import type { Steps } from '../../src/lib/slices.ts'
+import { type Steps, Slices } from '../../src/lib/slices.ts'
+import { systemTime, type Time } from '../../src/lib/timers.ts'
 
 /** How often others get their turns of the event loop while something is done. */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
@@ -45,5 +46,44 @@ export function allSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
+  }
+}
+
+/** An event loop of its own, with many long lists on it. */
+export class BusyLoop implements AsyncDisposable {
+  readonly time: Time
+  #nowMs = 0
+  #due: (() => void)[] = []
+  #isListing = true
+  readonly #lists: readonly Promise<void>[]
+
+  constructor() {
+    // Each look at the clock takes a quarter of a slice.
+    const monotonicMs = (): number => (this.#nowMs += 0.25)
+    this.time = { ...systemTime, monotonicMs, soon: (run) => void this.#due.push(run) }
+    this.#lists = Array.from({ length: 40 }, async () => {
+      const slices = new Slices(this.time)
+      while (this.#isListing) await slices.turn()
+    })
+  }
+
+  /** How many turns pass until it holds. */
+  async turnsUntil(holds: () => boolean): Promise<number> {
+    let turns = 0
+    for (; !holds(); turns++) await this.#turn()
+    return turns
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isListing = false
+    while (this.#due.length > 0) await this.#turn()
+    await Promise.all(this.#lists)
+  }
+
+  async #turn(): Promise<void> {
+    const due = this.#due
+    this.#due = []
+    for (const run of due) run()
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
