@@ -59,3 +59,15 @@ test('what is kept of a target does not keep the server that it names', async ()
   assert.equal(kept.at(-1), '/api/v1/pods/pod-49')
   assert.ok(held < 10 << 20, `${held} bytes are held`)
 })
+
+test('what is kept of a path does not keep the query', async () => {
+  const kept: (string | undefined)[] = []
+  const held = await heldBytes(() => {
+    for (let at = 0; at < 50; at++) {
+      const target = Buffer.from(`/api/v1/pods/pod-${at}?x=${'a'.repeat(1 << 20)}`)
+      kept.push(readTarget(target.toString('latin1'))?.path)
+    }
+  })
+  assert.equal(kept.at(-1), '/api/v1/pods/pod-49')
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
+})

@@ -13,8 +13,10 @@ export function readTarget(sent: string): Target | undefined {
   // What is kept of a path must not keep the server, whose name may have a megabyte.
   const raw = sent.startsWith('/') ? sent : ownText(sent.replace(origin, ''))
   const mark = raw.indexOf('?')
-  const path = mark === -1 ? raw : raw.slice(0, mark)
   const query = mark === -1 ? '' : raw.slice(mark + 1)
+  const sentPath = mark === -1 ? raw : raw.slice(0, mark)
+  // Nor the query: names are kept for as long as a watch is open.
+  const path = query.length > SHORT_CHARACTERS ? ownText(sentPath) : sentPath
   if (!path.includes('%')) return { path, query }
   try {
     return { path: decodeURIComponent(path), rawPath: path, query }
