@@ -101,7 +101,7 @@ type Kept = {
   readonly asking: Pick<Write, 'verb' | 'subresource' | 'source' | 'user' | 'userAgent'>
 }
 
-/** The bytes of all objects that are kept: the oldest writes are forgotten. */
+/** The bytes of all objects that are kept, and of who wrote them: the oldest writes are forgotten. */
 const BYTES_MAX = 64 << 20
 
 export class History {
@@ -205,7 +205,11 @@ export class History {
 
 const nobody: Kept['asking'] = { verb: '', subresource: '', source: 'server', user: undefined, userAgent: '' }
 
-const bytesOf = ({ event, before }: Kept): number => event.value.length + (before?.value.length ?? 0) + ENTRY_BYTES
+function bytesOf({ event, before, asking: { userAgent, user } }: Kept): number {
+  const texts = [userAgent, user?.name ?? '', ...(user?.groups ?? [])]
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  return event.value.length + (before?.value.length ?? 0) + characters + ENTRY_BYTES
+}
 /** Of an entry itself. */
 const ENTRY_BYTES = 256
 
