@@ -15,7 +15,7 @@ import type { Metrics } from './lib/metrics.ts'
 import type { Resource } from './registry/resource.ts'
 import type { Key } from './storage/engine.ts'
 import { resourcePrefix } from './storage/keys.ts'
-import { Leases } from './storage/leases.ts'
+import { type GrantLease, Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { openEngine } from './storage/open-engine.ts'
 import { Store } from './storage/store.ts'
@@ -53,7 +53,7 @@ export class Overrides implements AsyncDisposable {
   }
 
   /** Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used at all. */
-  static async open({ etcd }: Config, parts: OverrideParts): Promise<Overrides> {
+  static async open({ etcd, tuning }: Config, parts: OverrideParts): Promise<Overrides> {
     const { store: main } = etcd
     await using owned = new AsyncDisposableStack()
     if (main.kind !== 'etcd') return new Overrides([], owned.move())
@@ -70,7 +70,8 @@ export class Overrides implements AsyncDisposable {
       const engine = owned.use(
         new MeasuredEngine(opened.engine, { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
       )
-      const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
+      const grant: GrantLease = (ttlSeconds, options) => engine.grantLease(ttlSeconds, options)
+      const leases = new Leases(grant, clock, tuning.leaseReuseSecondsMax)
       const store = new Store(engine, { transformer, leases, random })
       owned.use(opened.startCompaction())
       const cache = owned.use(new Cache({ engine, store, transformer, root, clock, log, memory }))

@@ -88,6 +88,25 @@ test('each etcd has its resources, its revisions and its compaction', async () =
   assert.deepEqual(health, ['etcd-0 True', 'etcd-1 True'])
 })
 
+test('leases of Events last as --lease-reuse-duration-seconds says, whichever etcd has them', async () => {
+  await using main = await startEtcd()
+  await using other = await startEtcd()
+  await using server = await startOn(main, [
+    `--etcd-servers-overrides=/events#${other.clientUrl}`,
+    '--event-ttl=1h',
+    '--lease-reuse-duration-seconds=7',
+  ])
+  await using client = clientOf(server.url)
+  assert.equal((await call(client, 'POST', events, event('a'))).status, 201)
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(`${other.clientUrl}/v3/lease/${path}`, { method: 'POST', body: JSON.stringify(body) })
+    return JSON.parse(await answer.text())
+  }
+  const { leases } = await ask('leases', {})
+  assert.equal(leases.length, 1)
+  assert.equal((await ask('timetolive', leases[0])).grantedTTL, '3607')
+})
+
 test('without one etcd the resources of the other are served', async () => {
   await using main = await startEtcd()
   await using other = await startEtcd()
