@@ -11,7 +11,7 @@ import { messageOf } from './lib/message-of.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Time } from './lib/timers.ts'
 import { otherEtcds, Overrides } from './overrides.ts'
-import type { Key } from './storage/engine.ts'
+import type { Engine, Key } from './storage/engine.ts'
 import { rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
@@ -58,7 +58,8 @@ export async function openStorage(
     readSize,
   } = await (opened ?? openEngine(config.etcd, { clock: time, log, dial }))
   const { monotonicMs } = time
-  const engine = owner.use(new MeasuredEngine(tracing?.engine(own, root) ?? own, { root, metrics, monotonicMs }))
+  const traced = (untraced: Engine): Engine => tracing?.engine(untraced, root) ?? untraced
+  const engine = owner.use(new MeasuredEngine(traced(own), { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), time, leaseReuseSecondsMax)
   const encryption = owner.use(await createEncryption(config, { root, time, log, metrics, serverId }))
@@ -68,7 +69,7 @@ export async function openStorage(
   const memory = new CacheMemory(cacheBytes, 1 + otherEtcds(config))
   const common = { root, transformer, engine, clock: time, memory }
   const cache = owner.use(new Cache({ ...common, store, log: named(log, 'cache') }))
-  const overrides = owner.use(await Overrides.open(config, { ...common, metrics, random, log, dial }))
+  const overrides = owner.use(await Overrides.open(config, { ...common, metrics, random, log, dial, traced }))
   await startCache(cache, config)
   encryption.onReplaced((isConcerned) => {
     for (const one of [cache, ...overrides.caches]) void one.checkReadable(isConcerned)

@@ -13,7 +13,7 @@ import type { Dial } from './lib/dial.ts'
 import type { Log } from './lib/log.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Resource } from './registry/resource.ts'
-import type { Key } from './storage/engine.ts'
+import type { Engine, Key } from './storage/engine.ts'
 import { resourcePrefix } from './storage/keys.ts'
 import { type GrantLease, Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
@@ -41,6 +41,8 @@ export type OverrideParts = {
   readonly random: () => number
   readonly log: Log
   readonly dial?: Dial | undefined
+  /** As the engine of the main etcd is traced. */
+  readonly traced: (engine: Engine) => Engine
 }
 
 export class Overrides implements AsyncDisposable {
@@ -65,10 +67,10 @@ export class Overrides implements AsyncDisposable {
         rows.map(({ group, resource }) => resourcePrefix({ group, plural: resource, isCustom: false })),
       )
       const opened = await openEngine({ ...etcd, store: { ...main, servers } }, parts)
-      const { root, clock, log, transformer, random, metrics, memory } = parts
+      const { root, clock, log, transformer, random, metrics, memory, traced } = parts
       const { monotonicMs } = clock
       const engine = owned.use(
-        new MeasuredEngine(opened.engine, { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
+        new MeasuredEngine(traced(opened.engine), { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
       )
       const grant: GrantLease = (ttlSeconds, options) => engine.grantLease(ttlSeconds, options)
       const leases = new Leases(grant, clock, tuning.leaseReuseSecondsMax)

@@ -11,6 +11,7 @@ import { EtcdEngine } from '../../src/storage/etcd-engine.ts'
 import { compactionMarker, rangeOf, rangeOfKey } from '../../src/storage/keys.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { until } from '../harness/until.ts'
+import { startReceiver } from '../observe/receiver.ts'
 import { type Client, clients, startOn } from './support.ts'
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
@@ -105,6 +106,36 @@ test('leases of Events last as --lease-reuse-duration-seconds says, whichever et
   const { leases } = await ask('leases', {})
   assert.equal(leases.length, 1)
   assert.equal((await ask('timetolive', leases[0])).grantedTTL, '3607')
+})
+
+test('what another etcd is asked is part of a trace', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keelson-several-etcds-'))
+  await using parts = new AsyncDisposableStack()
+  parts.defer(() => rm(folder, { recursive: true, force: true }))
+  const receiver = parts.use(await startReceiver())
+  const main = parts.use(await startEtcd())
+  const other = parts.use(await startEtcd())
+  const file = join(folder, 'tracing.yaml')
+  await writeFile(
+    file,
+    `apiVersion: apiserver.config.k8s.io/v1beta1\nkind: TracingConfiguration\nendpoint: ${receiver.endpoint}\n`,
+  )
+  const flags = [`--etcd-servers-overrides=/events#${other.clientUrl}`, `--tracing-config-file=${file}`]
+  const server = parts.use(await startOn(main, flags))
+  const client = parts.use(clientOf(server.url))
+  const id = 'a'.repeat(32)
+  const { status } = await client.call({
+    method: 'POST',
+    path: events,
+    body: event('traced'),
+    headers: { traceparent: `00-${id}-${'b'.repeat(16)}-01` },
+  })
+  assert.equal(status, 201)
+  const own = () => receiver.spans.filter(({ traceId }) => traceId === id)
+  await until(() => own().some(({ kind }) => kind === 2), 'the spans of the request')
+  const stored = own().find(({ name }) => name === 'Create etcd3')
+  assert.equal(stored?.attributes['key'], '/events/default/traced')
+  assert.ok(own().some(({ name, parentSpanId }) => name === 'etcdserverpb.KV/Txn' && parentSpanId === stored?.spanId))
 })
 
 test('without one etcd the resources of the other are served', async () => {
