@@ -49,7 +49,7 @@ import { ByteBudget } from './lib/byte-budget.ts'
 import { planMemory } from './lib/memory-plan.ts'
 import { Metrics } from './lib/metrics.ts'
 import { orAborted } from './lib/or-aborted.ts'
-import { addProcessMetrics, openFilesMax } from './lib/process-metrics.ts'
+import { addProcessMetrics, addStartTime, openFilesMax } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { Verbosity } from './lib/verbosity.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
@@ -200,6 +200,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const { monotonicMs } = clock
 
   const sliMetrics = new Metrics(config.metrics)
+  addStartTime(sliMetrics, clock)
   parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
   addServerMetrics(metrics, config.featureGates)
   const heldBytes = (): number => cache.stats().slabBytes

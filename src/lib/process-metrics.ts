@@ -10,7 +10,8 @@ import type { Metrics } from './metrics.ts'
  * tests, and none of them measures all the time.
  */
 export function addProcessMetrics(metrics: Metrics, clock: Clock, { isShared = false } = {}): Disposable {
-  addUsage(metrics, clock)
+  addUsage(metrics)
+  addStartTime(metrics, clock)
   addLimits(metrics)
   const stops = isShared ? [] : [measureLoop(metrics, clock), measureCollections(metrics)]
   return {
@@ -20,15 +21,19 @@ export function addProcessMetrics(metrics: Metrics, clock: Clock, { isShared = f
   }
 }
 
-function addUsage(metrics: Metrics, clock: Clock): void {
-  const startSeconds = (clock.wallMs() - process.uptime() * 1000) / 1000
+/** By itself it is for a page of few metrics, whose counters begin anew with the process. */
+export function addStartTime(metrics: Metrics, clock: Clock): void {
+  const help = 'When the process started, in seconds since 1970.'
+  const start = metrics.gauge({ name: 'process_start_time_seconds', help }).with()
+  start.value = (clock.wallMs() - process.uptime() * 1000) / 1000
+}
+
+function addUsage(metrics: Metrics): void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with()
   const cpu = metrics.counter({ name: 'process_cpu_seconds_total', help: 'Time that the process has computed.' }).with()
   const resident = gauge('process_resident_memory_bytes', 'Memory that the process holds.')
-  const start = gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.')
   const heap = gauge('nodejs_heap_used_bytes', 'Memory that objects of the program take.')
   const external = gauge('nodejs_external_memory_bytes', 'Memory outside of the heap: buffers.')
-  start.value = startSeconds
   metrics.onPrint(() => {
     const { user, system } = process.cpuUsage()
     cpu.value = (user + system) / 1e6

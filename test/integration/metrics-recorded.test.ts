@@ -7,7 +7,7 @@ import { createClient } from '../compat/client.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { countedOf, exercise } from '../metrics/exercise.ts'
-import type { Described } from '../metrics/exposition.ts'
+import { describeMetrics, type Described } from '../metrics/exposition.ts'
 import recorded from '../metrics/recorded.json' with { type: 'json' }
 
 test('metrics have the type, stability level, labels and buckets of the reference, or a reason why they are not there', async () => {
@@ -32,4 +32,6 @@ test('the same requests are counted as by the reference', { timeout: 300_000 }, 
   await exercise(client)
   const { raw } = await client.request({ method: 'GET', path: '/metrics' })
   assert.deepEqual(countedOf(raw.toString()), recorded.counted)
+  const slis = await client.request({ method: 'GET', path: '/metrics/slis' })
+  assert.deepEqual(describeMetrics(slis.raw.toString()), recorded.slis)
 })
