@@ -51,7 +51,7 @@ import { Metrics } from './lib/metrics.ts'
 import { orAborted } from './lib/or-aborted.ts'
 import { addProcessMetrics, addStartTime, openFilesMax } from './lib/process-metrics.ts'
 import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
-import { Verbosity } from './lib/verbosity.ts'
+import { type ModuleLevel, Verbosity } from './lib/verbosity.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
@@ -241,6 +241,10 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     setVerbosity: (level: number) => {
       verbosity.level = level
       log('info', 'the verbosity was changed', { level })
+    },
+    setModules: (modules: readonly ModuleLevel[]) => {
+      verbosity.setModules(modules)
+      log('info', 'the verbosity of parts was changed', { modules })
     },
   }
   const debugPages = createDebugPages({ ...debug, hasProfiles: config.hasProfiles })

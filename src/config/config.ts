@@ -12,7 +12,7 @@ import { type AdmissionConfig, readAdmissionFiles } from './admission.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type AuditConfig, readAudit } from './audit.ts'
 import type { MetricChoice } from '../lib/metrics.ts'
-import type { ModuleLevel } from '../lib/verbosity.ts'
+import { type ModuleLevel, parseLevel, parseModules } from '../lib/verbosity.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { readMetrics } from './metrics.ts'
 import { readCipherSuites } from './cipher-suites.ts'
@@ -489,32 +489,19 @@ function readLogging(values: Values): Config['logging'] {
 
 function readVerbosity(values: Values): number {
   const text = values.string('v')
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
-  values.fault(`invalid argument ${JSON.stringify(text)} for "-v, --v" flag: ${why}`)
+  const level = parseLevel(text)
+  if (typeof level === 'number') return level
+  values.fault(`invalid argument ${JSON.stringify(text)} for "-v, --v" flag: ${level}`)
   return 0
 }
 
 function readModules(values: Values): readonly ModuleLevel[] {
-  const modules: ModuleLevel[] = []
-  const refuse = (given: string, why: string): void =>
-    values.fault(`invalid argument ${JSON.stringify(given)} for "--vmodule" flag: ${why}`)
-  for (const given of values.array('vmodule')) {
-    for (const pair of given.split(',')) {
-      // A comma at the end is allowed.
-      if (pair === '') continue
-      const [pattern = '', level = '', ...more] = pair.split('=')
-      if (pattern === '' || level === '' || more.length > 0) {
-        refuse(given, `${JSON.stringify(pair)} does not have the pattern=N format`)
-      } else if (!/^\d{1,9}$/.test(level)) {
-        refuse(
-          given,
-          `parsing verbosity in ${JSON.stringify(pair)}: strconv.ParseUint: parsing ${JSON.stringify(level)}: invalid syntax`,
-        )
-      } else modules.push({ pattern, level: Number(level) })
-    }
-  }
-  return modules
+  return values.array('vmodule').flatMap((given) => {
+    const modules = parseModules(given)
+    if (typeof modules !== 'string') return modules
+    values.fault(`invalid argument ${JSON.stringify(given)} for "--vmodule" flag: ${modules}`)
+    return []
+  })
 }
 
 /** Instances of classes (bytes, compiled expressions) are left alone. */

@@ -542,14 +542,14 @@ const flagTable = {
   vmodule: {
     section: 'Logs',
     type: 'string',
-    help: 'The same for parts of the server: pattern=N,… Parts are access, audit, cache, controllers, handle, http, reload, tracing, webhooks.',
+    help: 'The same for parts of the server: pattern=N,… Parts are access, aggregation, audit, cache, handle, http, tracing, webhooks. Changed by a PUT to /debug/flags/vmodule.',
   },
 
   profiling: {
     section: 'Features',
     type: 'boolean',
     default: 'true',
-    help: 'Serve profiles of the process under /debug/pprof/, and /debug/flags/v, for who may see these paths.',
+    help: 'Serve profiles of the process under /debug/pprof/, and /debug/flags/, for who may see these paths.',
   },
   'debug-socket-path': {
     section: 'Features',

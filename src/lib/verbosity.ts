@@ -7,12 +7,17 @@ export type ModuleLevel = { readonly pattern: string; readonly level: number }
 
 export class Verbosity {
   level: number
-  readonly #modules: readonly { readonly test: RegExp; readonly level: number }[]
+  #modules: readonly { readonly test: RegExp; readonly level: number }[] = []
   readonly #known = new Map<string, number>()
 
   constructor(level: number, modules: readonly ModuleLevel[] = []) {
     this.level = level
-    this.#modules = modules.map(({ pattern, level: own }) => ({ test: globOf(pattern), level: own }))
+    this.setModules(modules)
+  }
+
+  setModules(modules: readonly ModuleLevel[]): void {
+    this.#modules = modules.map(({ pattern, level }) => ({ test: globOf(pattern), level }))
+    this.#known.clear()
   }
 
   /** Whether lines of this level are logged by a module. As klog, the first pattern that matches decides. */
@@ -30,7 +35,7 @@ export class Verbosity {
   }
 }
 
-/** An operator's pattern, of a flag: no client can choose it. */
+/** An operator's pattern, for names of a dozen characters that stand in the source: it cannot take long. */
 const globOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern
@@ -38,3 +43,29 @@ const globOf = (pattern: string): RegExp =>
       .replaceAll(/\*+/g, '.*')
       .replaceAll('?', '.')}$`,
   )
+
+/** The largest level is klog's. */
+const LEVEL_MAX = 2 ** 31 - 1
+
+/** A level, or why it is none. */
+export function parseLevel(text: string, max: number = LEVEL_MAX): number | string {
+  const level = Number(text)
+  const why = !/^\d+$/.test(text) ? 'invalid syntax' : level > max ? 'value out of range' : undefined
+  return why === undefined ? level : `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`
+}
+
+/** `pattern=N,…`, or why it is none. */
+export function parseModules(text: string): readonly ModuleLevel[] | string {
+  const modules: ModuleLevel[] = []
+  for (const pair of text.split(',')) {
+    // A comma at the end is allowed.
+    if (pair === '') continue
+    const [pattern = '', given = '', ...more] = pair.split('=')
+    if (pattern === '' || given === '' || more.length > 0)
+      return `${JSON.stringify(pair)} does not have the pattern=N format`
+    const level = parseLevel(given)
+    if (typeof level === 'string') return `parsing verbosity in ${JSON.stringify(pair)}: ${level}`
+    modules.push({ pattern, level })
+  }
+  return modules
+}

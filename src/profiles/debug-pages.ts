@@ -4,6 +4,7 @@
  */
 import { pageNotFound } from '../api/errors.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
+import { type ModuleLevel, parseLevel, parseModules } from '../lib/verbosity.ts'
 import { ProfilerBusy, type Profiles, type Taking } from './profiler.ts'
 
 /** Go's defaults, and the longest that is measured. */
@@ -12,27 +13,30 @@ const TRACE_SECONDS = 1
 /** Go knows at once what its heap has; V8 has to watch it being filled. */
 const HEAP_SECONDS = 10
 const SECONDS_MAX = 300
-/** Of a level, in decimal digits. */
-const LEVEL_CHARACTERS_MAX = 20
+/** Of the value of a flag. */
+const VALUE_CHARACTERS_MAX = 1024
+/** What upstream's page takes for a number; klog's levels are those below 2^31. */
+const NUMBER_MAX = 2 ** 32 - 1
 
 export type DebugPagesParts = {
   /** Shared by all who serve these pages: one profile at a time. */
   readonly profiles: Profiles
   /** --profiling; the debug socket has them in any case, as upstream. */
   readonly hasProfiles: boolean
-  /** Fails with a text that says why it cannot be set. */
   readonly setVerbosity: (level: number) => void
+  readonly setModules: (modules: readonly ModuleLevel[]) => void
 }
 
 /** Undefined: it is none of these pages. */
 export type DebugPages = (request: ApiRequest) => Promise<ApiResponse> | undefined
 
-export function createDebugPages({ profiles, hasProfiles, setVerbosity }: DebugPagesParts): DebugPages {
+export function createDebugPages({ profiles, hasProfiles, setVerbosity, setModules }: DebugPagesParts): DebugPages {
   return (request) => {
     const { path } = request
     // As upstream, which has these pages with the profiles only.
     if (!hasProfiles) return undefined
-    if (path === '/debug/flags/v') return verbosityPage(request, setVerbosity)
+    if (path === '/debug/flags/v') return flagPage(request, (value) => changeVerbosity(value, setVerbosity))
+    if (path === '/debug/flags/vmodule') return flagPage(request, (value) => changeModules(value, setModules))
     if (path === '/debug/flags' || path.startsWith('/debug/flags/')) return Promise.resolve(html(flagsPage))
     if (path === '/debug/pprof') return Promise.resolve(redirect)
     return path.startsWith('/debug/pprof/') ? profilePage(request, profiles) : undefined
@@ -74,17 +78,35 @@ function secondsOf(text: string | null, byDefault: number): number {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, SECONDS_MAX) : byDefault
 }
 
-async function verbosityPage(request: ApiRequest, set: (level: number) => void): Promise<ApiResponse> {
+type Changed = { readonly said: string } | { readonly fault: string }
+
+async function flagPage(request: ApiRequest, change: (value: string) => Changed): Promise<ApiResponse> {
   if (request.method !== 'PUT') return text(406, 'unsupported http method')
-  const body = (await request.body()).toString()
-  const level = /^[+-]?\d+$/.test(body) && body.length <= LEVEL_CHARACTERS_MAX ? Number(body) : undefined
-  const shown = JSON.stringify(body.slice(0, LEVEL_CHARACTERS_MAX))
-  if (level === undefined) {
-    const why = `strconv.ParseInt: parsing ${shown}: invalid syntax`
-    return text(400, `failed set klog.logging.verbosity ${body.slice(0, LEVEL_CHARACTERS_MAX)}: ${why}`)
+  const value = (await request.body()).toString()
+  if (value.length > VALUE_CHARACTERS_MAX) return text(400, 'the value is too long')
+  const changed = change(value)
+  return 'fault' in changed ? text(400, changed.fault) : text(200, changed.said)
+}
+
+/** With upstream's words, whose page and logger each have a largest number. */
+function changeVerbosity(value: string, set: (level: number) => void): Changed {
+  const number = parseLevel(value, NUMBER_MAX)
+  if (typeof number === 'string') return { fault: number }
+  const level = parseLevel(value)
+  if (typeof level === 'string') {
+    const why = level.replace('ParseUint', 'ParseInt')
+    return { fault: `failed set klog.logging.verbosity ${value}: ${why}` }
   }
   set(level)
-  return text(200, `successfully set klog.logging.verbosity to ${body}`)
+  return { said: `successfully set klog.logging.verbosity to ${value}` }
+}
+
+/** Upstream has no such page. */
+function changeModules(value: string, set: (modules: readonly ModuleLevel[]) => void): Changed {
+  const modules = parseModules(value.trim())
+  if (typeof modules === 'string') return { fault: `failed set vmodule ${value}: ${modules}` }
+  set(modules)
+  return { said: `successfully set vmodule to ${value}` }
 }
 
 const text = (status: number, line: string): ApiResponse => ({
@@ -134,4 +156,5 @@ const flagsPage = page('/debug/flags/', [
   '/debug/flags/',
   'Flags that can be changed while the server runs: PUT a value to',
   '/debug/flags/v',
+  '/debug/flags/vmodule',
 ])

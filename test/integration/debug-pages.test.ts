@@ -125,9 +125,37 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
     [406, 'unsupported http method\n', 'text/plain'],
   )
   assert.match((await client.call({ path: '/debug/flags' })).text, /^<html>\n<head>\n<title>\/debug\/flags/)
-  assert.match(await bySocket('PUT', flag, 'much'), /^400 failed set klog\.logging\.verbosity much: /)
-  assert.equal(await bySocket('PUT', flag, '4'), '200 successfully set klog.logging.verbosity to 4\n')
-  assert.equal(await bySocket('PUT', flag, '0'), '200 successfully set klog.logging.verbosity to 0\n')
+  // What the reference says to each.
+  const answers = {
+    '4': '200 successfully set klog.logging.verbosity to 4',
+    '2147483647': '200 successfully set klog.logging.verbosity to 2147483647',
+    '2147483648':
+      '400 failed set klog.logging.verbosity 2147483648: strconv.ParseInt: parsing "2147483648": value out of range',
+    '4294967296': '400 strconv.ParseUint: parsing "4294967296": value out of range',
+    '-1': '400 strconv.ParseUint: parsing "-1": invalid syntax',
+    '+3': '400 strconv.ParseUint: parsing "+3": invalid syntax',
+    much: '400 strconv.ParseUint: parsing "much": invalid syntax',
+    '': '400 strconv.ParseUint: parsing "": invalid syntax',
+    '0': '200 successfully set klog.logging.verbosity to 0',
+  }
+  for (const [value, answer] of Object.entries(answers)) assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
+})
+
+const modulesChanged = (): number =>
+  server.remarks.filter((line) => line.startsWith('the verbosity of parts was changed')).length
+
+test('the verbosity of parts is changed while the server runs, by a PUT', async () => {
+  const flag = '/debug/flags/vmodule'
+  assert.equal((await client.call({ path: flag })).status, 406)
+  assert.equal((await client.call({ method: 'PUT', path: flag, body: 'x', token: 'bob-token' })).status, 403)
+  assert.equal(
+    await bySocket('PUT', flag, 'handle'),
+    '400 failed set vmodule handle: "handle" does not have the pattern=N format\n',
+  )
+  assert.equal(modulesChanged(), 0)
+  assert.equal(await bySocket('PUT', flag, 'handle=4,a*=2'), '200 successfully set vmodule to handle=4,a*=2\n')
+  assert.equal(await bySocket('PUT', flag, ''), '200 successfully set vmodule to \n')
+  assert.equal(modulesChanged(), 2)
 })
 
 test('the debug socket is for its owner, and has these pages alone', async () => {
