@@ -79,6 +79,7 @@ import type { Ids } from './api/ids.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
+import type { LogMetrics } from './verbs/subresources/log-metrics.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 import type { FindHost } from './verbs/subresources/find-host.ts'
 import type { EndpointRouting, GetService } from './webhooks/call.ts'
@@ -124,6 +125,7 @@ export type ControlPlaneParts = {
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly accountMetrics: AccountMetrics
   readonly issuanceMetrics: IssuanceMetrics
+  readonly logMetrics: LogMetrics
   readonly allocatorMetrics: AllocatorMetrics
   readonly authenticationMetrics: AuthenticationMetrics
   /** Undefined: service account tokens are signed by a key of the configuration, or there are none. */
@@ -391,6 +393,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         objects,
         kubelet: config.kubelet,
         dial: egress.cluster,
+        logMetrics: parts.logMetrics,
         gates: config.featureGates,
         findHost,
         tunnelBytesPerSecondMax: config.serving.tunnelBytesPerSecondMax,

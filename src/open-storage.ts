@@ -61,7 +61,8 @@ export async function openStorage(
   const traced = (untraced: Engine): Engine => tracing?.engine(untraced, root) ?? untraced
   const engine = owner.use(new MeasuredEngine(traced(own), { root, metrics, monotonicMs }))
   const { leaseReuseSecondsMax, sizePollMs } = config.tuning
-  const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), time, leaseReuseSecondsMax)
+  const leaseOptions = { surplusSecondsMax: leaseReuseSecondsMax, onReplaced: countLeased(metrics) }
+  const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), time, leaseOptions)
   const encryption = owner.use(await createEncryption(config, { root, time, log, metrics, serverId }))
   const { transformer } = encryption
   const store = new Store(engine, { transformer, leases, random })
@@ -69,7 +70,9 @@ export async function openStorage(
   const memory = new CacheMemory(cacheBytes, 1 + otherEtcds(config))
   const common = { root, transformer, engine, clock: time, memory }
   const cache = owner.use(new Cache({ ...common, store, log: named(log, 'cache') }))
-  const overrides = owner.use(await Overrides.open(config, { ...common, metrics, random, log, dial, traced }))
+  const overrides = owner.use(
+    await Overrides.open(config, { ...common, metrics, leaseOptions, random, log, dial, traced }),
+  )
   await startCache(cache, config)
   encryption.onReplaced((isConcerned) => {
     for (const one of [cache, ...overrides.caches]) void one.checkReadable(isConcerned)
@@ -96,4 +99,11 @@ async function startCache(cache: Cache, config: Config): Promise<void> {
     const servers = etcdServers(config).join(', ')
     throw new Error(`etcd at ${servers} does not answer (${why}): start it, or correct --etcd-servers`, { cause })
   }
+}
+
+/** What shares a lease expires together, in one transaction of etcd. */
+function countLeased(metrics: Metrics): (objects: number) => void {
+  const help = 'Objects that shared a lease of etcd when another took its place.'
+  const counts = metrics.histogram({ name: 'etcd_lease_object_counts', help }, [10, 50, 100, 500, 1000, 2500, 5000])
+  return (objects) => counts.with().observe(objects)
 }

@@ -15,7 +15,7 @@ import type { Metrics } from './lib/metrics.ts'
 import type { Resource } from './registry/resource.ts'
 import type { Engine, Key } from './storage/engine.ts'
 import { resourcePrefix } from './storage/keys.ts'
-import { type GrantLease, Leases } from './storage/leases.ts'
+import { type GrantLease, type LeaseOptions, Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { openEngine } from './storage/open-engine.ts'
 import { Store } from './storage/store.ts'
@@ -37,6 +37,7 @@ export type OverrideParts = {
   /** Shared with the cache of the main etcd. */
   readonly memory: CacheMemory
   readonly metrics: Metrics
+  readonly leaseOptions: LeaseOptions
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
@@ -55,7 +56,7 @@ export class Overrides implements AsyncDisposable {
   }
 
   /** Does not wait for an etcd that is away: it is tried again. Fails if one of them cannot be used at all. */
-  static async open({ etcd, tuning }: Config, parts: OverrideParts): Promise<Overrides> {
+  static async open({ etcd }: Config, parts: OverrideParts): Promise<Overrides> {
     const { store: main } = etcd
     await using owned = new AsyncDisposableStack()
     if (main.kind !== 'etcd') return new Overrides([], owned.move())
@@ -67,13 +68,13 @@ export class Overrides implements AsyncDisposable {
         rows.map(({ group, resource }) => resourcePrefix({ group, plural: resource, isCustom: false })),
       )
       const opened = await openEngine({ ...etcd, store: { ...main, servers } }, parts)
-      const { root, clock, log, transformer, random, metrics, memory, traced } = parts
+      const { root, clock, log, transformer, random, metrics, memory, traced, leaseOptions } = parts
       const { monotonicMs } = clock
       const engine = owned.use(
         new MeasuredEngine(traced(opened.engine), { root, metrics, monotonicMs, sharesMetricsOf: parts.engine }),
       )
       const grant: GrantLease = (ttlSeconds, options) => engine.grantLease(ttlSeconds, options)
-      const leases = new Leases(grant, clock, tuning.leaseReuseSecondsMax)
+      const leases = new Leases(grant, clock, leaseOptions)
       const store = new Store(engine, { transformer, leases, random })
       owned.use(opened.startCompaction())
       const cache = owned.use(new Cache({ engine, store, transformer, root, clock, log, memory }))

@@ -18,10 +18,22 @@ export function addReloadMetrics(metrics: Metrics, { what, serverId, reloads }: 
   })
   const total = metrics.counter(about('automatic_reloads_total', 'Total number of automatic reloads'))
   const last = metrics.gauge(about('automatic_reload_last_timestamp_seconds', 'Timestamp of the last automatic reload'))
+  // Earlier names, for who has hidden metrics shown.
+  const earlier = (outcome: string) =>
+    metrics.counter({
+      name: `apiserver_encryption_config_controller_automatic_reload_${outcome}_total`,
+      help: 'Automatic reloads of encryption configuration, by apiserver identity.',
+      labels: ['apiserver_id_hash'],
+      deprecatedSince: '1.30.0',
+    })
+  const byOutcome = what === 'encryption' ? { success: earlier('success'), failure: earlier('failures') } : undefined
   const idHash = `sha256:${hash('sha256', serverId)}`
   metrics.onPrint(() => {
-    for (const [status, { count, lastSeconds }] of Object.entries(reloads())) {
+    for (const status of ['success', 'failure'] as const) {
+      const { count, lastSeconds } = reloads()[status]
       if (count === 0) continue
+      const older = byOutcome?.[status].with(idHash)
+      if (older !== undefined) older.value = count
       total.with(idHash, status).value = count
       last.with(idHash, status).value = lastSeconds
     }

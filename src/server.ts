@@ -62,6 +62,7 @@ import { ServerAddresses } from './storage/server-addresses.ts'
 import { randomIds } from './api/ids.ts'
 import { messageOf } from './lib/message-of.ts'
 import { createFindHost } from './verbs/subresources/find-host.ts'
+import { LogMetrics } from './verbs/subresources/log-metrics.ts'
 import { issuerOf, startSigner } from './account-issuer.ts'
 import { reloadAuthorization } from './authorizers.ts'
 import { createClusterObjects } from './cluster-objects.ts'
@@ -269,6 +270,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       conditionMetrics: new ConditionMetrics(metrics),
       hookMetrics: new HookMetrics(metrics),
       issuanceMetrics: new IssuanceMetrics(metrics),
+      logMetrics: new LogMetrics(metrics),
       allocatorMetrics: new AllocatorMetrics(metrics, monotonicMs),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),

@@ -1,7 +1,9 @@
 /** Metrics of kube-apiserver that Keelson does not have, and why: by name, or by what names begin with (`…*`). */
 const reasons: Readonly<Record<string, string>> = {
-  'aggregator_*': 'no API server is aggregated yet',
-  'apiserver_kube_aggregator_*': 'no API server is aggregated yet',
+  aggregator_discovery_aggregation_count_total:
+    'documents are made when they are asked for, not when a definition changes',
+  'apiserver_kube_aggregator_x509_*':
+    'Go counts certificates that it takes for now and will not later; OpenSSL decides at once',
   apiextensions_apiserver_validation_ratcheting_seconds:
     'ratcheting is a part of validation here and is not measured alone',
   apiextensions_openapi_v2_regeneration_count:
@@ -12,18 +14,18 @@ const reasons: Readonly<Record<string, string>> = {
     'rules of custom kinds are a part of validation here and are not measured alone; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
   apiserver_cel_evaluation_duration_seconds:
     'rules of custom kinds are a part of validation here and are not measured alone; the time of policies is in `apiserver_validating_admission_policy_check_duration_seconds`',
+  apiserver_storage_db_total_size_in_bytes: 'hidden: `apiserver_storage_size_bytes` has the size of each database',
   apiserver_storage_data_key_generation_failures_total: 'keys are random bytes of the system, which do not fail',
   apiserver_nodeport_repair_reconcile_errors_total: 'the repair logs what it mends',
   apiserver_request_timestamp_comparison_time: 'whether a write changes anything is decided together with the write',
   'apiserver_webhooks_x509_*':
     'Go counts certificates that it takes for now and will not later; OpenSSL decides at once',
   etcd_bookmark_counts: 'one feed serves all resources: `keelson_feed_events_total`, `keelson_feed_lag_seconds`',
-  etcd_lease_object_counts: 'leases are shared by time, without a limit of objects',
   'grpc_client_*': '`etcd_requests_total` and `etcd_request_duration_seconds` have the same calls',
   kube_apiserver_clusterip_allocator_allocated_ips:
     'each is an IPAddress: `apiserver_storage_objects{resource="ipaddresses.networking.k8s.io"}`',
   kube_apiserver_clusterip_allocator_available_ips: 'the size of the range, less those',
-  'kube_apiserver_pod_logs_*': 'logs of pods come over verified connections alone, unless the client asks for others',
+  'kube_apiserver_pod_logs_pods_logs_*': 'hidden: earlier names of `kube_apiserver_pod_logs_*`',
   'rest_client_*':
     'the server has no client of itself; calls of webhooks are in `apiserver_admission_webhook_*` and the like',
   watch_cache_capacity: 'events of all resources share one budget of bytes: `keelson_budget_bytes`',

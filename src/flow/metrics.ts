@@ -76,6 +76,8 @@ export class FlowMetrics {
   readonly #levels = new Map<string, LevelSeries>()
   readonly #ofFlow: { readonly [name in FlowGauge | 'dispatched']: Gauge | Counter }
   readonly #ofLevel: { readonly [name in LevelGauge]: Gauge }
+  /** Earlier names of two of them, for who has hidden metrics shown. */
+  readonly #earlier: { readonly executingSeats: Gauge; readonly nominal: Gauge }
   readonly #refused: Counter
   readonly #notAccommodated: Counter
   readonly #queueLength: Histogram
@@ -134,6 +136,20 @@ export class FlowMetrics {
         'Seats that a level could use, smoothed over the periods.',
         perLevel,
       ),
+    }
+    this.#earlier = {
+      executingSeats: metrics.gauge({
+        name: `${prefix}request_concurrency_in_use`,
+        help: 'Seats that requests hold.',
+        labels: perFlow,
+        deprecatedSince: '1.31.0',
+      }),
+      nominal: metrics.gauge({
+        name: `${prefix}request_concurrency_limit`,
+        help: 'Seats that a level has by its configuration.',
+        labels: perLevel,
+        deprecatedSince: '1.30.0',
+      }),
     }
     this.#refused = metrics.counter({
       name: `${prefix}rejected_requests_total`,
@@ -248,6 +264,7 @@ export class FlowMetrics {
       executionSeconds: bothOf((isWatch) => this.#executionSeconds.with(...labels, isWatch ? 'watch' : 'regular')),
       refused: (reason) => this.#refused.with(...labels, reason),
     }
+    this.#earlier.executingSeats.adopt(made.executingSeats, ...labels)
     this.#flows.set(key, made)
     return made
   }
@@ -257,6 +274,7 @@ export class FlowMetrics {
     if (!this.#flows.delete(`${schema}/${level}`)) return
     const labels = [schema, level]
     for (const metric of Object.values(this.#ofFlow)) metric.remove(...labels)
+    this.#earlier.executingSeats.remove(...labels)
     for (const metric of [this.#notAccommodated, this.#queueLength, this.#estimatedSeats, this.#watchCounts]) {
       metric.remove(...labels)
     }
@@ -299,6 +317,7 @@ export class FlowMetrics {
         }
       },
     }
+    this.#earlier.nominal.adopt(made.nominal, name)
     this.#levels.set(name, made)
     return made
   }
@@ -306,6 +325,7 @@ export class FlowMetrics {
   forgetLevel(name: string): void {
     if (!this.#levels.delete(name)) return
     for (const gauge of Object.values(this.#ofLevel)) gauge.remove(name)
+    this.#earlier.nominal.remove(name)
     this.#demand.remove(name)
     this.#seatUtilization.remove('executing', name)
     for (const phase of ['waiting', 'executing']) this.#requestUtilization.remove(phase, name)

@@ -67,3 +67,15 @@ test('a lease that the database lost is replaced', async () => {
   await leases.forget(lost)
   assert.notEqual(await leases.get(3600), lost)
 })
+
+test('how many objects asked for a lease is told when another takes its place', async () => {
+  const replaced: number[] = []
+  const time = { ms: 0 }
+  const clock = { wallMs: () => 0, monotonicMs: () => time.ms }
+  const onReplaced = (objects: number) => void replaced.push(objects)
+  const leases = new Leases(() => Promise.resolve(1n), clock, { surplusSecondsMax: 10, onReplaced })
+  for (let n = 0; n < 5; n++) await leases.get(3600)
+  time.ms = 10_000
+  await leases.get(3600)
+  assert.deepEqual(replaced, [1, 6])
+})

@@ -17,18 +17,28 @@ const TTLS_MAX = 64
 
 export type GrantLease = (ttlSeconds: number, options?: CallOptions) => Promise<bigint>
 
+export type LeaseOptions = {
+  /** Of --lease-reuse-duration-seconds. */
+  readonly surplusSecondsMax?: number
+  /** Called when a lease takes the place of another, with the objects that asked for that one and the one that asks now, as upstream counts them. */
+  readonly onReplaced?: (objects: number) => void
+}
+
 type Shared = { readonly id: Promise<bigint>; readonly freshUntilMs: number; users: number }
 
 export class Leases {
   readonly #grant: GrantLease
   readonly #clock: Clock
   readonly #surplusSecondsMax: number
+  readonly #onReplaced: (objects: number) => void
   readonly #shared = new Map<number, Shared>()
 
-  constructor(grant: GrantLease, clock: Clock = systemClock, surplusSecondsMax: number = SURPLUS_SECONDS_MAX) {
+  constructor(grant: GrantLease, clock: Clock = systemClock, options: LeaseOptions = {}) {
+    const { surplusSecondsMax = SURPLUS_SECONDS_MAX, onReplaced = () => undefined } = options
     this.#grant = grant
     this.#clock = clock
     this.#surplusSecondsMax = surplusSecondsMax
+    this.#onReplaced = onReplaced
   }
 
   /** A lease that lasts at least `ttlSeconds` from now. */
@@ -39,6 +49,7 @@ export class Leases {
       shared.users++
       return shared.id
     }
+    this.#onReplaced(1 + (shared?.users ?? 0))
     return this.#start(ttlSeconds, nowMs)
   }
 

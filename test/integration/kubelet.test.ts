@@ -73,6 +73,12 @@ test('a kubelet whose certificate is not of the authority is asked for logs only
   assert.match(refused.text, /tls: failed to verify certificate: x509: certificate signed by unknown authority/)
   const insisted = await other.call({ path: `${pod}/log?insecureSkipTLSVerifyBackend=true` })
   assert.deepEqual([insisted.status, insisted.text], [200, 'first line\nsecond line\n'])
+  const { text: metrics } = await other.call({ path: '/metrics' })
+  assert.deepEqual(metrics.match(/^kube_apiserver_pod_logs_.*/gm), [
+    'kube_apiserver_pod_logs_backend_tls_failure_total 1',
+    'kube_apiserver_pod_logs_insecure_backend_total{usage="enforce_tls"} 1',
+    'kube_apiserver_pod_logs_insecure_backend_total{usage="skip_tls_allowed"} 1',
+  ])
   await rm(dir, { recursive: true })
 })
 

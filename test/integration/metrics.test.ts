@@ -65,8 +65,11 @@ test('verbs, bodies and answers have the labels that upstream gives them', async
   assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'create' }), 1)
   assert.equal(await sum('apiserver_request_body_size_bytes_count', { resource: 'secrets', verb: 'patch' }), 1)
   assert.ok((await sum('apiserver_request_sli_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
-  // Hidden since 1.28, and asked for.
+  // Hidden, and asked for.
   assert.ok((await sum('apiserver_request_slo_duration_seconds_count', { ...own, verb: 'POST' })) === 1)
+  const level = { priority_level: 'workload-low' }
+  assert.equal(await sum('apiserver_flowcontrol_request_concurrency_limit', level), 245)
+  assert.equal(await sum('apiserver_flowcontrol_request_concurrency_in_use', { priority_level: 'exempt' }), 1)
   assert.ok((await sum('field_validation_request_duration_seconds_count', { field_validation: '' })) > 0)
   assert.ok((await sum('apiserver_request_filter_duration_seconds_count', { filter: 'authorization' })) > 3)
 })

@@ -60,6 +60,9 @@ const service = {
   spec: { type: 'NodePort', ports: [{ port: 80 }] },
 }
 
+/** It expires. */
+const event = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject: { namespace: 'default' } }
+
 export async function exercise(client: Client): Promise<void> {
   const ask = (
     method: string,
@@ -131,6 +134,7 @@ export async function exercise(client: Client): Promise<void> {
   await ask('GET', '/apis/example.com/v1alpha1/namespaces/default/gears')
   await ask('POST', `${base}/services`, service)
   await ask('GET', `${base}/pods/none/log`)
+  await ask('POST', `${base}/events`, event)
 }
 
 /** What was counted of these requests: `metric{label=value,…} count`, sorted. How often a definition was waited for varies, and so do HTTP's own retries. */

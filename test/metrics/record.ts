@@ -12,7 +12,10 @@ import { countedOf, exercise } from './exercise.ts'
 import { describeMetrics } from './exposition.ts'
 
 await using etcd = await startEtcd()
-await using server = await startReference({ etcdUrl: etcd.clientUrl })
+await using server = await startReference({
+  etcdUrl: etcd.clientUrl,
+  args: ['--show-hidden-metrics-for-version=1.32'],
+})
 using client = createClient({ server: server.url, token: server.token })
 await exercise(client)
 const read = async (path: string): Promise<string> => (await client.request({ method: 'GET', path })).raw.toString()

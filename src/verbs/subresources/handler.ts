@@ -14,6 +14,7 @@ import type { WriteAccess } from '../access.ts'
 import { ownersAfterCreate } from '../write/record-owners.ts'
 import type { WriteOptions } from '../write-options.ts'
 import type { FindHost } from './find-host.ts'
+import type { LogMetrics } from './log-metrics.ts'
 
 export type SubresourceAccess = {
   /** Access to the resource of the path. */
@@ -23,6 +24,7 @@ export type SubresourceAccess = {
   readonly kubelet: KubeletAccess
   /** How nodes, pods and Services are connected to; undefined: straight. */
   readonly dial?: Dial | undefined
+  readonly logMetrics: LogMetrics
   readonly gates: Gates
   readonly findHost: FindHost
   /** For each direction of a tunnel; 0: unlimited. */

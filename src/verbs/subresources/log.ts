@@ -4,6 +4,7 @@ import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
+import { type CertificateError, certificateReasonOf } from '../../webhooks/certificate-reason.ts'
 import { reasonOf } from '../../webhooks/send.ts'
 import { parseBoolean } from '../options.ts'
 import { translated } from '../storage-errors.ts'
@@ -18,6 +19,9 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name, parts.gates)
+  // The client may ask not to verify the kubelet's certificate; the API server still presents its own.
+  const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
+  parts.logMetrics.asked(isUnchecked)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
@@ -26,10 +30,9 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const address = await addressOf(nodeName, parts.pods.resource, parts)
   const path = `containerLogs/${namespace}/${name}/${container}`
   const url = new URL(`https://${hostPort(address)}/${path}?${options.toString()}`)
-  // The client asked not to verify the kubelet's certificate; the API server still presents its own.
-  const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   const kubelet = isUnchecked ? { ...parts.kubelet, caPem: null } : parts.kubelet
-  return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet, dial: parts.dial })
+  const asked = { url, method: 'GET', headers: {}, signal: http.signal, kubelet, dial: parts.dial }
+  return streamLog(asked, () => parts.logMetrics.unverified.add())
 }
 
 export async function podOf(
@@ -49,8 +52,9 @@ export async function podOf(
 /** How much of an error response of the kubelet is read for the message. */
 const REFUSAL_BYTES_MAX = 2048
 
-async function streamLog(asked: Forwarded): Promise<ApiResponse> {
-  const answer = await forward(asked).catch((error: Error) => {
+async function streamLog(asked: Forwarded, onUnverified: () => void): Promise<ApiResponse> {
+  const answer = await forward(asked).catch((error: Error & CertificateError) => {
+    if (certificateReasonOf(error) !== undefined) onUnverified()
     throw unclassified(`Get "${asked.url.href}": ${reasonOf(error)}`, error)
   })
   const { statusCode = 500 } = answer
