@@ -475,7 +475,7 @@ function readAdmission(values: Values, warn: (text: string) => void): Config['ad
 
 function readLogging(values: Values): Config['logging'] {
   const format = values.string('logging-format')
-  if (!/^(|text|json)$/.test(format)) {
+  if (values.isGiven('logging-format') && !/^(text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
   }
   const modules = readModules(values)

@@ -41,11 +41,12 @@ function readAllowedLabels(values: Values, warn: (text: string) => void): Allowe
 /** A pair is `metric,label=value,value`; several of them are a line of CSV, and each is in quotes, since it has commas. */
 function readFlag(values: Values): AllowedLabels {
   const allowed = new Map<string, ReadonlySet<string>>()
-  for (const pair of values.array('allow-metric-labels').flatMap(pairsOf)) {
+  const given = values.array('allow-metric-labels').flatMap((text) => pairsOf(text).map((pair) => ({ text, pair })))
+  for (const { text, pair } of given) {
     const at = pair.indexOf('=')
     if (at === -1) {
       values.fault(
-        `invalid argument ${JSON.stringify(pair)} for "--allow-metric-labels" flag: ${pair} must be formatted as key=value`,
+        `invalid argument ${JSON.stringify(text)} for "--allow-metric-labels" flag: ${pair} must be formatted as key=value`,
       )
     } else if (metricAndLabel.test(pair.slice(0, at).trim())) {
       allowed.set(pair.slice(0, at).trim(), split(pair.slice(at + 1)))
@@ -58,8 +59,12 @@ function readFlag(values: Values): AllowedLabels {
   return allowed
 }
 
-const pairsOf = (text: string): readonly string[] =>
-  text.split('=').length === 2 ? [text.replace(/^"+|"+$/g, '')] : (parseCsv(text).rows[0] ?? [text])
+/** As upstream: one without a value is shown as it was given, and one alone needs no quotes. */
+function pairsOf(text: string): readonly string[] {
+  const parts = text.split('=').length
+  if (parts === 1) return [text]
+  return parts === 2 ? [text.replace(/^"+|"+$/g, '')] : (parseCsv(text).rows[0] ?? [text])
+}
 
 const metricAndLabel = /^[a-zA-Z_:][a-zA-Z0-9_:]*,[a-zA-Z_][a-zA-Z0-9_]*$/
 

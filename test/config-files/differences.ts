@@ -143,4 +143,15 @@ export const differences: { readonly [id: string]: { readonly why: string; reado
     why: 'exec plugins are not supported',
     errors: ['$FILE: exec is not supported for user "u": give it a token, a tokenFile or a client certificate'],
   },
+  'serving/log-flush-frequency/zero': { why: 'the reference panics', errors: [] },
+  'serving/log-flush-frequency/negative': { why: 'the reference panics', errors: [] },
+  'serving/allow-metric-labels-manifest/absent': {
+    why: 'the reference tells it as an error, which is not recorded',
+    errors: [],
+  },
+  'serving/allow-metric-labels-manifest/no-label': { why: 'the reference panics', errors: [] },
+  'serving/show-hidden-metrics-for-version/before': {
+    why: 'the reference warns of some of those that it shows',
+    errors: [],
+  },
 }
