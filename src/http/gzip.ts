@@ -15,17 +15,47 @@ const OUTPUT_BYTES = 64 * 1024
 export const GZIP_HELD_BYTES = 1024 * 1024
 /** Longer bodies are not shared: each is sent to its client while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
-/** The size of all shared bodies together, with their tags. */
+/**
+ * The size of all shared bodies together, with their tags: those that are kept, that are being compressed, and that clients have not taken yet. A body that would be more is
+ * sent to its client while it is compressed.
+ */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
 /** A tag contains the query, which may be far longer than the list. Such a list is not requested by many clients. */
 const TAG_CHARACTERS_MAX = 4096
 /** The overhead of an entry, besides its bytes and its tag. */
 const ENTRY_BYTES = 500
 
-type Compressed = { readonly parts: readonly Buffer[]; readonly bytes: number }
+/** A compressed body, or what there is of it. */
+class Shared {
+  readonly tag: string
+  parts: Buffer[] = []
+  bytes: number
+  /** Who is sent it, or waits for it; the first one compresses it. */
+  clients = 1
+  isWhole = false
+  readonly #end = Promise.withResolvers<boolean>()
 
-/** `bytes` is zero until the body is compressed. */
-type Shared = { readonly compressed: Promise<Compressed>; bytes: number }
+  constructor(tag: string) {
+    this.tag = tag
+    this.bytes = tag.length + ENTRY_BYTES
+    // There may be nobody who waits.
+    this.#end.promise.catch(() => undefined)
+  }
+
+  /** Resolves when it is compressed; to false if there is no room for it. */
+  get whole(): Promise<boolean> {
+    return this.#end.promise
+  }
+
+  end(isWhole: boolean): void {
+    this.isWhole = isWhole
+    this.#end.resolve(isWhole)
+  }
+
+  fail(error: unknown): void {
+    this.#end.reject(error)
+  }
+}
 
 type Answer = {
   readonly status: number
@@ -42,58 +72,75 @@ export class Gzip {
 
   async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
     const { tag, length } = answer
-    const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-    if (tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX) {
-      const { parts, bytes } = await this.#share(tag, answer.chunks)
-      outgoing.writeHead(answer.status, headers, { length: bytes })
-      outgoing.end(parts)
-    } else {
-      outgoing.writeHead(answer.status, headers, {})
-      for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, [part]))) return
-      outgoing.end()
-    }
-  }
-
-  #share(tag: string, chunks: LazyBody['chunks']): Promise<Compressed> {
+    const isShared = tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX
+    if (!isShared) return this.#stream(outgoing, answer)
     const known = this.#shared.get(tag)
-    if (known !== undefined) {
-      this.#shared.delete(tag)
-      this.#shared.set(tag, known)
-      return known.compressed
-    }
-    const compressed = this.#collect(tag, chunks)
-    this.#shared.set(tag, { compressed, bytes: 0 })
-    return compressed
-  }
-
-  async #collect(tag: string, chunks: LazyBody['chunks']): Promise<Compressed> {
+    if (known === undefined) return this.#share(outgoing, answer, tag)
+    this.#shared.delete(tag)
+    this.#shared.set(tag, known)
+    known.clients++
     try {
-      const parts: Buffer[] = []
-      let bytes = 0
-      for await (const part of this.#compress(chunks)) {
-        parts.push(alone(part))
-        bytes += part.length
+      if (await known.whole) return await send(outgoing, answer, known)
+    } finally {
+      known.clients--
+    }
+    return this.#stream(outgoing, answer)
+  }
+
+  /** Sends a body while it is compressed. */
+  async #stream(outgoing: Outgoing, answer: Answer): Promise<void> {
+    begin(outgoing, answer)
+    for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, [part]))) return
+    outgoing.end()
+  }
+
+  /** Compresses a body for all, and then sends it; where there is no room for more of it, it is sent from there on. */
+  async #share(outgoing: Outgoing, answer: Answer, tag: string): Promise<void> {
+    const shared = new Shared(tag)
+    this.#shared.set(tag, shared)
+    this.#sharedBytes += shared.bytes
+    let hasRoom = true
+    try {
+      for await (const part of this.#compress(answer.chunks)) {
+        if (hasRoom) {
+          if (this.#add(shared, alone(part))) continue
+          hasRoom = false
+          this.#shared.delete(tag)
+          shared.end(false)
+          begin(outgoing, answer)
+          if (!(await write(outgoing, shared.parts))) return
+          this.#drop(shared)
+        } else if (!(await write(outgoing, [part]))) return
       }
-      this.#keep(tag, bytes)
-      return { parts, bytes }
+      if (!hasRoom) return outgoing.end()
+      shared.end(true)
+      await send(outgoing, answer, shared)
     } catch (error) {
-      this.#shared.delete(tag)
+      shared.fail(error)
       throw error
+    } finally {
+      shared.clients--
+      if (!shared.isWhole) this.#drop(shared)
     }
   }
 
-  #keep(tag: string, bytes: number): void {
-    const made = this.#shared.get(tag)
-    if (made === undefined) return
-    made.bytes = bytes + tag.length + ENTRY_BYTES
-    this.#sharedBytes += made.bytes
-    // Entries that are still being compressed have no size yet: dropping them would free nothing.
-    for (const [other, { bytes: freed }] of this.#shared) {
-      if (this.#sharedBytes <= SHARED_BYTES_MAX) return
-      if (freed === 0) continue
-      this.#shared.delete(other)
-      this.#sharedBytes -= freed
+  /** False: there is no room for all that is shared. */
+  #add(shared: Shared, part: Buffer): boolean {
+    shared.parts.push(part)
+    shared.bytes += part.length
+    this.#sharedBytes += part.length
+    for (const other of this.#shared.values()) {
+      if (this.#sharedBytes <= SHARED_BYTES_MAX) return true
+      if (other.clients === 0) this.#drop(other)
     }
+    return this.#sharedBytes <= SHARED_BYTES_MAX
+  }
+
+  #drop(shared: Shared): void {
+    this.#sharedBytes -= shared.bytes
+    shared.bytes = 0
+    shared.parts = []
+    if (this.#shared.get(shared.tag) === shared) this.#shared.delete(shared.tag)
   }
 
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
@@ -108,6 +155,20 @@ export class Gzip {
       gzip.destroy()
     }
   }
+}
+
+function begin(outgoing: Outgoing, { status, headers }: Answer, length?: number): void {
+  outgoing.writeHead(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, { length })
+}
+
+/** Resolves when the client has taken it, or has gone. */
+async function send(outgoing: Outgoing, answer: Answer, { parts }: Shared): Promise<void> {
+  begin(
+    outgoing,
+    answer,
+    parts.reduce((sum, { length }) => sum + length, 0),
+  )
+  if (await write(outgoing, parts)) outgoing.end()
 }
 
 /** Copies a short part, which would keep the whole buffer alive that zlib was given for it. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { ApiResponse, FrameSource, Headers } from '../api/request.ts'
@@ -9,6 +10,8 @@ import { Responder } from './respond.ts'
 /** A client that takes each write a little later, and notes how much was waiting for it. */
 class SlowClient implements Outgoing {
   readonly received: Buffer[] = []
+  /** What it was to take, in the memory of the server. */
+  readonly given: Buffer[] = []
   readonly takesBody = true
   readonly takesGzip: () => boolean
   isGone = false
@@ -30,6 +33,7 @@ class SlowClient implements Outgoing {
   write = (parts: readonly Buffer[], onTaken: () => void): boolean => {
     // A copy: once it is taken, its memory is used again.
     const bytes = Buffer.concat(parts)
+    this.given.push(...parts)
     this.waitingMax = Math.max(this.waitingMax, bytes.length)
     setImmediate(() => {
       if (!this.isGone) this.received.push(bytes)
@@ -60,6 +64,35 @@ class SlowClient implements Outgoing {
 }
 
 const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) => Buffer.from(`${at}:${'x'.repeat(2000)}`))
+
+/** A client that takes nothing until it goes on. */
+class StillClient extends SlowClient {
+  waiting: readonly Buffer[] = []
+  #isStill = true
+  #next: (() => void) | undefined
+
+  override write = (some: readonly Buffer[], onTaken: () => void): boolean => {
+    this.waiting = some
+    const take = (): void => {
+      this.received.push(Buffer.concat(some))
+      onTaken()
+    }
+    if (this.#isStill) this.#next = take
+    else setImmediate(take)
+    return false
+  }
+
+  override end = (some: readonly Buffer[] = []): void => {
+    this.isEnded = true
+    this.waiting = some
+    this.received.push(...some)
+  }
+
+  goOn(): void {
+    this.#isStill = false
+    this.#next?.()
+  }
+}
 
 test('a long list is sent whole, with its length', async () => {
   const client = new SlowClient()
@@ -161,15 +194,52 @@ test('compressed lists that are kept hold no memory but their own, and none by a
     await responder.respond(client, { status: 200, headers: {}, body })
     return client
   }
-  const { received } = await ask('short')
+  const { received, given } = await ask('short')
   assert.deepEqual(
-    received.map(({ buffer }) => buffer.byteLength),
-    received.map(({ length }) => length),
+    given.map(({ buffer }) => buffer.byteLength),
+    given.map(({ length }) => length),
   )
   assert.deepEqual((await ask('short')).received, received)
   const long = 'x'.repeat(5_000)
   const [first, second] = [await ask(long), await ask(long)].map((client) => gunzipSync(Buffer.concat(client.received)))
   assert.deepEqual([first?.toString('utf8', 0, 1), second?.toString('utf8', 0, 1)], ['3', '4'])
+})
+
+test('compressed lists that their clients do not take are held up to a limit', async () => {
+  const responder = new Responder()
+  // Random bytes stay as many as they are.
+  const block = randomBytes(1 << 20)
+  let made = 0
+  const body = (tag: string) => ({
+    length: 8 << 20,
+    tag: () => tag,
+    chunks: (async function* () {
+      for (let at = 0; at < 8; at++) {
+        made++
+        yield [block]
+      }
+    })(),
+  })
+  const clients = Array.from({ length: 12 }, () => new StillClient({ takesGzip: true }))
+  const answers = clients.map(async (client, at) =>
+    responder.respond(client, { status: 200, headers: {}, body: body(`${at >> 1}`) }),
+  )
+  await until(() => clients.every(({ head }) => head !== undefined), 'all are sent something')
+  const held = new Set(clients.flatMap(({ waiting }) => waiting))
+  const heldBytes = [...held].reduce((sum, { length }) => sum + length, 0)
+  assert.ok(heldBytes < 40 << 20, `${heldBytes}`)
+  for (const client of clients) client.goOn()
+  await Promise.all(answers)
+  const whole = Buffer.concat(new Array<Buffer>(8).fill(block))
+  for (const { received } of clients) assert.ok(gunzipSync(Buffer.concat(received)).equals(whole))
+  // Then there is room again.
+  made = 0
+  for (let at = 0; at < 2; at++) {
+    const again = new SlowClient({ takesGzip: true })
+    await responder.respond(again, { status: 200, headers: {}, body: body('again') })
+    assert.equal(again.head?.length, Buffer.concat(again.received).length)
+  }
+  assert.equal(made, 8)
 })
 
 test('a list that fails while it is made is an error, compressed or not', async () => {
