@@ -60,6 +60,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #budget: ByteBudget | undefined
   #holder = unknownHolder
   #heldBytes = 0
+  #isBeingHandled = false
 
   constructor(head: Head) {
     this.method = head.method
@@ -180,6 +181,21 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   release(): void {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#heldBytes = 0
+  }
+
+  /** The handler is at work on it, and has what the request holds in memory even if its client goes away meanwhile. */
+  get isBeingHandled(): boolean {
+    return this.#isBeingHandled
+  }
+
+  beginHandling(): void {
+    this.#isBeingHandled = true
+  }
+
+  /** Body and objects are garbage now. */
+  endHandling(): void {
+    this.#isBeingHandled = false
+    this.release()
   }
 
   get hasBody(): boolean {

@@ -98,7 +98,7 @@ export class Exchanges {
     this.#streaming.delete(exchange)
     exchange.inFlightPlace?.leave()
     exchange.inFlightPlace = undefined
-    exchange.release()
+    if (!exchange.isBeingHandled) exchange.release()
     exchange.close()
     this.#onEnd?.(exchange)
     return true
@@ -156,9 +156,9 @@ export class Exchanges {
   /** Never fails. */
   async #answer(exchange: Exchange): Promise<void> {
     try {
+      exchange.beginHandling()
       const made = exchange.isReadable ? await this.#handler(exchange) : unreadable(exchange)
-      // Body and objects are garbage now; the answer takes their place.
-      exchange.release()
+      exchange.endHandling()
       const response = this.#open.has(exchange) ? held(exchange, made) : made
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
@@ -175,6 +175,7 @@ export class Exchanges {
       // informed.
       const level = error instanceof CutOffAnswer ? 'info' : 'error'
       this.#log(level, 'an answer could not be written', { error: String(error) })
+      exchange.endHandling()
       exchange.abort(true)
     }
   }

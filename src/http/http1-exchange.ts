@@ -43,6 +43,16 @@ export class Http1Exchange extends Exchange {
     return this.#isEnding || this.#response.writableEnded
   }
 
+  override beginHandling(): void {
+    super.beginHandling()
+    if (this.connection.heads !== undefined) this.connection.heads.isInUse = true
+  }
+
+  override endHandling(): void {
+    super.endHandling()
+    if (this.connection.heads !== undefined) this.connection.heads.isInUse = false
+  }
+
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
     // Node's type of headers wants mutable lists.

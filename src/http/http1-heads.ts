@@ -20,13 +20,17 @@ export class Http1Heads {
   #heldBytes = 0
   /** The bytes taken for heads whose requests are being answered. */
   #answeringBytes = 0
+  #isInUse = false
 
   /** To be created after Node's server has got the socket: it reads from the handle itself until there is another 'data' listener. */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
     this.#memory = memory
     socket.on('data', this.#onData)
-    socket.on('close', () => this.#giveAll())
+    socket.on('close', () => {
+      this.began(undefined)
+      this.answered()
+    })
   }
 
   /** A head is complete. */
@@ -36,21 +40,23 @@ export class Http1Heads {
     this.#bytes = this.#heldBytes = 0
   }
 
+  /** A request is being handled: its head is in memory even if its client has gone. */
+  set isInUse(isInUse: boolean) {
+    this.#isInUse = isInUse
+    if (!isInUse && this.#socket.destroyed) this.answered()
+  }
+
   /** All requests that have begun are answered. */
   answered(): void {
+    if (this.#isInUse) return
     this.#memory.give(this.#answeringBytes)
     this.#answeringBytes = 0
   }
 
-  /** The socket is used for another protocol from now on. */
+  /** The socket is used for another protocol from now on; the head that asked for it stays for as long. */
   leave(): void {
     this.#socket.off('data', this.#onData)
-    this.#giveAll()
-  }
-
-  #giveAll(): void {
     this.began(undefined)
-    this.answered()
   }
 
   /** Called after Node's parser has got the bytes. */

@@ -34,6 +34,17 @@ export class Http2Exchange extends Exchange {
     return this.#stream.sentBytes
   }
 
+  override beginHandling(): void {
+    super.beginHandling()
+    this.#stream.isHeadInUse = true
+  }
+
+  override endHandling(): void {
+    super.endHandling()
+    this.#stream.isHeadInUse = false
+    if (this.#stream.isClosed) this.#stream.releaseHead()
+  }
+
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const head = this.#stream.beginHead(status)
     for (const name in headers) {

@@ -44,6 +44,8 @@ const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength
 export class ServerStream extends SendingStream {
   /** Empty once the answer has begun: it is not read any more then. */
   head: RequestHead
+  /** The owner has it in memory even if the stream is closed, and calls `releaseHead` when that is over. */
+  isHeadInUse = false
   readonly contentLength: number
   #heldBytes: number
   readonly #owner: StreamOwner
@@ -79,7 +81,7 @@ export class ServerStream extends SendingStream {
   sendHead(isEnd: boolean): void {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
-    this.#releaseHead()
+    this.releaseHead()
     // A body that is not being read by now will not be read.
     if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
@@ -135,7 +137,7 @@ export class ServerStream extends SendingStream {
     else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
   }
 
-  #releaseHead(): void {
+  releaseHead(): void {
     this.head = noHead
     if (this.#heldBytes > 0) this.#owner.giveHeaderMemory(this.#heldBytes)
     this.#heldBytes = 0
@@ -150,7 +152,7 @@ export class ServerStream extends SendingStream {
     if (this.isClosed) return
     this.isClosed = true
     if (!this.isRemoteEnded) this.#reader?.onClose()
-    this.#releaseHead()
+    if (!this.isHeadInUse) this.releaseHead()
     this.drop()
     this.stopSending()
     this.onClose?.()

@@ -8,13 +8,16 @@ import { connect, type TLSSocket } from 'node:tls'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
+import { ByteBudget } from '../../src/lib/byte-budget.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
   END_HEADERS,
   END_STREAM,
   FRAME,
+  field,
   frame,
   headersFrame,
+  longHeaders,
   preface,
   RawHttp2,
   requestFields,
@@ -28,13 +31,14 @@ import { until } from '../harness/until.ts'
 const CANCEL = 8
 
 /** A handler that answers when the test says so. */
-async function start(limits: Partial<Limits> = {}) {
+async function start(limits: Partial<Limits> = {}, budget?: ByteBudget) {
   const asked: { readonly request: ApiRequest; readonly answer: (response: ApiResponse) => void }[] = []
   let onAsked: (() => void) | undefined
   const complaints: string[] = []
   const listener = new Listener({
     ...createSelfSigned('gone', ['127.0.0.1'], Date.now()),
     limits,
+    ...(budget && { budget }),
     handler: (request) =>
       new Promise((answer) => {
         asked.push({ request, answer })
@@ -249,4 +253,60 @@ test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 120
   asked.answer(places.answer())
   await places.gone()
   refused.destroy()
+})
+
+test('what a request makes the server hold counts until it has been handled', { timeout: 120_000 }, async () => {
+  const budget = new ByteBudget(64 << 20)
+  await using server = await start({}, budget)
+  using client = await RawHttp2.open(server.listener.port)
+  for (const id of [1, 3]) {
+    await client.send(
+      headersFrame(id, requestFields('POST', '/'), END_HEADERS),
+      frame(FRAME.DATA, END_STREAM, id, Buffer.alloc(10_000, ' ')),
+    )
+    const { request, answer } = await server.next()
+    const { signal } = request
+    await request.body()
+    const heldBytes = budget.used
+    assert.ok(heldBytes >= 10_000)
+    if (id === 1) await client.send(reset(id, CANCEL))
+    else client.socket.destroy()
+    if (!signal.aborted) await once(signal, 'abort')
+    assert.equal(budget.used, heldBytes, 'it is still in memory')
+    answer(end)
+    await until(() => budget.used === 0, 'it is given back')
+  }
+})
+
+test('heads of requests that are being handled are held, though their clients have gone', async () => {
+  await using server = await start()
+  const port = server.listener.port
+  const answers: (() => void)[] = []
+  const http1 = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(1_040_000)}\r\n\r\n`
+  const http2 = longHeaders(1, requestFields('GET', '/', field('x-long', 'y'.repeat(1_040_000))))
+  // All large heads together may have 32 MB.
+  for (let at = 0; at < 32; at++) {
+    using client = await RawHttp2.open(port)
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    socket.on('error', () => undefined)
+    await once(socket, 'secureConnect')
+    if (at % 2 === 0) await client.send(http2)
+    else socket.write(http1)
+    const { request, answer } = await server.next()
+    answers.push(() => answer(end))
+    const { signal } = request
+    client.socket.destroy()
+    socket.destroy()
+    if (!signal.aborted) await once(signal, 'abort')
+  }
+  using refused = await RawHttp2.open(port)
+  await refused.send(http2)
+  assert.ok(await refused.goawayCode(5_000), 'there is no memory for another one')
+  for (const answer of answers) answer()
+  await until(() => server.listener.openRequests === 0, 'all are answered')
+  using served = await RawHttp2.open(port)
+  await served.send(http2)
+  const { answer } = await server.next()
+  answer(end)
+  assert.ok(await served.until(({ type }) => type === FRAME.HEADERS))
 })
