@@ -80,6 +80,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract readonly isWriting: boolean
   /** Bytes that the client has read. */
   abstract readonly progress: number
+  /** Bytes of a short answer that the client's window does not take. With HTTP/1.1 there is one answer at a time: it counts with its connection. */
+  abstract readonly leftBytes: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void
   abstract flushHead(): void
@@ -176,6 +178,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   holdAnyway(bytes: number): void {
     this.#budget?.takeAnyway(bytes, this.#holder)
     this.#heldBytes += bytes
+  }
+
+  get holdsNothing(): boolean {
+    return this.#heldBytes === 0
   }
 
   release(): void {

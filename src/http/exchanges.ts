@@ -168,8 +168,11 @@ export class Exchanges {
       else response.place?.leave()
       if (this.#isClosing && !hasOwnEnd(response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
+      // The head of the request is gone when that of the answer is written.
+      const isRead = readMethods.has(exchange.method)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
+      else if (exchange.leftBytes > 0 && exchange.holdsNothing) holdLeft(exchange, isRead)
     } catch (error) {
       // The handler turns every failure into an answer, so it is the answer that could not be written: the client cannot be
       // informed.
@@ -215,8 +218,10 @@ function noteSlow(exchange: Exchange, sinceMs: number): void {
   if (((progress - takenSeen) * 1000) / sinceMs < SLOW_BYTES_PER_SECOND) exchange.inFlightPlace?.stall?.()
 }
 
-/** An answer up to this is not counted: there is one at a time for each stream, and it is soon sent. */
+/** An answer up to this is counted only if its client does not take it at once. */
 const SHORT_BYTES_MAX = 64 * 1024
+/** Besides its bytes: the exchange itself, its stream, and what they refer to. */
+const LEFT_BYTES = 4 * 1024
 /** A list that is made while it is sent: a chunk, and what the socket has not taken. */
 const LAZY_BYTES = 256 * 1024
 /** A watch is a place in a ring that all share; its frames are made when they can be sent. */
@@ -231,6 +236,13 @@ function held(exchange: Exchange, response: ApiResponse): ApiResponse {
 }
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/** A client that keeps its windows closed has as many short answers waiting as it has streams, on each of its connections. */
+function holdLeft(exchange: Exchange, isRead: boolean): void {
+  const bytes = exchange.leftBytes + LEFT_BYTES
+  if (!isRead) exchange.holdAnyway(bytes)
+  else if (!exchange.hold(bytes)) exchange.abort()
+}
 
 function heldBytes(response: ApiResponse): number {
   if ('frames' in response) return response.heldBytes ?? WATCH_BYTES

@@ -20,6 +20,7 @@ export class Http1Exchange extends Exchange {
   protected readonly bodySource: BodySource
   isWriting = false
   progress = 0
+  readonly leftBytes = 0
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #isClosing: () => boolean

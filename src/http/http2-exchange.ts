@@ -30,6 +30,10 @@ export class Http2Exchange extends Exchange {
     return this.#stream.leftBytes > 0
   }
 
+  get leftBytes(): number {
+    return this.#stream.leftBytes
+  }
+
   get progress(): number {
     return this.#stream.sentBytes
   }

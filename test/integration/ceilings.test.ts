@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:tls'
 import { test } from 'node:test'
+import type { Handler } from '../../src/api/request.ts'
 import { Listener } from '../../src/http/listener.ts'
+import { ByteBudget } from '../../src/lib/byte-budget.ts'
 import { silent } from '../../src/lib/log.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
@@ -13,12 +15,17 @@ import {
   field,
   frame,
   headersFrame,
+  preface,
   RawHttp2,
   requestFields,
+  SETTING,
+  settings,
+  uint32,
 } from '../harness/raw-http2.ts'
 import { until } from '../harness/until.ts'
 import { adminToken, type Client, clients, startTestServer } from './support.ts'
 
+const CANCEL = 8
 const maps = '/api/v1/namespaces/default/configmaps'
 
 async function metric(client: Client, name: string): Promise<number> {
@@ -202,4 +209,34 @@ test('one client has a limited number of connections', async () => {
   sockets[0]?.destroy()
   await until(async () => open(), 'another one may come when one has gone')
   for (const socket of sockets) socket.destroy()
+})
+
+/** A listener whose answers and bodies count, and a handler that says what it answers. */
+async function listening(budget: ByteBudget, handler: Handler): Promise<Listener> {
+  const certificate = createSelfSigned('ceilings', ['127.0.0.1'], Date.now())
+  const listener = new Listener({ handler, ...certificate, budget, log: silent })
+  await listener.listen(0, '127.0.0.1')
+  return listener
+}
+
+test('short answers count while their client does not take them', async () => {
+  const budget = new ByteBudget(8 << 20)
+  const body = Buffer.alloc(50_000)
+  await using listener = await listening(budget, async () => ({ status: 200, headers: {}, body }))
+  const closed = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
+  using raw = await RawHttp2.open(listener.port, closed)
+  const ids = Array.from({ length: 100 }, (_, at) => 1 + 2 * at)
+  await raw.send(...ids.map((id) => headersFrame(id, requestFields('GET', '/'))))
+  assert.equal(await raw.resetCode(ids.at(-1) ?? 0), CANCEL, 'there is no room for all of them')
+  // A client has a quarter.
+  assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
+  await raw.send(headersFrame(1001, requestFields('POST', '/')))
+  assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1001), 'a write was done')
+  await raw.send(...[1, 3, 1001].map((id) => frame(FRAME.WINDOW_UPDATE, 0, id, uint32(100_000))))
+  await raw.send(frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(10_000_000)))
+  assert.ok(
+    await raw.until(({ stream, flags, type }) => type === FRAME.DATA && stream === 1001 && flags === END_STREAM),
+  )
+  raw.socket.destroy()
+  await until(() => budget.used === 0, 'it is given back')
 })
