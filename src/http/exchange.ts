@@ -61,6 +61,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #holder = unknownHolder
   #heldBytes = 0
   #isBeingHandled = false
+  /** Of what is held, bytes of the body that nobody reads yet. */
+  #unreadBytes = 0
+  #hasDroppedBody = false
 
   constructor(head: Head) {
     this.method = head.method
@@ -174,6 +177,20 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return true
   }
 
+  /** While the request waits for its turn or its seats, what has come of its body is held all the same. */
+  holdUnread(bytes: number): boolean {
+    this.#hasDroppedBody = !this.hold(bytes)
+    if (this.#hasDroppedBody) this.#giveUnread()
+    else this.#unreadBytes += bytes
+    return !this.#hasDroppedBody
+  }
+
+  #giveUnread(): void {
+    this.#budget?.give(this.#unreadBytes, this.#holder)
+    this.#heldBytes -= this.#unreadBytes
+    this.#unreadBytes = 0
+  }
+
   /** For what can no longer be refused: the answer to a write that was done. */
   holdAnyway(bytes: number): void {
     this.#budget?.takeAnyway(bytes, this.#holder)
@@ -187,6 +204,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   release(): void {
     this.#budget?.give(this.#heldBytes, this.#holder)
     this.#heldBytes = 0
+    this.#unreadBytes = 0
   }
 
   /** The handler is at work on it, and has what the request holds in memory even if its client goes away meanwhile. */
@@ -215,6 +233,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   pipeBody(take: (chunk: Buffer) => void | Promise<void>): Promise<void> {
+    if (this.#hasDroppedBody) return Promise.reject(noMemory())
+    this.#giveUnread()
     return new Promise((resolve, reject) => {
       const onClose = (): void => reject(new Error('the client went away before its body was here'))
       this.bodySource.read({ onData: take, onEnd: resolve, onClose })
@@ -222,6 +242,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   #read(): Promise<Buffer> {
+    if (this.#hasDroppedBody) return Promise.reject(noMemory())
+    // They count as what becomes of them from here on.
+    this.#giveUnread()
     const { bodyBytesMax } = this.#limits
     const given = Number(this.headers['content-length'] ?? 0)
     if (given > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))

@@ -16,6 +16,7 @@ export class Http2Exchange extends Exchange {
     this.bodySource = stream
     this.#stream = stream
     this.#date = date
+    if (!stream.isRemoteEnded) stream.unreadHolder = this
   }
 
   get isGone(): boolean {

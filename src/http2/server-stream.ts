@@ -15,6 +15,14 @@ export type BodyListener = {
   readonly onClose: () => void
 }
 
+/** Bytes of a body that wait to be read are not counted up to this: most bodies are shorter, and come with their head. */
+const UNREAD_BYTES = 16 * 1024
+
+/** Asked before more of a body is kept that nobody reads yet. False: there is no room, and the body is dropped. */
+export interface UnreadHolder {
+  readonly holdUnread: (bytes: number) => boolean
+}
+
 /** What a stream needs of its connection. */
 export interface StreamOwner {
   /** Begins the headers of an answer. */
@@ -57,6 +65,8 @@ export class ServerStream extends SendingStream {
   isRemoteEnded: boolean
   /** Called once, when the answer is sent or either side has reset the stream. */
   onClose: (() => void) | undefined
+  /** Undefined: any amount is kept, which the window bounds. */
+  unreadHolder: UnreadHolder | undefined
   /** Data of the body that is not read yet. */
   readonly #held = new GrowingBuffer()
   #reader: BodyListener | undefined
@@ -127,8 +137,10 @@ export class ServerStream extends SendingStream {
   /** This method and those below are for the connection only. */
   receive(chunk: Buffer): void {
     if (this.#isDropping) return
-    if (this.#reader === undefined) this.#held.append(chunk)
-    else this.#deliver(this.#reader, chunk)
+    if (this.#reader !== undefined) return this.#deliver(this.#reader, chunk)
+    const isMuch = this.#held.length + chunk.length > UNREAD_BYTES
+    if (isMuch && this.unreadHolder?.holdUnread(chunk.length) === false) this.drop()
+    else this.#held.append(chunk)
   }
 
   #deliver(reader: BodyListener, chunk: Buffer): void {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:tls'
 import { test } from 'node:test'
+import { ApiError } from '../../src/api/errors.ts'
 import type { Handler } from '../../src/api/request.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { ByteBudget } from '../../src/lib/byte-budget.ts'
@@ -238,5 +239,34 @@ test('short answers count while their client does not take them', async () => {
     await raw.until(({ stream, flags, type }) => type === FRAME.DATA && stream === 1001 && flags === END_STREAM),
   )
   raw.socket.destroy()
+  await until(() => budget.used === 0, 'it is given back')
+})
+
+test('bodies count that nobody reads yet', async () => {
+  const budget = new ByteBudget(8 << 20)
+  const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
+  const statuses: (number | undefined)[] = []
+  await using listener = await listening(budget, async (request) => {
+    await seated
+    const failed: unknown = await request.body().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    statuses.push(failed instanceof ApiError ? failed.code : 200)
+    return { status: 200, headers: {}, body: Buffer.alloc(0) }
+  })
+  using raw = await RawHttp2.open(listener.port)
+  const ids = Array.from({ length: 50 }, (_, at) => 1 + 2 * at)
+  for (const id of ids) await raw.send(headersFrame(id, requestFields('POST', '/'), END_HEADERS))
+  await until(() => listener.openRequests === ids.length, 'all have begun')
+  for (const id of ids) {
+    for (let at = 0; at < 10; at++) await raw.send(frame(FRAME.DATA, 0, id, Buffer.alloc(16_000, ' ')))
+  }
+  await until(() => budget.refused > 0, 'there is no room for all of them')
+  assert.ok(budget.used > 1 << 20 && budget.used <= 2 << 20, `${budget.used}`)
+  for (const id of ids) await raw.send(frame(FRAME.DATA, END_STREAM, id))
+  seat()
+  await until(() => statuses.length === ids.length, 'all are answered')
+  assert.deepEqual(new Set(statuses), new Set([200, 429]))
   await until(() => budget.used === 0, 'it is given back')
 })
