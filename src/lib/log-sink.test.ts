@@ -30,6 +30,16 @@ test('one line each, for people', () => {
   assert.ok(coloured.startsWith('\u001b[31m') && coloured.includes('failed\u001b[0m error'))
 })
 
+test('what a client chose cannot command the terminal', () => {
+  const written: string[] = []
+  const write = (line: string): void => void written.push(line)
+  const { log } = new LogSink({ format: 'text', verbosity: new Verbosity(0), clock, write })
+  log('info', 'request', { path: '/\u001b[2J', user: 'a\u009b31m', group: '\u202eb', other: 'é\u{e0001}' })
+  assert.deepEqual(written, [
+    '03:04:05.678 request path="/\\u001b[2J" user="a\\u009b31m" group="\\u202eb" other="é\\udb40\\udc01"\n',
+  ])
+})
+
 test('one object each, for programs', () => {
   const [first = ''] = lines('json', false)
   const time = '2026-01-02T03:04:05.678Z'

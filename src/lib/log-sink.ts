@@ -82,5 +82,14 @@ const plain = '\u001b[0m'
 /** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
 function showValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
-  return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)
+  return /^[^\s"\p{Cc}\p{Cf}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
+
+/** A client chooses paths and names: a terminal must not take parts of them for commands, nor show them in another order. */
+const escapeControls = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
