@@ -1,4 +1,4 @@
-/** `--audit-log-path=-`. Not by `process.stdout`, which blocks the event loop while the reader of a pipe does not read. */
+/** `--audit-log-path=-`. Not by `process.stdout`, whose buffer has no bound: what the reader of a pipe has not taken is waited for. */
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
 import { sleep, systemTimers } from '../lib/timers.ts'
@@ -12,6 +12,8 @@ const writeAsync = promisify(write)
 
 export const standardOutput: Lines = {
   append: async (lines) => {
+    // Node makes a pipe non-blocking when it is first asked for it. A thread that is blocked by the reader would keep the process from ending.
+    void process.stdout
     for (let written = 0; written < lines.length; ) {
       try {
         written += (await writeAsync(STANDARD_OUTPUT, lines, written)).bytesWritten

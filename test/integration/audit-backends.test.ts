@@ -1,5 +1,6 @@
 /** Backends of the audit log that fail, wait or stop: what becomes of requests and of events. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -202,4 +203,14 @@ test('a collector of traces and a webhook that never answer leave time to tell w
     hole.close()
     rmSync(dir, { recursive: true })
   }
+})
+
+test('a reader of the standard output that does not read keeps no process from ending', async () => {
+  const module = JSON.stringify(join(import.meta.dirname, '../../src/audit/standard-output.ts'))
+  const script = `void (await import(${module})).standardOutput.append(Buffer.alloc(1 << 22)); setTimeout(() => process.exit(0), 200)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const [code, signal]: unknown[] = await once(child, 'exit')
+  clearTimeout(timer)
+  assert.deepEqual([code, signal], [0, null])
 })
