@@ -9,7 +9,7 @@ import { progressLine } from './commands/progress-line.ts'
 import { Signals } from './commands/signals.ts'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
-import { LogSink } from './lib/log-sink.ts'
+import { linesTo, LogSink } from './lib/log-sink.ts'
 import { readOwnFile } from './lib/own-files.ts'
 
 /** What the entry of the package started before it loaded this program (`packaged-main.ts`). From sources there is no such name. */
@@ -86,7 +86,7 @@ function createSink({ format, verbosity }: LogFormat): LogSink {
     format: format === 'auto' ? (isTerminal ? 'text' : 'json') : format,
     verbosity,
     clock: systemClock,
-    write: (line) => process.stderr.write(line),
+    write: linesTo(process.stderr),
     hasColours: isTerminal && process.env['NO_COLOR'] === undefined,
   })
 }

@@ -6,9 +6,6 @@ import { Verbosity } from '../lib/verbosity.ts'
 import { realSurroundings, startServer } from '../server.ts'
 import { asksForHelp, asksForVersion, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
 
-/** By then a client that waited for the start has been served. */
-const PINO_AFTER_MS = 2_000
-const STDERR = 2
 const testingFlag = /^--testing(?:=true)?$/
 
 export async function serve(args: readonly string[], parts: CommandParts): Promise<void> {
@@ -41,8 +38,6 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
     void server.failed.then((error) => {
       if (!signals.isStopping) parts.fail(FAILURE, [messageOf(error)])
     })
-    // Not at once: loading pino would delay the first requests.
-    setTimeout(() => void sink.usePino(STDERR), PINO_AFTER_MS).unref()
   } catch (error) {
     if (signals.isStopping && error === signals.signal.reason) parts.exit(0)
     else parts.fail(FAILURE, [messageOf(error)])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { test } from 'node:test'
-import { LogSink } from './log-sink.ts'
+import { linesTo, LogSink } from './log-sink.ts'
 import { Verbosity } from './verbosity.ts'
 
 const clock = { wallMs: () => Date.parse('2026-01-02T03:04:05.678Z'), monotonicMs: () => 0 }
@@ -64,4 +65,17 @@ test('details of some modules, and of all once the level is raised', () => {
     written.map((line) => line.at(-2)),
     ['a', 'c'],
   )
+})
+
+test('lines that nobody reads are kept up to a bound; a write that fails harms nobody', async () => {
+  const line = 'x'.repeat(1 << 20)
+  const stream = new Writable({ write: () => undefined })
+  const write = linesTo(stream)
+  for (let count = 0; count < 100; count++) write(line)
+  assert.ok(stream.writableLength < 10 << 20, `${stream.writableLength}`)
+  const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC')), autoDestroy: false })
+  const fail = linesTo(full)
+  fail(line)
+  await new Promise((resolve) => setImmediate(resolve))
+  fail(line)
 })

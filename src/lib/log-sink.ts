@@ -1,7 +1,5 @@
-/**
- * The destination of log lines: one-liners for a person at a terminal, else JSON. JSON is written through pino, which never blocks on the
- * reader; pino takes 30 ms to load, so until then lines are written directly, in the same format.
- */
+/** The destination of log lines: one-liners for a person at a terminal, else JSON. */
+import type { Writable } from 'node:stream'
 import type { Clock } from './clock.ts'
 import type { Level, Log } from './log.ts'
 import { DETAILS, type Verbosity } from './verbosity.ts'
@@ -22,7 +20,6 @@ type Fields = Record<string, unknown>
 
 export class LogSink {
   readonly #options: LogOptions
-  #sink: ((level: Level, message: string, fields: Fields) => void) | undefined
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -31,27 +28,7 @@ export class LogSink {
   readonly log: Log = (level, message, fields = {}, module) => {
     const { verbosity, write, format } = this.#options
     if (level === 'debug' && !verbosity.isOn(DETAILS, module)) return
-    if (this.#sink !== undefined) this.#sink(level, message, fields)
-    else write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
-  }
-
-  /** Once the promise resolves, lines are written asynchronously. `fd` is where `write` writes to. */
-  async usePino(fd: number): Promise<void> {
-    if (this.#options.format !== 'json') return
-    const { pino } = await import('pino')
-    const destination = pino.destination({ fd, sync: false, maxLength: UNREAD_BYTES_MAX })
-    const logger = pino(
-      {
-        level: 'debug',
-        messageKey: 'message',
-        base: null,
-        timestamp: () => `,"time":"${this.#now()}"`,
-        formatters: { level: (label) => ({ level: label }) },
-      },
-      destination,
-    )
-    process.once('exit', () => destination.flushSync())
-    this.#sink = (level, message, fields) => logger[level](fields, message)
+    write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
   }
 
   #now(): string {
@@ -68,6 +45,14 @@ export class LogSink {
     const word = level === 'info' ? '' : `${level.toUpperCase()} `
     const colour = this.#options.hasColours ? colours[level] : ''
     return `${colour}${time} ${word}${message}${colour === '' ? '' : plain}${shown.join('')}\n`
+  }
+}
+
+/** Neither waits for a reader of a pipe, nor is ended by a disk that is full or a reader that has gone: such lines are lost. */
+export function linesTo(stream: Writable): (line: string) => void {
+  stream.on('error', () => undefined)
+  return (line) => {
+    if (stream.writableLength <= UNREAD_BYTES_MAX) stream.write(line)
   }
 }
 

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startEtcd } from '../harness/etcd.ts'
-import { startKeelson } from '../harness/keelson.ts'
+import { startApiServer } from '../harness/api-server.ts'
+import { keelsonProgram, startKeelson } from '../harness/keelson.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 let dir: string
@@ -79,3 +80,12 @@ test('a port that is taken is named, SIGUSR1 opens no debugger, and SIGTERM ends
   while (!server.log.includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.ok(!/"level":"(warn|error)"/.test(server.log), server.log)
 })
+
+for (const format of ['json', 'text'])
+  test(`a disk that is full of logs (${format}) ends no server`, async () => {
+    await using etcd = await startEtcd()
+    const command = ['/bin/sh', '-c', 'exec "$0" "$@" 2>/dev/full', keelsonProgram, 'serve'] as const
+    const args = [`--logging-format=${format}`, '-v=2']
+    await using server = await startApiServer(command, { etcdUrl: etcd.clientUrl, args })
+    await server.ready()
+  })
