@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { RequestInfo } from '../api/context.ts'
 import { request } from '../api/own-request.ts'
 import { Metrics } from '../lib/metrics.ts'
+import { builtInResources } from '../registry/built-in.ts'
 import { RequestMetrics } from './request-metrics.ts'
 
 test('names that a client makes up for a server that is not there are not kept if they are long', async () => {
@@ -25,4 +26,19 @@ test('names that a client makes up for a server that is not there are not kept i
   assert.match(text, /terminations_total\{.*subresource="status".*\} 1\n/)
   assert.match(text, /terminations_total\{.*verb="other".*\} 20\n/)
   assert.ok(text.length < 10_000, `${text.length}`)
+})
+
+test('what requests left that were never begun goes with their resource', () => {
+  const metrics = new Metrics()
+  const counted = new RequestMetrics(metrics, { monotonicMs: () => 0 })
+  const pods = builtInResources({ isServed: () => true, gates: { isOn: () => true } }).find(
+    ({ plural }) => plural === 'pods',
+  )
+  assert.ok(pods)
+  const ended = { group: '', version: 'v1', resource: 'pods', subresource: '', scope: 'cluster', verb: 'LIST' }
+  counted.dropped(ended, '')
+  counted.terminated(ended, 504)
+  assert.equal(metrics.print().match(/resource="pods"/g)?.length, 3)
+  counted.forget(pods)
+  assert.doesNotMatch(metrics.print(), /resource="pods"/)
 })

@@ -4,7 +4,7 @@ import { followFrames } from '../api/follow-frames.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
 import type { Spent } from '../api/spent.ts'
 import { systemUser } from '../api/user.ts'
-import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
+import { Count, type Counter, type Distribution, type Gauge, type Histogram, type Metrics } from '../lib/metrics.ts'
 import { Peak } from '../lib/peak.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Passed } from './gate.ts'
@@ -53,6 +53,15 @@ type Series = {
   readonly remove: () => void
 }
 
+/** What there is of one resource. */
+class OfResource {
+  readonly series = new Map<string, Series>()
+  /** What removes other series that have its name: of requests that the server ended, and that it is deprecated. */
+  readonly others = new Map<string, () => void>()
+  /** It is no longer served. Requests that are still under way are not counted: nobody would remove their series. */
+  isForgotten = false
+}
+
 /** One request, from when it has passed the gate. */
 export type Measured = {
   /** Is to be called once, with the response, and returns the response to send. A stream is counted when it ends, as upstream. */
@@ -87,8 +96,8 @@ export class RequestMetrics {
   readonly #eventBytes: Histogram
   readonly #deprecated: Gauge
   /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
-  readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
-  readonly #ofId = new Map<string, Map<string, Series>>()
+  readonly #ofResource = new WeakMap<Resource, OfResource>()
+  readonly #ofId = new Map<string, OfResource>()
   readonly #ofPath = new Map<string, Series>()
   /** Names of what unavailable servers were asked for. */
   readonly #ofRemote = new Set<string>()
@@ -202,12 +211,30 @@ export class RequestMetrics {
   /** One that found no place, which upstream counts as a request, too. */
   dropped(ended: Ended, dryRun: string): void {
     const { group, resource, scope, subresource, verb, version } = ended
-    this.#total.with('429', 'apiserver', dryRun, group, resource, scope, subresource, verb, version).add()
+    this.#countEnded(this.#total, ended, [
+      '429',
+      'apiserver',
+      dryRun,
+      group,
+      resource,
+      scope,
+      subresource,
+      verb,
+      version,
+    ])
     this.terminated(ended, 429)
   }
 
   terminated(ended: Ended, code: number): void {
-    this.#terminated.with(`${code}`, ...terminatedLabels('apiserver', ended)).add()
+    this.#countEnded(this.#terminated, ended, [`${code}`, ...terminatedLabels('apiserver', ended)])
+  }
+
+  /** It may be the only one with these labels: they are removed with the resource all the same. */
+  #countEnded(counter: Counter, { group, version, resource: plural }: Ended, values: readonly string[]): void {
+    counter.with(...values).add()
+    if (plural === '') return
+    const { others } = this.#knownOf({ group, version, plural })
+    others.set(`${counter.options.name} ${values.join(' ')}`, () => counter.remove(...values))
   }
 
   /** The aggregated API server of a request is not available. What it would serve is not known: clients name it. */
@@ -235,7 +262,10 @@ export class RequestMetrics {
   forget(resource: Resource): void {
     const { group, kind, version } = resource
     const id = idOf(resource)
-    for (const series of this.#ofId.get(id)?.values() ?? []) series.remove()
+    const known = this.#ofId.get(id)
+    for (const remove of known?.others.values() ?? []) remove()
+    for (const series of known?.series.values() ?? []) series.remove()
+    if (known !== undefined) known.isForgotten = true
     this.#ofId.delete(id)
     this.#events.remove(group, kind, version)
     this.#eventBytes.remove(group, kind, version)
@@ -293,31 +323,45 @@ export class RequestMetrics {
     return passed.kind === 'path' ? this.#pathSeries(passed.http) : this.#series(passed)
   }
 
-  #series(passed: Extract<Passed, { kind: 'resource' }>): Series {
+  /** Undefined: the resource is no longer served. */
+  #series(passed: Extract<Passed, { kind: 'resource' }>): Series | undefined {
     const { resource, verb, subresource, http, context } = passed
     const scope = reportedScope(passed)
     const dryRun = reportedDryRun(http)
     const shownVerb = reportedVerb(passed, http)
     const key = `${shownVerb} ${scope} ${subresource} ${dryRun}`
-    const known = this.#ofResource.get(resource) ?? this.#knownOf(resource)
-    const found = known.get(key)
-    if (found !== undefined) return found
+    let known = this.#ofResource.get(resource)
+    if (known === undefined) this.#ofResource.set(resource, (known = this.#knownOf(resource)))
+    const { deprecatedUntil } = context
+    if (deprecatedUntil !== undefined) this.#noteDeprecated(known, passed, deprecatedUntil)
+    const found = known.series.get(key)
+    if (found !== undefined || known.isForgotten) return found
     const { group, plural, version } = resource
     const labels = { component: 'apiserver', group, plural, scope, subresource, verb: shownVerb, version, dryRun }
     const made = this.#make(labels, bodyVerbs[verb])
-    known.set(key, made)
-    const { deprecatedUntil } = context
-    if (deprecatedUntil !== undefined)
-      this.#deprecated.with(group, deprecatedUntil, plural, subresource, version).value = 1
+    known.series.set(key, made)
     return made
   }
 
-  #knownOf(resource: Resource): Map<string, Series> {
+  #knownOf(resource: ResourceId): OfResource {
     const id = idOf(resource)
-    const known = this.#ofId.get(id) ?? new Map<string, Series>()
+    const known = this.#ofId.get(id) ?? new OfResource()
     this.#ofId.set(id, known)
-    this.#ofResource.set(resource, known)
     return known
+  }
+
+  /** A version may become deprecated while it is served. */
+  #noteDeprecated(
+    { others, isForgotten }: OfResource,
+    { resource, subresource }: Extract<Passed, { kind: 'resource' }>,
+    until: string,
+  ): void {
+    const key = `deprecated ${until} ${subresource}`
+    if (isForgotten || others.has(key)) return
+    const { group, plural, version } = resource
+    const values = [group, until, plural, subresource, version]
+    this.#deprecated.with(...values).value = 1
+    others.set(key, () => this.#deprecated.remove(...values))
   }
 
   /** Undefined: upstream does not count such a path. */
@@ -341,6 +385,7 @@ export class RequestMetrics {
     const isRead = plural === '' || verb === 'GET' || verb === 'LIST'
     const isLong = verb === 'WATCH' || verb === 'CONNECT'
     const body = [group === '' ? plural : `${plural}.${group}`, bodyVerb ?? ''] as const
+    let isRemoved = false
     return {
       seconds: this.#seconds.with(...valuesWithDryRun),
       sliSeconds: this.#sliSeconds.with(...values),
@@ -351,22 +396,22 @@ export class RequestMetrics {
       total: (code) => {
         const known = totals.get(code)
         if (known !== undefined) return known
+        // A request that outlasts its resource.
+        if (isRemoved) return new Count()
         const count = this.#total.with(`${code}`, ...valuesWithDryRun)
         totals.set(code, count)
         return count
       },
       longRunning: isLong ? this.#longRunning.with(...values) : undefined,
-      own: () => this.#own.with(plural, subresource, verb),
+      own: () => (isRemoved ? new Count() : this.#own.with(plural, subresource, verb)),
       remove: () => {
+        isRemoved = true
         this.#seconds.remove(...valuesWithDryRun)
         for (const metric of [this.#sliSeconds, this.#sloSeconds, this.#bytes, this.#longRunning])
           metric.remove(...values)
         this.#bodyBytes.remove(...body)
         this.#own.remove(plural, subresource, verb)
-        for (const code of new Set([...totals.keys(), ...endedCodes])) {
-          this.#total.remove(`${code}`, ...valuesWithDryRun)
-          this.#terminated.remove(`${code}`, ...values)
-        }
+        for (const code of totals.keys()) this.#total.remove(`${code}`, ...valuesWithDryRun)
       },
     }
   }
@@ -384,9 +429,6 @@ const bodyVerbs: { readonly [verb: string]: string } = {
   delete: 'delete',
   deletecollection: 'delete_collection',
 }
-
-/** Of requests that the server ended itself, which are counted before their series are looked up. */
-const endedCodes = [429, 504] as const
 
 /** What is asked of servers that are not there beyond this has no name: any client can make names up. */
 const REMOTE_SERIES_MAX = 500
@@ -416,7 +458,9 @@ const filterSeries = (filters: Histogram): FilterSeries => ({
 const isCounted = (path: string, { headers }: ApiResponse): boolean =>
   (path !== '/api' && path !== '/apis') || String(headers['content-type']).includes('g=apidiscovery.k8s.io')
 
-const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
+type ResourceId = Pick<Resource, 'group' | 'version' | 'plural'>
+
+const idOf = ({ group, version, plural }: ResourceId): string => `${group}/${version}/${plural}`
 
 type Following = { readonly series: Series | undefined; readonly ended: (response: ApiResponse) => void }
 

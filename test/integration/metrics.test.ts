@@ -1,8 +1,10 @@
 /** What requests leave in the metrics, by upstream's names and rules. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { after, before, test } from 'node:test'
 import { until } from '../harness/until.ts'
-import { type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { adminToken, type Client, clients, startTestServer, type TestServer } from './support.ts'
 
 let server: TestServer
 let client: Client
@@ -127,4 +129,45 @@ test('a request whose time is over is terminated', async () => {
   assert.equal((await client.call({ path: `${secrets}?timeout=1us` })).status, 504)
   const own = { code: '504', resource: 'secrets', verb: 'LIST', scope: 'namespace' }
   assert.equal(await sum('apiserver_request_terminations_total', own), 1)
+})
+
+test('a custom resource leaves no series behind, even of a request that outlasts it', async () => {
+  const [group, definitions] = ['gone.example.com', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions']
+  const things = `/apis/${group}/v1/things`
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const definition = (deprecated: boolean) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `things.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [{ name: 'v1', served: true, storage: true, deprecated, schema }],
+    },
+  })
+  await client.call({ method: 'POST', path: definitions, body: definition(false) })
+  await until(async () => (await client.call({ path: things })).status === 200, 'the resource')
+  const path = `${definitions}/things.${group}`
+  const type = { 'content-type': 'application/merge-patch+json' }
+  await client.call({ method: 'PATCH', path, headers: type, body: definition(true) })
+  const deprecated = (): Promise<number> => sum('apiserver_requested_deprecated_apis', { group })
+  await until(async () => (await client.call({ path: things })).headers['warning'] !== undefined, 'a warning')
+  assert.equal(await deprecated(), 1)
+
+  const session = connect(server.url, { rejectUnauthorized: false })
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
+  const late = session.request({ ':method': 'POST', ':path': things, ...headers })
+  late.write('{')
+  await until(async () => (await sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })) > 0, 'it')
+  assert.equal((await client.call({ method: 'DELETE', path })).status, 200)
+  await until(async () => (await client.call({ path: things })).status === 404, 'the end of the resource')
+  late.end('}')
+  await once(late, 'response')
+  session.destroy()
+  const { text } = await client.call({ path: '/metrics' })
+  assert.deepEqual(
+    text.split('\n').filter((line) => line.includes(group)),
+    [],
+  )
 })
