@@ -234,6 +234,10 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     mutatingCredentials: mutatingWebhookUsers === null ? undefined : credentialsByHost(mutatingWebhookUsers, clock),
     validatingCredentials:
       validatingWebhookUsers === null ? undefined : credentialsByHost(validatingWebhookUsers, clock),
+    onGone: (name, type) => {
+      parts.hookMetrics.forget(name, type)
+      parts.conditionMetrics.forgetHook(name, type)
+    },
     log: named(log, 'webhooks'),
   })
   const remotes: RemoteParts = { getService, routing, ...(parts.aggregation ?? nothingRemote) }

@@ -5,6 +5,8 @@ import type { Condition } from './api-service.ts'
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge
   readonly #total: Counter
+  /** That there are series of. */
+  readonly #reasons = new Set<string>()
 
   constructor(metrics: Metrics) {
     this.#unavailable = metrics.gauge({
@@ -26,10 +28,12 @@ export class AvailabilityMetrics {
 
   /** It was available, and is no longer. */
   lost(name: string, { reason }: Condition): void {
+    this.#reasons.add(reason)
     this.#total.with(name, reason).add()
   }
 
   forget(name: string): void {
     this.#unavailable.remove(name)
+    for (const reason of this.#reasons) this.#total.remove(name, reason)
   }
 }

@@ -58,9 +58,16 @@ export class ConditionMetrics {
   observeHook({ webhook, type, operation, seconds, errors, isExcluded }: UnmatchedHook): void {
     this.#seconds.with('webhook', webhook, operation, type).observe(seconds)
     if (errors > 0) this.#errors.with('webhook', webhook, operation, type).add(errors)
-    // This series alone has another word for validating webhooks.
-    const step = type === 'validating' ? 'validate' : type
-    if (isExcluded) this.#exclusions.with('webhook', webhook, operation, step).add()
+    if (isExcluded) this.#exclusions.with('webhook', webhook, operation, stepOf(type)).add()
+  }
+
+  /** No configuration of this type has such a webhook any more. */
+  forgetHook(webhook: string, type: UnmatchedHook['type']): void {
+    for (const operation of operations) {
+      this.#errors.remove('webhook', webhook, operation, type)
+      this.#seconds.remove('webhook', webhook, operation, type)
+      this.#exclusions.remove('webhook', webhook, operation, stepOf(type))
+    }
   }
 
   /** The policy is no longer bound, or bound otherwise. */
@@ -71,3 +78,6 @@ export class ConditionMetrics {
     }
   }
 }
+
+/** The series of exclusions alone have another word for validating webhooks. */
+const stepOf = (type: UnmatchedHook['type']): string => (type === 'validating' ? 'validate' : type)

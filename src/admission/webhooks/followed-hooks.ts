@@ -12,6 +12,7 @@ import type { ObjectStore } from '../../storage/store.ts'
 import type { CredentialsFor, WebhookParts } from '../../webhooks/call.ts'
 import { admissionGroup } from '../admission.ts'
 import { HookList } from './hook-list.ts'
+import type { HookType } from './metrics.ts'
 
 export const configurationResources = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const
 export type ConfigurationResource = (typeof configurationResources)[number]
@@ -24,6 +25,8 @@ export type FollowedHooksParts = {
   /** Each plugin has a configuration of its own. Undefined: no webhook gets any. */
   readonly mutatingCredentials?: CredentialsFor | undefined
   readonly validatingCredentials?: CredentialsFor | undefined
+  /** Called with the name of a webhook that is in no configuration of its type any more. */
+  readonly onGone: (name: string, type: HookType) => void
   readonly log: Log
 }
 
@@ -34,10 +37,12 @@ export class FollowedHooks implements AsyncDisposable {
   readonly #resources = new Map<ConfigurationResource, FollowedResource<Fields>>()
 
   constructor(parts: FollowedHooksParts) {
-    const { registry, calls, mutatingCredentials, validatingCredentials } = parts
+    const { registry, calls, mutatingCredentials, validatingCredentials, onGone } = parts
     this.#parts = parts
-    this.mutating = new HookList(registry, { ...calls, credentialsFor: mutatingCredentials })
-    this.validating = new HookList(registry, { ...calls, credentialsFor: validatingCredentials })
+    const mutating = { ...calls, credentialsFor: mutatingCredentials }
+    this.mutating = new HookList(registry, mutating, (name) => onGone(name, 'admit'))
+    const validating = { ...calls, credentialsFor: validatingCredentials }
+    this.validating = new HookList(registry, validating, (name) => onGone(name, 'validating'))
   }
 
   /** Resolves when all configurations are known. To be awaited before the first request is accepted: until then none would be called. */

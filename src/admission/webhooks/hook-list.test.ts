@@ -32,3 +32,16 @@ test('a configuration that cannot be decoded stays in force as it was, and stops
   list.set('b', undefined)
   assert.equal(list.candidates(write).length, 1)
 })
+
+test('a webhook is gone when no configuration has its name any more', () => {
+  const gone: string[] = []
+  const parts = { getService: () => undefined, received: new ReceivedAnswers() }
+  const list = new HookList(registry, parts, (name) => gone.push(name))
+  list.set('a', configuration)
+  list.set('b', configuration)
+  list.set('a', configuration)
+  list.set('a', undefined)
+  assert.deepEqual(gone, [])
+  list.set('b', { webhooks: [] })
+  assert.deepEqual(gone, ['h'])
+})

@@ -16,21 +16,35 @@ export class HookList {
   readonly #unreadable = new Unreadable('webhook configuration')
   readonly #index: MatchIndex<ListedHook>
   readonly #parts: WebhookParts
+  readonly #onGone: (name: string) => void
   /** Configurations changed since the index was made. */
   #isStale = false
 
-  constructor(registry: Pick<Registry, 'inGroup' | 'changes'>, parts: WebhookParts) {
+  /** `onGone`: called with the name of a webhook that is in no configuration any more. */
+  constructor(
+    registry: Pick<Registry, 'inGroup' | 'changes'>,
+    parts: WebhookParts,
+    onGone: (name: string) => void = () => undefined,
+  ) {
     this.#index = new MatchIndex(registry)
     this.#parts = parts
+    this.#onGone = onGone
   }
 
   /** Undefined: the configuration was deleted. */
   set(configuration: string, object: Fields | undefined): void {
     this.#unreadable.delete(configuration)
-    for (const { close } of this.#byConfiguration.get(configuration) ?? []) close()
+    const before = this.#byConfiguration.get(configuration) ?? []
+    for (const { close } of before) close()
     if (object === undefined) this.#byConfiguration.delete(configuration)
     else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts))
     this.#isStale = true
+    for (const { name } of before) if (!this.#has(name)) this.#onGone(name)
+  }
+
+  /** Two configurations may have webhooks of the same name. */
+  #has(name: string): boolean {
+    return [...this.#byConfiguration.values()].some((hooks) => hooks.some((hook) => hook.name === name))
   }
 
   /** The configuration cannot be decoded: its last known state stays in force. */

@@ -1,8 +1,13 @@
 /** The metrics of admission webhooks, by the name of the webhook. */
 import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
+import type { Attributes } from '../admission.ts'
 
 /** In seconds: upstream's. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
+/** Greater codes, which webhooks may answer with, too, are counted as this one, as upstream. */
+const CODE_MAX = 600
+const operations: readonly Attributes['operation'][] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+const rejections: readonly Rejection[] = ['calling_webhook_error', 'no_error', 'apiserver_internal_error']
 
 export type HookType = 'admit' | 'validating'
 
@@ -24,6 +29,8 @@ export class HookMetrics {
   readonly #seconds: Histogram
   readonly #rejections: Counter
   readonly #failOpen: Counter
+  /** That there are series of. */
+  readonly #codes = new Set<string>()
 
   constructor(metrics: Metrics) {
     this.#calls = metrics.counter({
@@ -54,12 +61,27 @@ export class HookMetrics {
 
   count({ name, type, operation, code, rejection, seconds }: HookCall): void {
     const rejected = `${rejection !== undefined}`
-    this.#calls.with(`${code}`, name, operation, rejected, type).add()
+    const shown = `${Math.min(code, CODE_MAX)}`
+    this.#codes.add(shown)
+    this.#calls.with(shown, name, operation, rejected, type).add()
     this.#seconds.with(name, operation, rejected, type).observe(seconds)
-    if (rejection !== undefined) this.#rejections.with(rejection, name, operation, `${code}`, type).add()
+    if (rejection !== undefined) this.#rejections.with(rejection, name, operation, shown, type).add()
   }
 
   countFailOpen(name: string, type: HookType): void {
     this.#failOpen.with(name, type).add()
+  }
+  /** No configuration of this type has such a webhook any more. */
+  forget(name: string, type: HookType): void {
+    this.#failOpen.remove(name, type)
+    for (const operation of operations) {
+      for (const rejected of ['true', 'false']) {
+        this.#seconds.remove(name, operation, rejected, type)
+        for (const code of this.#codes) this.#calls.remove(code, name, operation, rejected, type)
+      }
+      for (const rejection of rejections) {
+        for (const code of this.#codes) this.#rejections.remove(rejection, name, operation, code, type)
+      }
+    }
   }
 }
