@@ -79,3 +79,14 @@ test('lines that nobody reads are kept up to a bound; a write that fails harms n
   await new Promise((resolve) => setImmediate(resolve))
   fail(line)
 })
+
+for (const format of ['text', 'json'] as const)
+  test(`a text of any length makes no long line (${format})`, () => {
+    const written: string[] = []
+    const write = (line: string): void => void written.push(line)
+    const { log } = new LogSink({ format, verbosity: new Verbosity(0), clock, write })
+    const long = 'x'.repeat(1_000_000)
+    log('info', 'slow request', { path: long, parts: [long] })
+    assert.ok(written.join('').length < 20_000, `${written.join('').length}`)
+    assert.match(written.join(''), /x… \(1000000 characters\)/)
+  })

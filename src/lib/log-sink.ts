@@ -16,6 +16,9 @@ export type LogOptions = {
 /** Lines that the reader has not taken are buffered up to this many bytes, then dropped. */
 const UNREAD_BYTES_MAX = 8 << 20
 
+/** Of a text in an entry. A client may send paths, ids and names of a megabyte; a stack is some thousand. */
+const TEXT_CHARACTERS_MAX = 8_192
+
 type Fields = Record<string, unknown>
 
 export class LogSink {
@@ -36,7 +39,7 @@ export class LogSink {
   }
 
   #asJson(level: Level, message: string, fields: Fields): string {
-    return `${JSON.stringify({ level, time: this.#now(), ...fields, message })}\n`
+    return `${JSON.stringify({ level, time: this.#now(), ...fields, message }, bounded)}\n`
   }
 
   #asText(level: Level, message: string, fields: Fields): string {
@@ -64,9 +67,15 @@ const colours: { readonly [level in Level]: string } = {
 }
 const plain = '\u001b[0m'
 
+/** For JSON.stringify. */
+function bounded<T>(_key: string, value: T): T | string {
+  if (typeof value !== 'string' || value.length <= TEXT_CHARACTERS_MAX) return value
+  return `${value.slice(0, TEXT_CHARACTERS_MAX)}… (${value.length} characters)`
+}
+
 /** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
 function showValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  const text = typeof value === 'string' ? bounded('', value) : (JSON.stringify(value, bounded) ?? String(value))
   return /^[^\s"\p{Cc}\p{Cf}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text))
 }
 
