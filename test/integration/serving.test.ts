@@ -198,6 +198,8 @@ for (const version of ['HTTP/2', 'HTTP/1.1']) {
     assert.ok(refused.headers['audit-id'])
     assert.equal(refused.headers.connection, version === 'HTTP/1.1' ? 'close' : undefined)
     assert.equal((await client.call({ path: '/livez' })).status, 200, 'health is told to the end')
+    const headers = { 'user-agent': 'kube-apiserver/v1.33.0' }
+    assert.equal((await client.call({ path: '/version', headers })).status, 200, 'other API servers are served')
     assert.equal((await client.call({ path: '/readyz' })).status, 500)
     await slow.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{"metadata":{"name":"late"}}')))
     const answer = await slow.until(({ type, stream }) => type === FRAME.DATA && stream === 1)
