@@ -53,7 +53,8 @@ function decodePair(pair: string): [string, string] {
 
 /** Decodes in place: the result is never longer. */
 function decode(text: string): string {
-  if (!/[%+]/.test(text)) return text
+  // A selector must not keep the query that it is a part of.
+  if (!/[%+]/.test(text)) return ownText(text)
   const bytes = Buffer.from(text)
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
