@@ -85,6 +85,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract readonly progress: number
   /** Bytes of a short answer that the client's window does not take. With HTTP/1.1 there is one answer at a time: it counts with its connection. */
   abstract readonly leftBytes: number
+  /** The size of its head if that is large, and is not counted elsewhere. */
+  abstract readonly largeHeadBytes: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void
   abstract flushHead(): void

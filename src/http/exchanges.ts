@@ -226,10 +226,12 @@ const LEFT_BYTES = 4 * 1024
 const LAZY_BYTES = 256 * 1024
 /** A watch is a place in a ring that all share; its frames are made when they can be sent. */
 const WATCH_BYTES = 4 * 1024
+/** What a watch keeps of its head: what its path names, in several forms, its audit ID, and what the audit log says when it ends. A namespace may have a megabyte. */
+const GIVEN_HELD_TIMES = 8
 
 /** Only what changed nothing may be refused now: of a write the client must learn that it was done. */
 function held(exchange: Exchange, response: ApiResponse): ApiResponse {
-  const bytes = heldBytes(response)
+  const bytes = heldBytes(response, exchange)
   if (readMethods.has(exchange.method)) return exchange.hold(bytes) ? response : withoutRoom(response)
   exchange.holdAnyway(bytes)
   return response
@@ -244,8 +246,11 @@ function holdLeft(exchange: Exchange, isRead: boolean): void {
   else if (!exchange.hold(bytes)) exchange.abort()
 }
 
-function heldBytes(response: ApiResponse): number {
-  if ('frames' in response) return response.heldBytes ?? WATCH_BYTES
+function heldBytes(response: ApiResponse, { path, rawQuery, largeHeadBytes }: Exchange): number {
+  if ('frames' in response) {
+    const given = path.length + rawQuery.length + (response.headers['audit-id']?.length ?? 0)
+    return (response.heldBytes ?? WATCH_BYTES) + GIVEN_HELD_TIMES * given + largeHeadBytes
+  }
   if (!('body' in response)) return 0
   const { body } = response
   if (!Buffer.isBuffer(body) && 'chunks' in body) return Math.min(body.length, LAZY_BYTES) + (body.heldBytes ?? 0)

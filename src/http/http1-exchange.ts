@@ -21,6 +21,8 @@ export class Http1Exchange extends Exchange {
   isWriting = false
   progress = 0
   readonly leftBytes = 0
+  /** `Http1Heads` counts it until the answer has ended. */
+  readonly largeHeadBytes = 0
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #isClosing: () => boolean

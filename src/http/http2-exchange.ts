@@ -31,6 +31,10 @@ export class Http2Exchange extends Exchange {
     return this.#stream.leftBytes > 0
   }
 
+  get largeHeadBytes(): number {
+    return this.#stream.largeHeadBytes
+  }
+
   get leftBytes(): number {
     return this.#stream.leftBytes
   }

@@ -149,6 +149,11 @@ export class ServerStream extends SendingStream {
     else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
   }
 
+  /** What its head has taken, until the answer begins. */
+  get largeHeadBytes(): number {
+    return this.#heldBytes
+  }
+
   releaseHead(): void {
     this.head = noHead
     if (this.#heldBytes > 0) this.#owner.giveHeaderMemory(this.#heldBytes)

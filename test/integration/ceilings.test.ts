@@ -16,6 +16,7 @@ import {
   field,
   frame,
   headersFrame,
+  longHeaders,
   preface,
   RawHttp2,
   requestFields,
@@ -268,5 +269,31 @@ test('bodies count that nobody reads yet', async () => {
   seat()
   await until(() => statuses.length === ids.length, 'all are answered')
   assert.deepEqual(new Set(statuses), new Set([200, 429]))
+  await until(() => budget.used === 0, 'it is given back')
+})
+
+test('what a watch keeps of its head counts', async () => {
+  const budget = new ByteBudget(64 << 20)
+  const frames = { take: () => [], onReady: () => undefined, close: () => undefined }
+  await using listener = await listening(budget, async ({ headers }) => ({
+    status: 200,
+    headers: { 'audit-id': headers['audit-id'] ?? '' },
+    frames,
+  }))
+  using raw = await RawHttp2.open(listener.port)
+  const long = 'x'.repeat(500_000)
+  const heads = [
+    requestFields('GET', `/namespaces/${long}/pods`),
+    requestFields('GET', `/pods?fieldSelector=${long}`),
+    requestFields('GET', '/pods', field('audit-id', long)),
+    requestFields('GET', '/pods', field('user-agent', long)),
+  ]
+  for (const [at, head] of heads.entries()) {
+    const before = budget.used
+    await raw.send(longHeaders(1 + 2 * at, head))
+    assert.ok(await raw.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1 + 2 * at))
+    assert.ok(budget.used - before > 500_000, `${budget.used - before}`)
+  }
+  raw.socket.destroy()
   await until(() => budget.used === 0, 'it is given back')
 })
