@@ -8,7 +8,7 @@ test('the long selectors of one user have a bound together', () => {
   const held = new HeldSelectors()
   held.hold('a', half)
   const release = held.hold('a', half)
-  throws(() => held.hold('a', 2_000), { code: 429, message: /^the selectors and names of all your watches/ })
+  throws(() => held.hold('a', 2_000), { code: 429, message: /^the selectors of all your watches/ })
   doesNotThrow(() => held.hold('a', 100))
   doesNotThrow(() => held.hold('b', half))
   release()

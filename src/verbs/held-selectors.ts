@@ -1,5 +1,5 @@
 /**
- * Counts the selectors, and names that are too long, that open watches keep in memory. One may be as long as a request's headers, and a client may open 250 watches on
+ * Counts the selectors that open watches keep in memory. One may be as long as a request's headers, and a client may open 250 watches on
  * each of many connections: the total of one user is limited.
  */
 import { tooManyRequests } from '../api/errors.ts'
@@ -20,7 +20,7 @@ export class HeldSelectors {
     if (characters <= SHORT_CHARACTERS) return nothing
     const held = this.#characters.get(user) ?? 0
     if (held + characters > HELD_CHARACTERS_MAX) {
-      const what = `the selectors and names of all your watches may have ${HELD_CHARACTERS_MAX} characters together`
+      const what = `the selectors of all your watches may have ${HELD_CHARACTERS_MAX} characters together`
       throw tooManyRequests(`${what}: use shorter ones, or end a watch`, RETRY_SECONDS)
     }
     this.#characters.set(user, held + characters)

@@ -15,8 +15,6 @@ import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 
 /** The longest delay of a Node timer: 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
-/** Of a namespace and a name together; no object has longer ones. */
-const NAMES_CHARACTERS_MAX = 512
 
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
@@ -40,7 +38,10 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const { headers } = framing
   const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)
-  const onEnd = access.heldSelectors.hold(request.user.name, heldCharacters(request, options))
+  const onEnd = access.heldSelectors.hold(
+    request.user.name,
+    options.labelSelector.length + options.fieldSelector.length,
+  )
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
     const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
@@ -55,11 +56,6 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     // From here on errors are sent in the stream, even before its first event.
     return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }
   }
-}
-
-function heldCharacters({ namespace, name }: ResourceRequest, { labelSelector, fieldSelector }: ListOptions): number {
-  const names = namespace.length + name.length
-  return labelSelector.length + fieldSelector.length + (names > NAMES_CHARACTERS_MAX ? names : 0)
 }
 
 /** Whether a bookmark marks the end of the initial events. It carries an empty list of the objects, which a Table is not. */

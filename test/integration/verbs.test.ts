@@ -249,9 +249,7 @@ test('what long selectors of watches hold is bounded, and given back at their en
     assert.equal(JSON.parse(line).type, 'ADDED')
     const refused = await one.call({ path: watch(1) })
     assert.equal(refused.status, 429)
-    assert.match(json(refused).message, /^the selectors and names of all your watches/)
-    const ofLongName = `/api/v1/namespaces/${'x'.repeat(600_000)}/configmaps?watch=1&timeoutSeconds=1`
-    assert.equal((await one.call({ path: ofLongName })).status, 429)
+    assert.match(json(refused).message, /^the selectors of all your watches/)
     assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
     break
   }
