@@ -1,5 +1,6 @@
 /** What an election asks of a LeaseCandidate. Times that are absent or cannot be read are undefined. */
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { ownText } from '../../lib/own-text.ts'
 import { compareSemver, parseSemver, type Semver } from '../../api/semver.ts'
 
 export type Candidate = {
@@ -28,6 +29,15 @@ export function candidateOf(object: KubeObject): Candidate {
     pingedMs: timeOf(spec['pingTime']),
   }
 }
+
+/** The Lease that candidates want. */
+export type ElectionPlace = { readonly namespace: string; readonly leaseName: string }
+
+/** Kept for as long as the object exists, without the text that it was decoded from. */
+export const placeOf = ({ metadata, spec }: KubeObject): ElectionPlace => ({
+  namespace: ownText(metadata.namespace ?? ''),
+  leaseName: ownText(textOf(fieldsOf(spec)['leaseName'])),
+})
 
 /** Its answer to a ping is a renewal. */
 export const hasAnswered = ({ renewedMs, pingedMs }: Candidate): boolean =>

@@ -15,7 +15,7 @@ import type { ReadAccess, ReadAccessOf } from '../read-access.ts'
 import { collectionPath, objectPath } from '../served-resources.ts'
 import { WorkQueue } from '../work-queue.ts'
 import { outcomeOrThrow } from '../write-outcome.ts'
-import { type Candidate, candidateOf } from './candidate.ts'
+import { type Candidate, candidateOf, type ElectionPlace, placeOf } from './candidate.ts'
 import { CANDIDATE_VALID_MS, isExpiredCandidate, nextStep } from './step.ts'
 
 const WORKERS_MAX = 5
@@ -32,7 +32,6 @@ export type CoordinatedElectionParts = {
 }
 
 type Source = ReadAccess & { readonly resource: Resource }
-type Kept = { readonly namespace: string; readonly leaseName: string }
 
 export class CoordinatedElection implements AsyncDisposable {
   readonly #handle: HandleAs
@@ -41,9 +40,9 @@ export class CoordinatedElection implements AsyncDisposable {
   readonly #queue: WorkQueue
   readonly #candidates: Source
   readonly #leases: Source
-  readonly #followed: FollowedResource<Kept>
+  readonly #followed: FollowedResource<ElectionPlace>
   /** By the candidate's key: its election. */
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, ElectionPlace>()
   /** By election: the keys of its candidates. */
   readonly #elections = new Map<string, Set<string>>()
 
@@ -68,14 +67,11 @@ export class CoordinatedElection implements AsyncDisposable {
     const work = (election: string): Promise<number | undefined> => this.#work(election)
     this.#queue = new WorkQueue({ name: 'the election of a leader', workersMax: WORKERS_MAX, work, log, timers: time })
     const { reader, keys } = this.#candidates
-    this.#followed = new FollowedResource<Kept>({
+    this.#followed = new FollowedResource<ElectionPlace>({
       name: 'leasecandidates',
       reader,
       range: keys.range(),
-      read: (item) => {
-        const object = item.object()
-        return { namespace: object.metadata.namespace ?? '', leaseName: candidateOf(object).leaseName }
-      },
+      read: (item) => placeOf(item.object()),
       set: (key, kept) => this.#set(key, kept),
       known: () => this.#kept.keys(),
       isBackground: true,
@@ -90,7 +86,7 @@ export class CoordinatedElection implements AsyncDisposable {
     await Promise.all([this.#followed[Symbol.asyncDispose](), this.#queue[Symbol.asyncDispose]()])
   }
 
-  #set(key: string, kept: Kept | undefined): void {
+  #set(key: string, kept: ElectionPlace | undefined): void {
     const before = this.#kept.get(key)
     if (before !== undefined) this.#leave(key, electionOf(before))
     if (kept === undefined) return
@@ -155,7 +151,7 @@ export class CoordinatedElection implements AsyncDisposable {
     outcomeOrThrow(path, await request(this.#handle, { method: 'DELETE', path, body, signal }))
   }
 
-  async #create({ namespace, leaseName }: Kept, spec: Fields): Promise<void> {
+  async #create({ namespace, leaseName }: ElectionPlace, spec: Fields): Promise<void> {
     const path = collectionPath(this.#leases.resource, namespace)
     const metadata = { name: leaseName, namespace }
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
@@ -170,4 +166,4 @@ export class CoordinatedElection implements AsyncDisposable {
   }
 }
 
-const electionOf = ({ namespace, leaseName }: Kept): string => `${namespace}/${leaseName}`
+const electionOf = ({ namespace, leaseName }: ElectionPlace): string => `${namespace}/${leaseName}`

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes, partOfMegabyte } from '../../../test/harness/held-bytes.ts'
 import type { Fields } from '../../api/object.ts'
-import { type Candidate, candidateOf } from './candidate.ts'
+import { type Candidate, candidateOf, type ElectionPlace, placeOf } from './candidate.ts'
 import { microTime } from '../../api/timestamps.ts'
 import { nextStep } from './step.ts'
 
@@ -111,4 +112,17 @@ test('nobody is chosen while the newest binaries do not agree on a strategy', ()
   assert.deepEqual(nextStep([candidate('a'), other], undefined, nowMs), { kind: 'wait' })
   const newer = candidate('c', { strategy: 'example.com/own', binaryVersion: '1.21.0' })
   assert.equal(nextStep([candidate('a'), other, newer], undefined, nowMs).kind, 'write')
+})
+
+test('what is kept of a candidate does not keep the text of its object', async () => {
+  const places: ElectionPlace[] = []
+  const bytes = await heldBytes(() => {
+    for (let at = 0; at < 50; at++) {
+      const metadata = { name: `${at}`, namespace: partOfMegabyte(`a-long-namespace-${at}`) }
+      const spec = { leaseName: partOfMegabyte(`a-long-lease-name-${at}`) }
+      places.push(placeOf({ apiVersion: 'coordination.k8s.io/v1beta1', kind: 'LeaseCandidate', metadata, spec }))
+    }
+  })
+  assert.deepEqual(places[1], { namespace: 'a-long-namespace-1', leaseName: 'a-long-lease-name-1' })
+  assert.ok(bytes < 10 << 20, `${bytes} bytes are held`)
 })
