@@ -1,6 +1,7 @@
 /** Documents of remote servers that are made to cost much: each is refused, and holds up the event loop for no longer than any request. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { heldBytes } from '../../../test/harness/held-bytes.ts'
 import { Slices } from '../../lib/slices.ts'
 import { longestTurnMs } from '../../../test/harness/turns.ts'
 import { mergeOlder } from './merge-older.ts'
@@ -52,4 +53,17 @@ test('a name that everything has is refused in the end', async () => {
   const spec = await readOlderSpec(Buffer.from('{"paths":{"/a":{}},"definitions":{"A":{"maximum":-1}}}'))
   await assert.rejects(mergeOlder(whole, spec, new Slices()), /more than 100/)
   assert.equal(whole.paths.size, 0)
+})
+
+test('what is kept of a document does not keep all of it', async () => {
+  const specs: unknown[] = []
+  const held = await heldBytes(async () => {
+    for (let at = 0; at < 10; at++) {
+      const definitions = { [`io.example.v1.Kind-${at}`]: { type: 'object' } }
+      const document = { definitions, 'x-others': 'a'.repeat(5 << 20) }
+      specs.push(await readOlderSpec(Buffer.from(JSON.stringify(document))))
+    }
+  })
+  assert.equal(specs.length, 10)
+  assert.ok(held < 10 << 20, `${held} bytes are held`)
 })

@@ -5,6 +5,7 @@
 import type { JsonScanner } from '../../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
+import { ownText } from '../../lib/own-text.ts'
 import { inSlices, type Steps } from '../../lib/slices.ts'
 import { eachEntry, readFields, readPart } from '../../api/bounded-json.ts'
 
@@ -42,8 +43,11 @@ function* specSteps(text: string): Steps<OlderSpec> {
     parameters: new Map<string, OlderPart>(),
   }
   const rest = new Map<string, string>()
+  // Names are parts of the text.
   const into = (parts: Map<string, OlderPart>) => (scanner: JsonScanner) =>
-    eachEntry(scanner, PARTS_MAX, (name, part) => parts.set(name, { text: printFast(part), refs: refsOf(part) }))
+    eachEntry(scanner, PARTS_MAX, (name, part) =>
+      parts.set(ownText(name), { text: printFast(part), refs: refsOf(part) }),
+    )
   const asText = (name: string) =>
     function* (scanner: JsonScanner): Steps<void> {
       rest.set(name, printFast(yield* readPart(scanner)))
