@@ -41,3 +41,31 @@ test('the decoded object of a write does not keep the rest of the body', async (
     return { method: 'POST', path: configMaps, body: { metadata, unknown: longText() } }
   })
 })
+
+test('an object that is applied to again and again does not keep all the bodies', async () => {
+  const name = 'applied-to'
+  const big = longText().slice(0, 900_000)
+  assert.equal(
+    (await cluster.request({ method: 'POST', path: configMaps, body: { metadata: { name }, data: { big } } })).status,
+    201,
+  )
+  // Of each only a short text is stored.
+  const applyAll = async (round: string): Promise<void> => {
+    for (let at = 0; at < 30; at++) {
+      const metadata = { name, selfLink: big }
+      const data = { [`${round}-${at}`]: `a value of ${round} ${at}` }
+      const { status } = await cluster.request({
+        method: 'PATCH',
+        path: `${configMaps}/${name}?fieldManager=${round}-${at}`,
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
+      })
+      assert.equal(status, 200)
+    }
+    await cluster.request({ path: '/api/v1/namespaces/default' })
+  }
+  await applyAll('first')
+  const held = await heldBytes(() => applyAll('second'))
+  // The versions of the object itself are kept: for watches, and as the history of the test's cluster.
+  assert.ok(held < 38 << 20, `${held} bytes are held`)
+})

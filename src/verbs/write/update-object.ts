@@ -81,7 +81,7 @@ type Done = { readonly decided: Decided; readonly committed: Committed }
 
 /** The object for the response. */
 async function updatedOf(
-  { request, options, access }: Write,
+  { request, options, access, owners }: Write,
   key: Key,
   { decided, committed }: Done,
 ): Promise<Updated> {
@@ -89,7 +89,8 @@ async function updatedOf(
   const { decision } = decided
   const { outcome, previous } = committed
   const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
-  const writing = { request, resource, access, ...bytes, mayHoldUnknown: viewOf(request) !== undefined }
+  const appliedTo = owners === 'stated' ? previous?.object : undefined
+  const writing = { request, resource, access, ...bytes, mayHoldUnknown: viewOf(request) !== undefined, appliedTo }
   const object: KubeObject = options.isDryRun ? await readBack(decided.object, writing) : decided.object
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined

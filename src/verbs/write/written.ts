@@ -27,7 +27,7 @@ export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access, stored, mayHoldUnknown, request }: Writing,
+  { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
 ): Written {
   const { object: form, isOther } = asStored(object, resource.shape, mayHoldUnknown)
   const current = withVersion(form, revision)
@@ -35,10 +35,21 @@ export function written(
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   // The texts of the object are parts of the request's: a body may have megabytes of blanks, or of fields that are not stored.
-  const isMostOfRequest = textBytesOf(request) <= wire.bytes.length + KEPT_BYTES
-  access.reader.expect(key, revision, isMostOfRequest ? current : undefined, wire)
+  const textBytes = textBytesOf(request)
+  let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
+  if (isKept && appliedTo !== undefined) {
+    const allBytes = textBytes + (textBytesBefore.get(appliedTo) ?? 0)
+    isKept = allBytes <= APPLIED_TEXTS_MAX * wire.bytes.length + KEPT_BYTES
+    textBytesBefore.set(current, allBytes)
+  }
+  access.reader.expect(key, revision, isKept ? current : undefined, wire)
   return { object: current, json: wire.bytes }
 }
+
+/** Of objects that others were applied to: the lengths of all the texts that theirs are parts of. What an apply does not say stays as it was. */
+const textBytesBefore = new WeakMap<KubeObject, number>()
+/** Times the length of the object. Beyond it the object is decoded from what is stored. */
+const APPLIED_TEXTS_MAX = 4
 
 /** What an object that is kept may keep of its request beyond its own length. Most requests send less than is stored. */
 const KEPT_BYTES = 4096
@@ -54,6 +65,8 @@ type Writing = {
   readonly resource: Resource
   /** Absent: the object has no text of a client. */
   readonly request?: ResourceRequest
+  /** Whose texts the object has, too. */
+  readonly appliedTo?: KubeObject | undefined
   readonly access: WriteAccess
   readonly stored?: Buffer | undefined
   /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
