@@ -1,5 +1,6 @@
 /** Traces of requests, as a collector gets them. `COLLECTOR=go` uses a real one; test/observe/receiver.ts. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { freePorts } from '../harness/etcd.ts'
 import { until } from '../harness/until.ts'
 import { type ReceivedSpan, type Receiver, startReceiver } from '../observe/receiver.ts'
 import { type Client, clients, startTestServer, type TestServer } from './support.ts'
@@ -168,6 +170,32 @@ test('without a collector nothing waits, and what is lost is counted', async () 
     return Number(/^keelson_spans_failed_total (\d+)$/m.exec(text)?.[1]) > 0
   }
   await until(failed, 'spans that could not be sent')
+})
+
+/** The modules of src/tracing that a server has loaded when it serves. */
+async function loadedBy(args: readonly string[]): Promise<string> {
+  const [port = 0] = await freePorts(1)
+  const load = `(url, context, next) => (url.includes('/src/tracing/') && console.log(url), next(url, context))`
+  const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: ${load} })`
+  const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+  const own = ['--store=memory', '--bind-address=127.0.0.1', `--secure-port=${port}`, `--cert-dir=${folder}`]
+  const hooked = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
+  const child = spawn(process.execPath, [...hooked, program, 'serve', ...own, ...args])
+  let [out, log] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
+  try {
+    await until(() => log.includes('"serving"'), 'a server')
+  } finally {
+    child.kill()
+    await once(child, 'close')
+  }
+  return out
+}
+
+test('nothing of it is loaded where it is off', async () => {
+  assert.equal(await loadedBy([]), '')
+  assert.match(await loadedBy([config('127.0.0.1:1')]), /tracing\.ts/)
 })
 
 test('what a client sends makes no span long', async () => {
