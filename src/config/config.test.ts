@@ -4,13 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { formatCidr } from '../api/ip.ts'
-import { checkArgs } from './config.ts'
+import { checkArgs, type Config } from './config.ts'
 import { flags, helpText, ownFlagNames } from './flags.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
 after(() => rmSync(dir, { recursive: true }))
 
 const etcd = '--etcd-servers=http://127.0.0.1:2379'
+
+function configOf(...args: readonly string[]): Config {
+  const checked = checkArgs(args)
+  if (checked.kind === 'faults') assert.fail(checked.faults.join())
+  return checked.config
+}
 
 function faultsOf(...args: readonly string[]): readonly string[] {
   const checked = checkArgs(args)
@@ -176,6 +182,16 @@ test('all faults are told together', () => {
   }
 })
 
+test('words of a flag may be separated by _, and a level may follow -v', () => {
+  const port = (...args: readonly string[]) => configOf(etcd, ...args).port
+  assert.deepEqual([port('--secure_port=7443'), port('--secure_port', '7444')], [7443, 7444])
+  const level = (...args: readonly string[]) => configOf(etcd, ...args).logging.verbosity
+  assert.deepEqual([level('-v4'), level('-v=5'), level('-v', '6'), level('--v=7')], [4, 5, 6, 7])
+  assert.deepEqual(faultsOf(etcd, '-v'), ["flag needs an argument: 'v' in -v"])
+  assert.deepEqual(faultsOf(etcd, '--secure_port'), ['flag needs an argument: --secure_port'])
+  assert.deepEqual(faultsOf(etcd, '--no_such'), ['unknown flag: --no_such'])
+})
+
 const refusals: readonly [string, RegExp][] = [
   ['--secure-port=x', /invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax/],
   ['--secure-port=99999999999999999999', /strconv.ParseInt: parsing "9+": value out of range/],
@@ -221,6 +237,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--log-json-split-stream', /^options.json.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled$/],
   ['--log-text-info-buffer-size=1Ki', /^options.text.infoBufferSize: Forbidden: Feature LoggingAlphaOptions/],
   ['--log-text-info-buffer-size=x', /quantities must match the regular expression/],
+  ['-vx', /^invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax$/],
   ['--v=-1', /^invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax$/],
   ['--enable-logs-handler', /^--enable-logs-handler is not supported, since/],
   ['--peer-ca-file=/x', /^--peer-ca-file requires UnknownVersionInteroperabilityProxy feature to be turned on$/],

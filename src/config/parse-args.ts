@@ -4,7 +4,7 @@ import { type FlagName, flags, isFlagName } from './flags.ts'
 /** All values of each flag that was given, in order; flags in the order in which they were given last. */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
 
-/** `--name=value`, `--name value`, and `--name` alone for booleans. */
+/** `--name=value`, `--name value`, and `--name` alone for booleans; `-v4`, too. As with kube-apiserver, words may be separated by `_`. */
 export function parseArgs(args: readonly string[]): {
   readonly raw: RawFlags
   readonly faults: readonly string[]
@@ -14,26 +14,31 @@ export function parseArgs(args: readonly string[]): {
   const faults: string[] = []
   const rest = [...args]
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
-    const match = /^(?:--|-(?=v\b))([^=]+)(?:=([\s\S]*))?$/.exec(argument)
-    const [, name = '', inline] = match ?? []
+    const match = longFlag.exec(argument) ?? verbosityFlag.exec(argument)
+    const [, given = '', inline] = match ?? []
+    const name = given.replaceAll('_', '-')
     if (match === null) {
       faults.push(notAFlag(argument))
     } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
-      if (value === undefined) faults.push(`flag needs an argument: --${name}`)
+      if (value === undefined)
+        faults.push(`flag needs an argument: ${argument.startsWith('--') ? argument : `'${given}' in ${argument}`}`)
       else {
         const earlier = raw.get(name) ?? []
         raw.delete(name)
         raw.set(name, [...earlier, value])
       }
     } else {
-      faults.push(`unknown flag: --${name}`)
+      faults.push(`unknown flag: --${given}`)
       // What may be its value is not told as another fault.
       if (inline === undefined && rest[0]?.startsWith('-') === false) rest.shift()
     }
   }
   return { raw, faults, hints: faults.length > 0 ? ['keelson serve --help lists the flags'] : [] }
 }
+
+const longFlag = /^--([^=]+)(?:=([\s\S]*))?$/
+const verbosityFlag = /^-(v)(?:=?([\s\S]+))?$/
 
 function notAFlag(argument: string): string {
   const letter = /^-([^-])/.exec(argument)?.[1]
