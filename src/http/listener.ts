@@ -373,8 +373,8 @@ export class Listener implements AsyncDisposable {
 
   #beginHttp1(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const headers = headersOf(request, this.#isKeptApart)
-    // As Go's server, which does not send `connection: keep-alive`.
-    response.removeHeader('connection')
+    // As Go's server, which tells a client of HTTP/1.1 that the connection is closed, and nobody that it is kept.
+    if (response.shouldKeepAlive || request.httpVersion === '1.0') response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
     const isClosing = (): boolean => this.#isClosing || connection.isEnding

@@ -133,6 +133,24 @@ describe('answers', () => {
     assert.ok('content-encoding' in headers)
   })
 
+  test('who asks for a connection to be closed is told that it is', async () => {
+    await using server = await start(async () => text('x'))
+    const answerTo = async (request: string): Promise<string> => {
+      const socket = connectHttp1(server.listener.port)
+      socket.write(`${request}\r\n\r\n`)
+      let answer = ''
+      for await (const piece of socket) {
+        answer += String(piece)
+        if (answer.endsWith('x')) break
+      }
+      return answer
+    }
+    const head = 'GET / HTTP/1.1\r\nhost: a'
+    assert.match(await answerTo(`${head}\r\nconnection: close`), /\r\nconnection: close\r\n/i)
+    assert.doesNotMatch(await answerTo(head), /\r\nconnection:/i)
+    assert.doesNotMatch(await answerTo('GET / HTTP/1.0'), /\r\nconnection:/i)
+  })
+
   test('a long target, long headers and names in UTF-8 get through', async () => {
     let seen = 0
     await using server = await start(async (request) => {
