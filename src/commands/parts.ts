@@ -47,8 +47,9 @@ export type Stopping = {
 
 export type Command = (args: readonly string[], parts: CommandParts) => Promise<void>
 
-export const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
+export const asksForHelp = (args: readonly string[]): boolean =>
+  args.some((argument) => /^(?:-h|--help(?:=(?:1|t|T|true|True|TRUE))?)$/.test(argument))
 
 /** As with kube-apiserver: `--version` alone, or with any value but false. */
 export const asksForVersion = (args: readonly string[]): boolean =>
-  args.some((argument) => /^--version(=(?!false$).*)?$/.test(argument))
+  args.some((argument) => /^--version(?:=(?!(?:0|f|F|false|False|FALSE)$).*)?$/.test(argument))

@@ -190,6 +190,7 @@ test('words of a flag may be separated by _, and a level may follow -v', () => {
   assert.deepEqual(faultsOf(etcd, '-v'), ["flag needs an argument: 'v' in -v"])
   assert.deepEqual(faultsOf(etcd, '--secure_port'), ['flag needs an argument: --secure_port'])
   assert.deepEqual(faultsOf(etcd, '--no_such'), ['unknown flag: --no_such'])
+  assert.equal(port('--help=false', '--version=0', '--secure-port=7445'), 7445)
 })
 
 const refusals: readonly [string, RegExp][] = [

@@ -14,6 +14,7 @@ export function parseArgs(args: readonly string[]): {
   const faults: string[] = []
   const rest = [...args]
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    if (isDeclined(argument)) continue
     const match = longFlag.exec(argument) ?? verbosityFlag.exec(argument)
     const [, given = '', inline] = match ?? []
     const name = given.replaceAll('_', '-')
@@ -36,6 +37,9 @@ export function parseArgs(args: readonly string[]): {
   }
   return { raw, faults, hints: faults.length > 0 ? ['keelson serve --help lists the flags'] : [] }
 }
+
+/** Of the two flags that ask for an answer instead of a server: they may be given with false. */
+const isDeclined = (argument: string): boolean => /^--(?:help|version)=(?:0|f|F|false|False|FALSE)$/.test(argument)
 
 const longFlag = /^--([^=]+)(?:=([\s\S]*))?$/
 const verbosityFlag = /^-(v)(?:=?([\s\S]+))?$/

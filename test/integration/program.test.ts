@@ -44,6 +44,7 @@ test('with no Node on the PATH it takes the one in its package', async () => {
 test('help lists the flags', async () => {
   const { out } = await run(program, ['serve', '--help'])
   assert.match(out, /^Etcd:\n {2}--etcd-servers=list\n {8}Where etcd is/m)
+  assert.equal((await run(program, ['serve', '--help=true'])).out, out)
 })
 
 test('mistakes are told together, with what to do', async () => {
