@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Server as TcpServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createServer, type SecureContext, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
+import { createServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { identityHeaderTest, type IsIdentityHeader } from '../api/identity-headers.ts'
 import { isKnownProtocol } from '../api/proxied-headers.ts'
 import type { Handler } from '../api/request.ts'
@@ -30,7 +30,7 @@ import { Http1Heads } from './http1-heads.ts'
 import { Http1Pipeline } from './http1-pipeline.ts'
 import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
-import { contextFor, contextsByName, type NamedCertificate } from './named-certificates.ts'
+import { type ContextFor, contextsByName, type NamedCertificate } from './named-certificates.ts'
 import { defaultLimits, type Limits, stallMsMaxOf } from './limits.ts'
 import type { ListenerMetrics } from './metrics.ts'
 import { Responder } from './respond.ts'
@@ -85,7 +85,7 @@ export class Listener implements AsyncDisposable {
   readonly #limits: Limits
   #tls: TlsChoice
   #named: readonly NamedCertificate[]
-  #contexts: ReadonlyMap<string, SecureContext>
+  #contextFor: ContextFor
   readonly #isKeptApart: (name: string) => boolean
   readonly #http2 = {
     encoder: new HpackEncoder(),
@@ -129,7 +129,7 @@ export class Listener implements AsyncDisposable {
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2', tlsCiphers } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion, tlsCiphers }
     this.#named = options.namedCertificates ?? []
-    this.#contexts = contextsByName(this.#named, this.#tls)
+    this.#contextFor = contextsByName(this.#named, this.#tls)
     this.#tcp = createTcpServer({
       silentMsMax: this.#limits.handshakeMsMax,
       onConnection: (socket) => this.#onHandshake(socket),
@@ -137,7 +137,7 @@ export class Listener implements AsyncDisposable {
     })
     this.#tcp.maxConnections = this.#limits.connectionsMax
     const byName: TlsOptions = {
-      SNICallback: (name, choose) => choose(null, contextFor(this.#contexts, name)),
+      SNICallback: (name, choose) => choose(null, this.#contextFor(name)),
     }
     this.#tlsServer = createServer(
       // Without a callback Node has less to do for each handshake.
@@ -210,14 +210,14 @@ export class Listener implements AsyncDisposable {
   /** For new connections: the certificate at this place of those by name. Fails if key and certificate do not match. */
   setNamedCertificate(at: number, certificate: Certificate): void {
     const named = this.#named.map((one, place) => (place === at ? { ...one, ...certificate } : one))
-    this.#contexts = contextsByName(named, this.#tls)
+    this.#contextFor = contextsByName(named, this.#tls)
     this.#named = named
   }
 
   #setTls(tls: TlsChoice): void {
-    const contexts = contextsByName(this.#named, tls)
+    const contextFor = contextsByName(this.#named, tls)
     this.#tlsServer.setSecureContext(secureContext(tls))
-    this.#contexts = contexts
+    this.#contextFor = contextFor
     this.#tls = tls
   }
 

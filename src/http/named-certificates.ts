@@ -1,4 +1,4 @@
-/** Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of the flag, by their names alone. */
+/** Certificates by the host name that a client asks for in its handshake (SNI, RFC 6066): those of the flag, by the names that it gives them, or by their own. */
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Certificate } from '../lib/x509/certificates.ts'
@@ -9,24 +9,37 @@ export type NamedCertificate = Certificate & {
   readonly names: readonly string[]
 }
 
-/** `choice`: all but the certificate. Fails if a key is not that of its certificate. The first certificate of a name counts. */
-export function contextsByName(
-  certificates: readonly NamedCertificate[],
-  choice: Omit<TlsChoice, keyof Certificate>,
-): ReadonlyMap<string, SecureContext> {
+/** Undefined: the server's own. */
+export type ContextFor = (asked: string) => SecureContext | undefined
+
+/**
+ * `choice`: with the server's own certificate. Fails if a key is not that of its certificate. The first certificate of a name counts. As upstream, one that the flag
+ * gives names is still chosen by its own, where no other is, not even that of the server.
+ */
+export function contextsByName(certificates: readonly NamedCertificate[], choice: TlsChoice): ContextFor {
   const [explicit, own] = [new Map<string, SecureContext>(), new Map<string, SecureContext>()]
+  const renamed: { readonly certificate: X509Certificate; readonly context: SecureContext }[] = []
   for (const { certificatePem, keyPem, names } of certificates) {
     const context = createSecureContext(secureContext({ ...choice, certificatePem, keyPem }))
     const byName = names.length > 0 ? explicit : own
     for (const name of names.length > 0 ? names : namesOf(certificatePem)) {
       if (!byName.has(name)) byName.set(name, context)
     }
+    if (names.length > 0) renamed.push({ certificate: new X509Certificate(certificatePem), context })
   }
-  return new Map([...own, ...explicit])
+  const all = new Map([...own, ...explicit])
+  if (renamed.length === 0) return (asked) => contextOf(all, asked)
+  const main = new X509Certificate(choice.certificatePem)
+  const ofRenamed: ContextFor = (asked) =>
+    isFor(main, asked) ? undefined : renamed.find(({ certificate }) => isFor(certificate, asked))?.context
+  return (asked) => contextOf(all, asked) ?? ofRenamed(asked)
 }
 
-/** A name itself, then with its labels replaced by `*` from the left, one more each time. Undefined: that of all others. */
-export function contextFor(contexts: ReadonlyMap<string, SecureContext>, asked: string): SecureContext | undefined {
+const isFor = (certificate: X509Certificate, host: string): boolean =>
+  certificate.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined
+
+/** A name itself, then with its labels replaced by `*` from the left, one more each time. */
+function contextOf(contexts: ReadonlyMap<string, SecureContext>, asked: string): SecureContext | undefined {
   const labels = asked.toLowerCase().replace(/\.$/, '').split('.', LABELS_MAX)
   for (let stars = 0; stars <= labels.length; stars++) {
     const context = contexts.get(labels.fill('*', 0, stars).join('.'))

@@ -76,7 +76,7 @@ function shownTo(url: string, servername: string): Promise<string | undefined> {
 test('a client gets the certificate of the name that it asks for, and the renewed one once it is there', async () => {
   await using started = await start(async (folder) => [
     `--tls-sni-cert-key=${await writePair(folder, 'own', certificateOf('own.example.org', ['alt.example.org']))}`,
-    `--tls-sni-cert-key=${await writePair(folder, 'given', certificateOf('given'))}:API.example.org,*.wild.example.org`,
+    `--tls-sni-cert-key=${await writePair(folder, 'given', certificateOf('given', ['named.example.org', 'x.wild.example.org', 'localhost']))}:API.example.org,*.wild.example.org`,
     `--tls-sni-cert-key=${await writePair(folder, 'late', certificateOf('late'))}:api.example.org,own.example.org`,
   ])
   const { url } = started.server
@@ -90,6 +90,9 @@ test('a client gets the certificate of the name that it asks for, and the renewe
     ['a.wild.example.org', 'given'],
     ['a.b.wild.example.org', other],
     ['wild.example.org', other],
+    // By its own name, unless the server's own certificate has it.
+    ['named.example.org', 'given'],
+    ['localhost', other],
   ] as const) {
     assert.equal(await shownTo(url, name), common, name)
   }
