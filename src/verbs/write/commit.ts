@@ -1,4 +1,5 @@
 /** Decides on the state of one object and writes what was decided. */
+import { noMemory } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { markOutdated } from '../../codec/object.ts'
 import type { Item } from '../../cache/item.ts'
@@ -20,19 +21,26 @@ export type Committed = UpdateResult<KubeObject> & {
   readonly unchanged?: Item | undefined
 }
 
+/** A stored object up to this does not count beside the body of its request: most are smaller. */
+const SMALL_BYTES = 16 * 1024
+/** As a body: it is decoded, often copied, changed, printed, sent to webhooks. */
+const STORED_HELD_TIMES = 10
+
 /** Decides on the current state and writes the decision. A dry run decides on the latest state and writes nothing. */
 export async function commit(
-  { resource, context }: ResourceRequest,
+  request: ResourceRequest,
   { key, access, isDryRun, isFresh = false }: Commit,
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<Committed> {
   const { store, decode, ttlSeconds } = access
+  const { resource, context } = request
   const { signal } = context
-  if (isDryRun) return dryRun(key, access, decide)
+  if (isDryRun) return dryRun(request, { key, access }, decide)
   // A cached item knows whether it is outdated, unless a webhook converted it.
   const isUnknown = resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
   const mustRead = isFresh || isUnknown
   const item = mustRead ? undefined : await readCached(access, key)
+  if (item !== undefined) holdStored(request, item.length)
   const cached = item && currentOf(item)
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
@@ -43,12 +51,19 @@ export async function commit(
   return { ...result, unchanged: item }
 }
 
+/** Fails if there is no room. The objects of a collection are deleted a few at a time, and do not count. */
+function holdStored({ http, verb }: ResourceRequest, bytes: number): void {
+  if (bytes <= SMALL_BYTES || verb === 'deletecollection') return
+  if (http.hold?.(bytes * STORED_HELD_TIMES) === false) throw noMemory()
+}
+
 async function dryRun(
-  key: Key,
-  { store, decode }: WriteAccess,
+  request: ResourceRequest,
+  { key, access: { store, decode } }: Pick<Commit, 'key' | 'access'>,
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<UpdateResult<KubeObject>> {
   const { revision, found } = await store.get(key)
+  holdStored(request, found?.value.length ?? 0)
   const previous = found && { ...found, object: decode(found) }
   const decision = await decide(previous)
   const outcome =
