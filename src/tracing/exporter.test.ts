@@ -33,10 +33,10 @@ test('no message is longer than a collector takes, and all spans are sent', asyn
   const metrics = new Metrics()
   const parts = { clock: systemClock, log: silent, metrics, resource: {} }
   const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, parts)
-  for (let count = 0; count < 500; count++) exporter.add(span)
+  for (let count = 0; count < 250; count++) exporter.add(span)
   await exporter.flush()
   assert.ok(lengths.length > 1, String(lengths))
-  assert.match(metrics.print(), /^keelson_spans_exported_total 500$/m)
+  assert.match(metrics.print(), /^keelson_spans_exported_total 250$/m)
   assert.match(metrics.print(), /^keelson_spans_failed_total 0$/m)
   await exporter[Symbol.asyncDispose]()
   collector.close()
@@ -65,4 +65,32 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   assert.deepEqual(told, ['a span cannot be encoded; others like it are not told of'])
   await exporter[Symbol.asyncDispose]()
   collector.close()
+})
+
+test('spans wait for a collector that does not answer up to a bound of bytes, and the next ones once there is room', async () => {
+  const held = Promise.withResolvers<void>()
+  const collector = createGrpcService(async () => {
+    await held.promise
+    return Buffer.alloc(0)
+  }).listen(0, '127.0.0.1')
+  await once(collector, 'listening')
+  const metrics = new Metrics()
+  const exporter = new Exporter(`127.0.0.1:${portOf(collector)}`, {
+    clock: systemClock,
+    log: silent,
+    metrics,
+    resource: {},
+  })
+  const count = (what: string): number =>
+    Number(new RegExp(`^keelson_spans_${what}_total (\\d+)$`, 'm').exec(metrics.print())?.[1])
+  for (let added = 0; added < 2000; added++) exporter.add(span)
+  const dropped = count('dropped')
+  held.resolve()
+  await exporter.flush()
+  exporter.add(span)
+  await exporter[Symbol.asyncDispose]()
+  collector.close()
+  // Each has 33 KB.
+  assert.ok(dropped > 1500, `${dropped}`)
+  assert.deepEqual([count('dropped'), count('exported')], [dropped, 2001 - dropped])
 })

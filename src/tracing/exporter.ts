@@ -16,6 +16,8 @@ import type { EndedSpan } from './tracer.ts'
 
 /** OpenTelemetry's defaults: spans that wait, spans in a request, and how long one waits for others at most. */
 const QUEUE_MAX = 2048
+/** Of spans that wait: most have some hundred bytes, but a client may send paths and headers that make them a hundred times as long. */
+const QUEUE_BYTES_MAX = 8 << 20
 const BATCH_MAX = 512
 const DELAY_MS = 5_000
 /** Of a request, with its retries. */
@@ -45,8 +47,9 @@ export class Exporter implements AsyncDisposable {
   readonly #failed: Count
   /** In their order; the last one may take more spans. */
   #batches: SpanBatch[] = []
-  /** How many spans are in them. */
+  /** How many spans are in them, and their bytes. */
   #waiting = 0
+  #waitingBytes = 0
   #timer: NodeJS.Timeout | undefined
   #sending: Promise<void> | undefined
   #hasFailed = false
@@ -66,14 +69,16 @@ export class Exporter implements AsyncDisposable {
   }
 
   readonly add = (span: EndedSpan): void => {
-    if (this.#waiting >= QUEUE_MAX) {
+    if (this.#waiting >= QUEUE_MAX || this.#waitingBytes >= QUEUE_BYTES_MAX) {
       this.#dropped.value++
       return
     }
     const last = this.#batches.at(-1)
     const batch = last === undefined || isFull(last) ? this.#open() : last
+    const before = batch.bytes
     if (!this.#encode(batch, span)) return
     this.#waiting++
+    this.#waitingBytes += batch.bytes - before
     if (isFull(batch)) this.#begin()
     else this.#timer ??= setTimeout(() => this.#begin(), this.#parts.delayMs ?? DELAY_MS).unref()
   }
@@ -122,6 +127,7 @@ export class Exporter implements AsyncDisposable {
   async #sendAll(): Promise<void> {
     for (let batch = this.#batches.shift(); batch !== undefined; batch = this.#batches.shift()) {
       this.#waiting -= batch.count
+      this.#waitingBytes -= batch.bytes
       if (batch.count > 0) await this.#send(batch)
     }
   }
