@@ -224,8 +224,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.release()
   }
 
+  /** Also if it was dropped: whoever forwards the request must not take it for one without. */
   get hasBody(): boolean {
-    return this.bodySource.hasBody
+    return this.#hasDroppedBody || this.bodySource.hasBody
   }
 
   /** All calls return the same promise. */

@@ -291,6 +291,28 @@ test('bodies count that nobody reads yet', async () => {
   await until(() => budget.used === 0, 'it is given back')
 })
 
+test('a body for which there was no room is not forwarded as none', async () => {
+  const budget = new ByteBudget(1 << 20)
+  const { promise: seated, resolve: seat } = Promise.withResolvers<void>()
+  const seen: unknown[] = []
+  await using listener = await listening(budget, async (request) => {
+    await seated
+    const failed: unknown = await request.pipeBody(() => undefined).catch((error: unknown) => error)
+    seen.push(request.hasBody, failed instanceof ApiError ? failed.code : failed)
+    return { status: 200, headers: {}, body: Buffer.alloc(0) }
+  })
+  budget.takeAnyway(budget.max, { name: 'somebody else', isExempt: false })
+  using raw = await RawHttp2.open(listener.port)
+  await raw.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
+  await until(() => listener.openRequests === 1, 'it has begun')
+  for (let at = 0; at < 2; at++) await raw.send(frame(FRAME.DATA, 0, 1, Buffer.alloc(16_000, ' ')))
+  await raw.send(frame(FRAME.DATA, END_STREAM, 1))
+  await until(() => budget.refused > 0, 'there is no room')
+  seat()
+  await until(() => seen.length > 0, 'it is answered')
+  assert.deepEqual(seen, [true, 429])
+})
+
 test('what a watch keeps of its head counts', async () => {
   const budget = new ByteBudget(64 << 20)
   const frames = { take: () => [], onReady: () => undefined, close: () => undefined }
