@@ -18,7 +18,7 @@ const http: ApiRequest = {
 }
 
 /** A watch, and the socket of its client, who takes what is sent if it `reads`. */
-function watch({ reads }: { readonly reads: boolean }) {
+function watch({ reads, hold }: { readonly reads: boolean; readonly hold?: (bytes: number) => boolean }) {
   const sent: Buffer[] = []
   let ready: (() => void) | undefined
   let next: Buffer[] | undefined = []
@@ -49,7 +49,7 @@ function watch({ reads }: { readonly reads: boolean }) {
       if (reads) done()
     },
   })
-  const answer = overWebSocket(http, frames, 'json')
+  const answer = overWebSocket(hold === undefined ? http : { ...http, hold }, frames, 'json')
   assert.ok('tunnel' in answer)
   answer.tunnel(socket)
   return {
@@ -173,4 +173,25 @@ test('of a watch whose client is gone nothing more is taken', () => {
   assert.ok('tunnel' in answer)
   answer.tunnel(new Duplex().destroy())
   assert.deepEqual([taken, isClosed], [0, true])
+})
+
+test('what a client has not taken counts, and without room the client loses its watch', async () => {
+  let heldBytes = 0
+  let max = 1_000_000
+  const hold = (bytes: number): boolean => {
+    if (heldBytes + bytes > max) return false
+    heldBytes += bytes
+    return true
+  }
+  const slow = watch({ reads: false, hold })
+  slow.emit(`${'x'.repeat(200_000)}\n`)
+  await turn()
+  assert.ok(heldBytes >= 200_000 && heldBytes <= max, `${heldBytes}`)
+  assert.equal(slow.state.isClosed, false)
+  max = heldBytes
+  const other = watch({ reads: false, hold })
+  other.emit(`${'x'.repeat(200_000)}\n`)
+  await turn()
+  assert.ok(other.state.isClosed && other.socket.destroyed)
+  slow.socket.destroy()
 })

@@ -21,6 +21,8 @@ const CONTROL_BYTES_MAX = 125
 const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
 /** A client that reads nothing for this long is considered gone. The listener has the same limit for other responses. */
 const STALL_MS_MAX = 60_000
+/** What a batch that the client has not taken holds: itself, the events that it is made of, and what TLS has made of it. */
+const UNSENT_HELD_TIMES = 3
 /** Time for a client to read the close frame and to close its side. */
 const CLOSE_MS_MAX = 5_000
 
@@ -36,11 +38,26 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
     connection: 'Upgrade',
     'sec-websocket-accept': createHash('sha1').update(`${key}${GUID}`).digest('base64'),
   }
-  return { status: 101, headers, tunnel: (socket) => pump(socket, frames, form), close: () => frames.close() }
+  const tunnel = (socket: Duplex): void => pump(socket, frames, { form, hold: holdMost(http) })
+  return { status: 101, headers, tunnel, close: () => frames.close() }
 }
 
+/** Takes what the longest batch needs, once. False: there is no room. */
+function holdMost(http: ApiRequest): (batchBytes: number) => boolean {
+  let heldBytes = 0
+  return (batchBytes) => {
+    const more = UNSENT_HELD_TIMES * batchBytes - heldBytes
+    if (more <= 0) return true
+    if (http.hold?.(more) === false) return false
+    heldBytes += more
+    return true
+  }
+}
+
+type Pumping = { readonly form: 'json' | 'protobuf'; readonly hold: (batchBytes: number) => boolean }
+
 /** Writes no faster than the client reads. */
-function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): void {
+function pump(socket: Duplex, frames: FrameSource, { form, hold }: Pumping): void {
   let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
   const go = (): void => {
@@ -67,6 +84,8 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
         continue
       }
       if (socket.write(piece)) continue
+      // There is no room for a client that reads slowly.
+      if (!hold(piece.length)) return void socket.destroy()
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
     }
