@@ -100,12 +100,14 @@ export class ServerStream extends SendingStream {
   /** Ends the stream with fields after its body, all of which has been taken. */
   endWith(trailers: { readonly [name: string]: string | readonly string[] }): void {
     if (this.isClosed || this.isEnding) return
-    this.isEnding = true
     const fields = this.#owner.beginTrailers()
     for (const name in trailers) {
       const value = trailers[name]
       if (value !== undefined) fields.field(name, value)
     }
+    // A block without fields has no frame that could end the stream.
+    if (fields.length === 0) return this.end()
+    this.isEnding = true
     this.#owner.sendHead(this, true)
   }
 

@@ -111,6 +111,16 @@ test("Node's client gets every byte, whatever the windows", { timeout: 300_000 }
   )
 })
 
+test('an answer ends, though it has trailers without a field', async () => {
+  const frames = { take: () => undefined, onReady: () => undefined, close: () => undefined }
+  const headers = { trailer: 'x-sum' }
+  await using listener = await listen(async () => ({ status: 200, headers, frames, trailers: () => ({}) }))
+  const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  const stream = session.request({ ':path': '/' }).resume()
+  assert.equal(await Promise.race([once(stream, 'end').then(() => 'ended'), sleep(2_000, 'it hangs')]), 'ended')
+  session.destroy()
+})
+
 test("Node's client reads every header, whatever its table, and whoever goes away before the answer", async () => {
   let asked = 0
   await using listener = await listen(async ({ path }) => {
