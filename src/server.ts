@@ -241,7 +241,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     profiles: new Profiles(log),
     setVerbosity: (level: number) => {
       verbosity.level = level
-      log('info', 'the verbosity was changed', { level })
+      log('info', 'the verbosity was changed', { v: level })
     },
     setModules: (modules: readonly ModuleLevel[]) => {
       verbosity.setModules(modules)

@@ -139,6 +139,8 @@ test('the verbosity is changed while the server runs, by a PUT', async () => {
     '0': '200 successfully set klog.logging.verbosity to 0',
   }
   for (const [value, answer] of Object.entries(answers)) assert.equal(await bySocket('PUT', flag, value), `${answer}\n`)
+  // `level` would take the place of that of the entry.
+  assert.ok(server.remarks.includes('the verbosity was changed {"v":4}'), server.remarks.join('\n'))
 })
 
 const modulesChanged = (): number =>
