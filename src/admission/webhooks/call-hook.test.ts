@@ -4,6 +4,8 @@ import { anObject, attributes } from '../../../test/harness/admission.ts'
 import { RequestContext } from '../../api/context.ts'
 import type { ApiError } from '../../api/errors.ts'
 import { Metrics } from '../../lib/metrics.ts'
+import { builtInResources } from '../../registry/built-in.ts'
+import { Registry } from '../../registry/registry.ts'
 import { WebhookError } from '../../webhooks/call.ts'
 import { BusyError } from '../../webhooks/call-limit.ts'
 import { ReceivedAnswers } from '../../webhooks/received.ts'
@@ -11,6 +13,7 @@ import { TooLargeError } from '../../webhooks/send.ts'
 import type { Attributes } from '../admission.ts'
 import { callHook, HookCallError, refusalOf } from './call-hook.ts'
 import { type Hook, readHooks } from './hook.ts'
+import { HookList } from './hook-list.ts'
 import { HookMetrics } from './metrics.ts'
 import { Versions } from './versioned.ts'
 
@@ -93,6 +96,35 @@ test('a request that ended before its call is not carried out, whatever the poli
   for (const policy of ['Fail', 'Ignore']) {
     assert.equal((await refusal(failed(new Error('aborted')), policy, ended))?.code, 504)
   }
+})
+
+test('a webhook that goes while it is called leaves no series', async () => {
+  const metrics = new Metrics()
+  const counts = new HookMetrics(metrics)
+  const noParts = { getService: () => undefined, received: new ReceivedAnswers() }
+  const rules = [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'], scope: '*' }]
+  const webhook = { name: 'h', failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'], rules }
+  const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
+  const list = new HookList(registry, noParts, (name) => counts.forget(name, 'validating'))
+  list.set('c', { webhooks: [webhook] })
+  const write = writeWith(new AbortController().signal)
+  const [found] = list.candidates(write)
+  assert.ok(found)
+  const post = async (): Promise<string> => {
+    list.set('c', undefined)
+    throw failed(new Error('reset'))
+  }
+  const hook: Hook = { ...found.entry.hook, client: () => ({ post }) }
+  const parts = {
+    newId: () => 'id',
+    clock: { monotonicMs: () => 0 },
+    convertYaml: () => assert.fail(),
+    metrics: counts,
+  }
+  const versioned = await new Versions(write, () => assert.fail()).in(write.resource)
+  const reviewed = { attributes: write, resource: write.resource, versioned }
+  await assert.rejects(callHook(hook, reviewed, { isMutating: false, parts }), HookCallError)
+  assert.doesNotMatch(metrics.print(), /name="h"/)
 })
 
 test('a patch of too many values is refused, whatever the policy', async () => {

@@ -73,7 +73,7 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
     const { spent } = context
     if (calling.isMutating) spent.mutatingWebhooksMs += ms
     else spent.validatingWebhooksMs = Math.max(spent.validatingWebhooksMs, ms)
-    metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
+    if (hook.isListed()) metrics.count({ name: hook.name, type, operation, code, rejection, seconds: ms / 1000 })
   }
   if (isDryRun && !hook.supportsDryRun) {
     count(0, 'apiserver_internal_error')
@@ -93,7 +93,7 @@ export async function callHook(hook: Hook, reviewed: Reviewed, calling: Calling)
     else if (error instanceof HookCallError) {
       const isIgnored = refusalOf(error, hook) === undefined
       count(error.code, isIgnored ? undefined : 'calling_webhook_error')
-      if (isIgnored) metrics.countFailOpen(hook.name, type)
+      if (isIgnored && hook.isListed()) metrics.countFailOpen(hook.name, type)
     } else count(0, 'apiserver_internal_error')
     throw error
   }

@@ -46,11 +46,16 @@ export type Asked = {
   readonly type: HookType
 }
 
-type Conditional = { readonly name: string; readonly conditions: Conditions; readonly failsOpen: boolean }
+type Conditional = {
+  readonly name: string
+  readonly conditions: Conditions
+  readonly failsOpen: boolean
+  readonly isListed: () => boolean
+}
 
 /** Whether all conditions are true. If none is false and some fail, the failurePolicy decides: false, or a Forbidden. */
 export async function matchesConditions(
-  { name: webhook, conditions, failsOpen }: Conditional,
+  { name: webhook, conditions, failsOpen, isListed }: Conditional,
   { attributes, resource, type }: Asked,
   { convertByWebhook, authorizerOf, answerPattern, clock, conditionMetrics }: HookParts,
 ): Promise<boolean> {
@@ -70,7 +75,7 @@ export async function matchesConditions(
   if (result.matches === true) return true
   const isExcluded = result.matches === false || failsOpen
   const seconds = (clock.monotonicMs() - startMs) / 1000
-  conditionMetrics.observeHook({ webhook, type, operation, seconds, errors: result.errors, isExcluded })
+  if (isListed()) conditionMetrics.observeHook({ webhook, type, operation, seconds, errors: result.errors, isExcluded })
   if (isExcluded) return false
   throw forbidden(own, name, result.why)
 }

@@ -37,14 +37,15 @@ export class HookList {
     const before = this.#byConfiguration.get(configuration) ?? []
     for (const { close } of before) close()
     if (object === undefined) this.#byConfiguration.delete(configuration)
-    else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts))
+    else this.#byConfiguration.set(configuration, readHooks(configuration, object, this.#parts, this.#has))
     this.#isStale = true
     for (const { name } of before) if (!this.#has(name)) this.#onGone(name)
   }
 
   /** Two configurations may have webhooks of the same name. */
-  #has(name: string): boolean {
-    return [...this.#byConfiguration.values()].some((hooks) => hooks.some((hook) => hook.name === name))
+  readonly #has = (name: string): boolean => {
+    for (const hooks of this.#byConfiguration.values()) if (hooks.some((hook) => hook.name === name)) return true
+    return false
   }
 
   /** The configuration cannot be decoded: its last known state stays in force. */

@@ -32,16 +32,28 @@ export type Hook = {
   readonly isReinvoked: boolean
   /** Created with the first call. Fails if the client configuration cannot be used. */
   readonly client: () => Pick<Webhook, 'post'>
+  /** Whether a configuration has a webhook of this name: a call may outlast it, and nobody would remove the series of what is counted then. */
+  readonly isListed: () => boolean
   /** Closes connections that are not in use; calls that are under way go on. */
   readonly close: () => void
 }
 
-export const readHooks = (configuration: string, object: Fields, parts: WebhookParts): readonly Hook[] =>
-  itemsOf(object['webhooks']).map((webhook, at) => readHook(webhook, { configuration, at, parts }))
+export const readHooks = (
+  configuration: string,
+  object: Fields,
+  parts: WebhookParts,
+  isListed: (name: string) => boolean = () => true,
+): readonly Hook[] =>
+  itemsOf(object['webhooks']).map((webhook, at) => readHook(webhook, { configuration, at, parts, isListed }))
 
-type Place = { readonly configuration: string; readonly at: number; readonly parts: WebhookParts }
+type Place = {
+  readonly configuration: string
+  readonly at: number
+  readonly parts: WebhookParts
+  readonly isListed: (name: string) => boolean
+}
 
-function readHook(webhook: Fields, { configuration, at, parts }: Place): Hook {
+function readHook(webhook: Fields, { configuration, at, parts, isListed }: Place): Hook {
   const name = textOf(webhook['name'])
   const timeoutMs = (numberOf(webhook['timeoutSeconds']) || TIMEOUT_SECONDS) * 1000
   const versions = textsOf(webhook['admissionReviewVersions'])
@@ -62,6 +74,7 @@ function readHook(webhook: Fields, { configuration, at, parts }: Place): Hook {
         ...parts,
         answerBytesMax: ANSWER_BYTES_MAX,
       })),
+    isListed: () => isListed(name),
     close: () => client?.close(),
   }
 }
