@@ -2,7 +2,7 @@
  * `node test/hostile/memory.ts`: loads that make a server hold much, on one that may use 512 MB. Nothing is set from outside that would end it at that: its heap is bounded as in a container of this size, and its
  * resident memory is looked at all the time (`--seconds N`: of each load; `--only TEXT`: loads whose name contains it). It must never have more, answer somebody in good faith all along, and be alive at the end.
  */
-import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectHttp2, type SecureClientSessionOptions } from 'node:http2'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
@@ -33,6 +33,8 @@ const LOAD_MS = Number(values.seconds) * 1000
 const REST_MS = 3_000
 /** Who has lost the connection does not keep this process from everything else. */
 const GONE_MS = 50
+/** How long is waited for the heads of answers. */
+const BEGUN_MS = 1_000
 const LARGE_OBJECTS = 150
 const LARGE_BYTES = 1_000_000
 
@@ -47,11 +49,13 @@ process.env['NODE_OPTIONS'] = ''
 type Load = { readonly name: string; readonly run: (untilMs: number) => Promise<void> }
 
 const authorization = `Bearer ${server.token}`
+/** Who may do all, but is no administrator: neither flow control nor budgets exempt him. */
+const ordinary = 'Bearer alice-token'
 const port = Number(new URL(server.url).port)
 /** One for all: making them takes longer than a handshake. */
 const secureContext = createSecureContext()
-const session = () => {
-  const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext })
+const session = (options: SecureClientSessionOptions = {}) => {
+  const made = connectHttp2(server.url, { rejectUnauthorized: false, secureContext, ...options })
   made.on('error', () => undefined)
   made.setMaxListeners(0)
   return made
@@ -80,7 +84,7 @@ async function call(
 
 /** Connections that are cut when the time is over, whatever is still to be answered on them: a busy machine takes minutes for that. */
 function sessions(count: number, untilMs: number): ReturnType<typeof session>[] {
-  const all = Array.from({ length: count }, session)
+  const all = Array.from({ length: count }, () => session())
   setTimeout(
     () => {
       for (const one of all) one.destroy()
@@ -111,6 +115,24 @@ async function hold(path: string, count: number, untilMs: number, more: Record<s
     stream.pause()
     return made
   })
+  await sleep(Math.max(0, untilMs - performance.now()))
+  for (const made of held) made.destroy()
+}
+
+/** Streams whose windows are closed, a connection after the other: their answers wait in the server. */
+async function holdShort(connections: number, streams: number, untilMs: number): Promise<void> {
+  const held: ReturnType<typeof session>[] = []
+  for (let count = 0; count < connections && performance.now() < untilMs; count++) {
+    const made = session({ settings: { initialWindowSize: 0 } })
+    held.push(made)
+    const begun = Array.from({ length: streams }, () => {
+      const stream = made.request({ ':path': `${maps}/short?pretty=true`, authorization: ordinary })
+      stream.on('error', () => undefined)
+      stream.pause()
+      return new Promise((resolve) => stream.on('response', resolve).on('close', resolve))
+    })
+    await Promise.race([Promise.all(begun), sleep(BEGUN_MS)])
+  }
   await sleep(Math.max(0, untilMs - performance.now()))
   for (const made of held) made.destroy()
 }
@@ -173,6 +195,10 @@ const loads: readonly Load[] = [
     },
   },
   {
+    name: 'short answers behind closed windows',
+    run: (untilMs) => holdShort(120, 250, untilMs),
+  },
+  {
     name: 'two thousand connections',
     run: async (untilMs) => {
       const sockets = Array.from({ length: 2_000 }, () => {
@@ -192,10 +218,18 @@ async function prepare({ token }: ApiServerProcess): Promise<void> {
   const post = (path: string, object: object): Promise<number> =>
     call(made, { ':method': 'POST', ':path': path, authorization: `Bearer ${token}` }, JSON.stringify(object))
   await post('/api/v1/namespaces', { metadata: { name: 'large' } })
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await post(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+    metadata: { name: 'ordinary' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup, kind: 'User', name: 'alice' }],
+  })
   for (let at = 0; at < LARGE_OBJECTS; at++) {
     const status = await post(large, { metadata: { name: `large-${at}` }, data: { text: 'x'.repeat(LARGE_BYTES) } })
     if (status !== 201) throw new Error(`large-${at}: ${status}`)
   }
+  const text = Array.from({ length: 3_000 }, (_, line) => `line ${line}`).join('\n')
+  await post(maps, { metadata: { name: 'short' }, data: { text: text + 'x'.repeat(20_000) } })
   made.destroy()
 }
 
