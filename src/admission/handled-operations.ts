@@ -13,13 +13,13 @@ const update: readonly Operation[] = ['UPDATE']
 const write: readonly Operation[] = ['CREATE', 'UPDATE']
 const change: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE']
 const writeOrConnect: readonly Operation[] = ['CREATE', 'UPDATE', 'CONNECT']
-const all: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+export const allOperations: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 const admit: readonly StepType[] = ['admit']
 const validate: readonly StepType[] = ['validate']
 const both: readonly StepType[] = ['admit', 'validate']
 
 const rows: readonly (readonly [name: string, operations: readonly Operation[], steps: readonly StepType[]])[] = [
-  ['AlwaysAdmit', all, both],
+  ['AlwaysAdmit', allOperations, both],
   ['NamespaceAutoProvision', create, admit],
   ['NamespaceLifecycle', change, admit],
   ['NamespaceExists', change, validate],
@@ -50,11 +50,11 @@ const rows: readonly (readonly [name: string, operations: readonly Operation[], 
   ['DenyServiceExternalIPs', write, validate],
   ['PodTopologyLabels', create, admit],
   ['MutatingAdmissionPolicy', writeOrConnect, admit],
-  ['MutatingAdmissionWebhook', all, admit],
-  ['ValidatingAdmissionPolicy', all, validate],
-  ['ValidatingAdmissionWebhook', all, validate],
+  ['MutatingAdmissionWebhook', allOperations, admit],
+  ['ValidatingAdmissionPolicy', allOperations, validate],
+  ['ValidatingAdmissionWebhook', allOperations, validate],
   ['ResourceQuota', write, validate],
-  ['AlwaysDeny', all, both],
+  ['AlwaysDeny', allOperations, both],
 ]
 
 const table: ReadonlyMap<string, Handled> = new Map(

@@ -1,11 +1,11 @@
 /** The metrics of match conditions. Those that all hold are not observed, as upstream. */
 import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
 import type { Attributes } from '../admission.ts'
+import { allOperations } from '../handled-operations.ts'
 
 /** In seconds: upstream's. */
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25]
 const labels = ['kind', 'name', 'operation', 'type']
-const operations: readonly Attributes['operation'][] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
 /** `errors`: how many conditions could not be evaluated. */
 export type Unmatched = {
@@ -63,7 +63,7 @@ export class ConditionMetrics {
 
   /** No configuration of this type has such a webhook any more. */
   forgetHook(webhook: string, type: UnmatchedHook['type']): void {
-    for (const operation of operations) {
+    for (const operation of allOperations) {
       this.#errors.remove('webhook', webhook, operation, type)
       this.#seconds.remove('webhook', webhook, operation, type)
       this.#exclusions.remove('webhook', webhook, operation, stepOf(type))
@@ -72,7 +72,7 @@ export class ConditionMetrics {
 
   /** The policy is no longer bound, or bound otherwise. */
   forgetPolicy(policy: string): void {
-    for (const operation of operations) {
+    for (const operation of allOperations) {
       this.#errors.remove('policy', policy, operation, 'validate')
       this.#seconds.remove('policy', policy, operation, 'validate')
     }

@@ -1,12 +1,11 @@
 /** The metrics of admission webhooks, by the name of the webhook. */
 import type { Counter, Histogram, Metrics } from '../../lib/metrics.ts'
-import type { Attributes } from '../admission.ts'
+import { allOperations } from '../handled-operations.ts'
 
 /** In seconds: upstream's. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 /** Greater codes, which webhooks may answer with, too, are counted as this one, as upstream. */
 const CODE_MAX = 600
-const operations: readonly Attributes['operation'][] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 const rejections: readonly Rejection[] = ['calling_webhook_error', 'no_error', 'apiserver_internal_error']
 
 export type HookType = 'admit' | 'validating'
@@ -71,10 +70,11 @@ export class HookMetrics {
   countFailOpen(name: string, type: HookType): void {
     this.#failOpen.with(name, type).add()
   }
+
   /** No configuration of this type has such a webhook any more. */
   forget(name: string, type: HookType): void {
     this.#failOpen.remove(name, type)
-    for (const operation of operations) {
+    for (const operation of allOperations) {
       for (const rejected of ['true', 'false']) {
         this.#seconds.remove(name, operation, rejected, type)
         for (const code of this.#codes) this.#calls.remove(code, name, operation, rejected, type)
