@@ -165,9 +165,12 @@ test('a custom resource leaves no series behind, even of a request that outlasts
   late.end('}')
   await once(late, 'response')
   session.destroy()
-  const { text } = await client.call({ path: '/metrics' })
+  const apiService = `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`
+  await until(async () => (await client.call({ path: apiService })).status === 404, 'the end of its APIService')
+  const shown = async (): Promise<string> => (await client.call({ path: '/metrics' })).text
+  await until(async () => !(await shown()).includes(`{name="v1.${group}"}`), 'the end of the series of its APIService')
   assert.deepEqual(
-    text.split('\n').filter((line) => line.includes(group)),
+    (await shown()).split('\n').filter((line) => line.includes(group)),
     [],
   )
 })
