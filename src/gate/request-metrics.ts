@@ -234,7 +234,8 @@ export class RequestMetrics {
     counter.with(...values).add()
     if (plural === '') return
     const { others } = this.#knownOf({ group, version, plural })
-    others.set(`${counter.options.name} ${values.join(' ')}`, () => counter.remove(...values))
+    const key = `${counter.options.name} ${values.join(' ')}`
+    if (!others.has(key)) others.set(key, () => counter.remove(...values))
   }
 
   /** The aggregated API server of a request is not available. What it would serve is not known: clients name it. */
