@@ -37,6 +37,7 @@ const probes: readonly { readonly gate: string; readonly isOn: boolean; readonly
   { gate: 'ComponentFlagz', isOn: false },
   { gate: 'ComponentStatusz', isOn: false },
   { gate: 'KubeletServiceAccountTokenForCredentialProviders', isOn: false },
+  { gate: 'KubeletFineGrainedAuthz', isOn: true },
   { gate: 'MultiCIDRServiceAllocator', isOn: true },
   { gate: 'SELinuxChangePolicy', isOn: true },
 ]

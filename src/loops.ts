@@ -39,6 +39,7 @@ export function startLoops(
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, onFailed, clock, timers, log } = parts
   const own = ownLoopStarts({
     handle,
+    hasIdentity: config.featureGates.isOn('APIServerIdentity'),
     repairServices: () => allocation.repair.pass(),
     serviceAddresses: config.services.addressesIn === 'records' ? undefined : allocation.repair,
     keptObjects: keptObjects(objects.cluster),

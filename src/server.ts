@@ -168,7 +168,8 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   if (audit !== undefined) parts.use(audit)
 
-  const serverId = serverName(hostname())
+  const hasIdentity = config.featureGates.isOn('APIServerIdentity')
+  const serverId = hasIdentity ? serverName(hostname()) : ''
   const tracing = await createTracing(config, {
     clock,
     log: named(log, 'tracing'),
@@ -222,6 +223,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
     isFilled: () => firstFill.isDone && phase.nodes?.isFilled !== false,
     areRemotesListed: () => phase.remotes.areListed,
     hasProxyClient: config.proxyClient !== null,
+    hasIdentity,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
     others: [...encryption.checks, ...overrides.checks],

@@ -20,6 +20,7 @@ import { readEgress } from './egress.ts'
 import { type Emulation, readEmulation } from './emulation.ts'
 import { type ControllerName, parseControllers } from './controllers.ts'
 import { type EncryptionConfig, readEncryption } from './encryption.ts'
+import type { Gates } from '../api/gates.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { type FlowControlConfig, readFlowControl } from './flow-control.ts'
 import { type MemoryConfig, readMemory } from './memory.ts'
@@ -229,7 +230,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     audit: readAudit(values, warn),
     egress: readEgress(values),
     tracing: readTracing(values, featureGates),
-    logging: readLogging(values),
+    logging: readLogging(values, featureGates),
     hasProfiles: values.boolean('profiling'),
     debugSocketPath: values.string('debug-socket-path') || null,
   }
@@ -473,10 +474,13 @@ function readAdmission(values: Values, warn: (text: string) => void): Config['ad
   return { ...plugins, ...readAdmissionFiles(values, plugins) }
 }
 
-function readLogging(values: Values): Config['logging'] {
+function readLogging(values: Values, gates: Gates): Config['logging'] {
   const format = values.string('logging-format')
   if (values.isGiven('logging-format') && !/^(text|json)$/.test(format)) {
     values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
+  }
+  if (format === 'json' && !gates.isOn('LoggingBetaOptions')) {
+    values.fault('format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature')
   }
   const modules = readModules(values)
   if (modules.length > 0 && format === 'json') values.fault('vmodule: Forbidden: Only supported for text log format')

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gateRows } from '../api/gate-rows.ts'
-import { gatesActedOn, parseFeatureGates } from './feature-gates.ts'
+import { gatesActedOn, parseFeatureGates, unsupportedGates } from './feature-gates.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
-test('docs/gates.md has each gate that can be changed upstream and not here, and no other', () => {
+test('docs/gates.md explains each gate that can be changed in kube-apiserver and has no effect here', () => {
   const told = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(([, name = '']) => name)
   const unchanged = gateRows
     .filter(({ isLocked }) => !isLocked)
@@ -25,4 +25,53 @@ test('a gate of a part that is not here is off, whatever is asked for', () => {
     WatchList: true,
   })
   assert.ok(!gates.isOn('ContextualLogging'))
+})
+
+const unlocked = gateRows.filter(({ isLocked }) => !isLocked)
+
+test('every gate that is on by default and not locked can be turned off', () => {
+  for (const { names } of unlocked.filter(({ isOnByDefault }) => isOnByDefault)) {
+    for (const name of names) {
+      const { gates, faults } = parseFeatureGates([`${name}=false`])
+      assert.deepEqual(faults, [])
+      assert.ok(!gates.isOn(name), name)
+    }
+  }
+})
+
+test('a gate of a feature that Keelson does not have is refused when it is turned on', () => {
+  for (const name of unsupportedGates) {
+    assert.deepEqual(parseFeatureGates([`${name}=true`]).faults, [
+      `--feature-gates: ${name}=true is not supported: leave it out`,
+    ])
+    assert.deepEqual(parseFeatureGates([`${name}=false`]).faults, [])
+  }
+})
+
+test('AllBeta turns off all beta gates except those that the flag names, in any order', () => {
+  for (const entries of [
+    ['AllBeta=false', 'APIServerTracing=true'],
+    ['APIServerTracing=true', 'AllBeta=false'],
+  ]) {
+    const { gates, faults } = parseFeatureGates(entries)
+    assert.deepEqual(faults, [])
+    const on = gates.all.filter(({ stage, isOn }) => stage === 'BETA' && isOn).map(({ name }) => name)
+    const locked = gateRows.filter(
+      ({ stage, isLocked, isOnByDefault }) => stage === 'BETA' && isLocked && isOnByDefault,
+    )
+    assert.deepEqual(on.toSorted(), ['APIServerTracing', ...locked.flatMap(({ names }) => names)].toSorted())
+  }
+})
+
+test('AllAlpha turns on all alpha gates except those of features that Keelson does not have', () => {
+  const { gates, faults } = parseFeatureGates(['AllAlpha=true', 'HPAScaleToZero=false'])
+  assert.deepEqual(faults, [])
+  const off = gates.all.filter(({ stage, isOn }) => stage === 'ALPHA' && !isOn).map(({ name }) => name)
+  assert.deepEqual(off.toSorted(), ['HPAScaleToZero', ...unsupportedGates].toSorted())
+})
+
+test('AllAlpha does not turn on a gate that the emulated version does not have', () => {
+  const { gates } = parseFeatureGates(['AllAlpha=true', 'AllBeta=true'], 31)
+  assert.ok(!gates.all.some(({ name }) => name === 'DeclarativeValidation'))
+  assert.ok(!gates.isOn('DeclarativeValidation'))
 })

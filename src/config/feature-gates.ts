@@ -19,12 +19,16 @@ export type ParsedGates = {
 }
 
 /**
- * Gates that change what Keelson does, and two that it accepts without effect: for what it always does (ListFromCacheSnapshot) and for the
- * kubelet (InPlacePodVerticalScalingAllocatedStatus). Any other gate can only be set to its default.
+ * Gates that change what Keelson does, and two that read like it but have no effect: Keelson always does what ListFromCacheSnapshot
+ * asks for, and only the kubelet reads InPlacePodVerticalScalingAllocatedStatus. docs/gates.md explains the gates that are missing here.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
+  'APIServerIdentity',
+  'APIServerTracing',
   'AggregatedDiscoveryRemoveBetaType',
+  'AllAlpha',
+  'AllBeta',
   'AllowInsecureKubeletCertificateSigningRequests',
   'AllowParsingUserUIDFromCertAuth',
   'AllowUnsafeMalformedObjectDeletion',
@@ -62,9 +66,11 @@ export const gatesActedOn: readonly string[] = [
   'JobPodReplacementPolicy',
   'JobSuccessPolicy',
   'KMSv1',
+  'KubeletFineGrainedAuthz',
   'KubeletServiceAccountTokenForCredentialProviders',
   'ListFromCacheSnapshot',
   'LoadBalancerIPMode',
+  'LoggingBetaOptions',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
@@ -103,17 +109,27 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
-/** Gates of features that Keelson does not have: always off, whatever the flag says. */
+/** Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not turn it on. */
+export const unsupportedGates: ReadonlySet<string> = new Set([
+  'LoggingAlphaOptions',
+  'StorageVersionAPI',
+  'UnknownVersionInteroperabilityProxy',
+])
+
+/** Gates of features that Keelson does not have although they are on by default. Their value is accepted and they stay off. */
 const absentGates: ReadonlySet<string> = new Set([
   'ContextualLogging',
-  'LoggingBetaOptions',
   'PortForwardWebsockets',
   'StrictCostEnforcementForVAP',
   'StrictCostEnforcementForWebhooks',
   'TranslateStreamCloseWebsocketRequests',
 ])
 
-const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
+/** Gates that set all other gates of a stage, except those that the flag names. */
+const stageGates: ReadonlyMap<string, GateStage> = new Map([
+  ['AllAlpha', 'ALPHA'],
+  ['AllBeta', 'BETA'],
+])
 
 /** Entries are `Name=bool`; if a name is repeated, the last one counts. `minor`: the version whose gates they are. */
 export function parseFeatureGates(entries: readonly string[], minor = MINOR): ParsedGates {
@@ -137,10 +153,26 @@ export function parseFeatureGates(entries: readonly string[], minor = MINOR): Pa
     if (gate?.stage === 'GA') warnings.push(`Setting GA feature gate ${name}=${value}. ${removal}`)
     if (gate?.stage === 'DEPRECATED') warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
+  for (const [name, isOn] of gatesOfStages(known, set)) set.set(name, isOn)
   const isOn = (name: string): boolean =>
     !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
   return { gates: { isOn, all }, faults, warnings }
+}
+
+/** The values that AllAlpha and AllBeta give to gates that the flag does not name. */
+function gatesOfStages(
+  known: ReadonlyMap<string, Gate>,
+  given: ReadonlyMap<string, boolean>,
+): (readonly [string, boolean])[] {
+  return [...stageGates].flatMap(([stageGate, stage]) => {
+    const isOn = given.get(stageGate)
+    if (isOn === undefined) return []
+    return [...known]
+      .filter(([name, gate]) => gate.stage === stage && !gate.isLocked && !stageGates.has(name) && !given.has(name))
+      .filter(([name]) => !isOn || !unsupportedGates.has(name))
+      .map(([name]) => [name, isOn] as const)
+  })
 }
 
 const removal = 'It will be removed in a future release.'
@@ -186,7 +218,6 @@ function faultOf({ name, value, gate, absentIn }: Setting): string | undefined {
   if (gate.isLocked && isOn !== gate.isOnByDefault) {
     return `cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOnByDefault}`
   }
-  if (isOn === gate.isOnByDefault || gatesActedOn.includes(name)) return undefined
-  if (groupGates.has(name)) return `--feature-gates: ${name}=${isOn} is not supported yet: name the gates you mean`
-  return `--feature-gates: ${name}=${isOn} is not supported yet: leave it at ${gate.isOnByDefault}`
+  if (isOn && unsupportedGates.has(name)) return `--feature-gates: ${name}=true is not supported: leave it out`
+  return undefined
 }

@@ -23,6 +23,8 @@ const REPAIR_MS = 3 * 60 * 1000
 
 export type OwnLoopsParts = {
   readonly handle: HandleAs
+  /** Whether this server keeps a Lease that shows that it is running (gate APIServerIdentity). */
+  readonly hasIdentity: boolean
   /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
   /** Undefined: there are no IPAddress objects (gate MultiCIDRServiceAllocator off). */
@@ -48,20 +50,9 @@ export type OwnLoopsParts = {
 
 /** What starts them. To be called when the system namespaces exist. */
 export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
-  const { handle, records, repairServices, serviceAddresses, port, uid, clock, timers, log } = parts
-  const identity = { hostname: hostname(), uid }
-  const renew = (signal: AbortSignal): Promise<void> =>
-    renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
+  const { handle, records, repairServices, serviceAddresses, port, clock, timers, log } = parts
   const starts: (() => AsyncDisposable)[] = [
-    () => new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
-    () =>
-      new Loop({
-        name: 'the collection of leases of servers that are gone',
-        intervalMs: COLLECT_MS,
-        run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
-        timers,
-        log,
-      }),
+    ...(parts.hasIdentity ? identityStarts(parts) : []),
     () =>
       followFlowSchemas({
         handle,
@@ -116,6 +107,24 @@ export function ownLoopStarts(parts: OwnLoopsParts): (() => AsyncDisposable)[] {
   const address = publicAddress(parts.endpointAddress)
   if (!parts.keepsEndpoints || address === undefined) return starts
   return [...starts, () => new KubernetesEndpoints({ handle, records, address, port, log })]
+}
+
+/** Renews the Lease of this server and deletes those of servers that no longer run. */
+function identityStarts({ handle, uid, clock, timers, log }: OwnLoopsParts): (() => AsyncDisposable)[] {
+  const identity = { hostname: hostname(), uid }
+  const renew = (signal: AbortSignal): Promise<void> =>
+    renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
+  return [
+    () => new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, timers, log }),
+    () =>
+      new Loop({
+        name: 'the collection of leases of servers that are gone',
+        intervalMs: COLLECT_MS,
+        run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
+        timers,
+        log,
+      }),
+  ]
 }
 
 const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')

@@ -16,6 +16,8 @@ export type Vitals = {
   readonly areRemotesListed: () => boolean
   /** There is a certificate for remote servers, which may be renewed. */
   readonly hasProxyClient: boolean
+  /** This server keeps a Lease that shows that it is running. */
+  readonly hasIdentity: boolean
   /** The system namespaces and the other objects of a new cluster exist. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
@@ -25,6 +27,12 @@ export type Vitals = {
   readonly livezGraceMs: number
   readonly upMs: () => number
 }
+
+/** Hooks of the Lease that a server keeps while the gate APIServerIdentity is on. */
+const identityHooks: readonly string[] = [
+  'start-kube-apiserver-identity-lease-controller',
+  'start-kube-apiserver-identity-lease-garbage-collector',
+]
 
 const hooks: readonly string[] = [
   'start-apiserver-admission-initializer',
@@ -37,8 +45,7 @@ const hooks: readonly string[] = [
   'crd-informer-synced',
   'start-system-namespaces-controller',
   'start-cluster-authentication-info-controller',
-  'start-kube-apiserver-identity-lease-controller',
-  'start-kube-apiserver-identity-lease-garbage-collector',
+  ...identityHooks,
   'start-legacy-token-tracking-controller',
   'start-service-ip-repair-controllers',
   'rbac/bootstrap-roles',
@@ -85,6 +92,7 @@ export function createChecks({
   isFilled,
   areRemotesListed,
   hasProxyClient,
+  hasIdentity,
   isBootstrapped,
   isStopping,
   others = [],
@@ -104,7 +112,7 @@ export function createChecks({
     livenessFault: unless(() => isDone() || upMs() <= livezGraceMs, 'not finished'),
   })
   for (const hook of hooks) {
-    if (hook === reloadHook && !hasProxyClient) continue
+    if ((hook === reloadHook && !hasProxyClient) || (identityHooks.includes(hook) && !hasIdentity)) continue
     const isDone = bootstrapHooks.has(hook) ? isBootstrapped : hook === discoveryHook ? areRemotesListed : isStarted
     checks.push({ name: `poststarthook/${hook}`, ...untilDone(isDone) })
     if (hook === 'kube-apiserver-autoregistration')

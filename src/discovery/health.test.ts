@@ -36,6 +36,7 @@ test('what is not started yet fails /livez only after the grace period, and the 
     isFilled: isDone,
     areRemotesListed: isDone,
     hasProxyClient: false,
+    hasIdentity: true,
     isBootstrapped: () => false,
     isStopping: () => false,
     livezGraceMs: 2000,
@@ -55,6 +56,7 @@ test('the hook of discovery waits for remote servers; that of the certificate fo
     ...fixed,
     areRemotesListed: () => areListed,
     isStopping: () => false,
+    hasIdentity: true,
     livezGraceMs: 0,
     upMs: () => 0,
   }
@@ -69,4 +71,28 @@ test('the hook of discovery waits for remote servers; that of the certificate fo
   assert.match(await linesOf(false), /readyz check passed\n$/)
   assert.doesNotMatch(await linesOf(false), /aggregator-reload-proxy-client-cert|excluded/)
   assert.match(await linesOf(true), /^\[\+\]poststarthook\/aggregator-reload-proxy-client-cert ok$/m)
+})
+
+const identityChecks = (hasIdentity: boolean): readonly string[] =>
+  createChecks({
+    etcdFault: () => undefined,
+    isStarted: isDone,
+    isFilled: isDone,
+    areRemotesListed: isDone,
+    hasProxyClient: false,
+    hasIdentity,
+    isBootstrapped: isDone,
+    isStopping: () => false,
+    livezGraceMs: 0,
+    upMs: () => 0,
+  })
+    .map(({ name }) => name)
+    .filter((name) => name.includes('identity-lease'))
+
+test('without the gate APIServerIdentity there are no checks of the identity lease', () => {
+  assert.deepEqual(identityChecks(true), [
+    'poststarthook/start-kube-apiserver-identity-lease-controller',
+    'poststarthook/start-kube-apiserver-identity-lease-garbage-collector',
+  ])
+  assert.deepEqual(identityChecks(false), [])
 })

@@ -316,7 +316,7 @@ ClusterRole system:kubelet-api-admin
   get,list,watch | - | nodes
   proxy | - | nodes
   * | - | nodes/log,nodes/metrics,nodes/proxy,nodes/stats
-  * | - | nodes/configz,nodes/healthz,nodes/pods
+  * | - | nodes/configz,nodes/healthz,nodes/pods ? KubeletFineGrainedAuthz
 ClusterRole system:monitoring
   get | /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*
   get | /flagz ? ComponentFlagz
