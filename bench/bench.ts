@@ -8,6 +8,10 @@
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
  *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
+ *   --against C     instead: this checkout beside commit C, in turns. Only the server comes from C, the load
+ *                   does not. Prints the CPU of a request as a ratio; --only get,create,… and --runs N (new
+ *                   processes each). --check fails if a load is more than 3 % worse and the difference
+ *                   exceeds the spread (needs h2load)
  *   --json F        write the figures to F, with the day, the command, the commit and the machine
  *   --plot          measure nothing: draw docs/pictures/bench.svg from what bench/reference-run.json has of a run beside the reference
  *
@@ -32,6 +36,7 @@ import { benchNodes } from './nodes/graph.ts'
 import { benchRoles } from './rbac/decisions.ts'
 import { benchRegistry } from './registry/validate.ts'
 import { benchAccess } from './server/access.ts'
+import { benchAgainst } from './server/against.ts'
 import { benchBully } from './server/bully.ts'
 import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
@@ -93,6 +98,7 @@ const { values } = parseArgs({
     json: { type: 'string' },
     plot: { type: 'boolean', default: false },
     reference: { type: 'boolean', default: false },
+    against: { type: 'string' },
     runs: { type: 'string', default: '3' },
     nodes: { type: 'string', default: '500' },
     pods: { type: 'string', default: '5000' },
@@ -112,7 +118,7 @@ function draw(): void {
 
 async function measure(): Promise<void> {
   const figures: Figure[] = []
-  for await (const measured of values.reference ? reference() : parts()) {
+  for await (const measured of chosen()) {
     figures.push(...measured)
     for (const figure of measured) console.log(describeFigure(figure))
   }
@@ -120,6 +126,15 @@ async function measure(): Promise<void> {
   const missed = figures.filter((figure) => !isMet(figure))
   console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
   if (values.check && missed.length > 0) process.exitCode = 1
+}
+
+function chosen(): AsyncGenerator<readonly Figure[]> {
+  if (values.against !== undefined) return against(values.against)
+  return values.reference ? reference() : parts()
+}
+
+async function* against(commit: string): AsyncGenerator<readonly Figure[]> {
+  yield await benchAgainst({ commit, only, runs: Number(values.runs) })
 }
 
 function keptRun(figures: readonly Figure[]): KeptRun {

@@ -3,6 +3,8 @@ export type Figure = {
   readonly name: string
   readonly value: number
   readonly unit: string
+  /** Digits behind the point that are printed. Absent: as many as the size of the value suggests. */
+  readonly digits?: number
   /** Absent: shown only. */
   readonly target?: { readonly atLeast: number } | { readonly below: number }
   readonly note?: string
@@ -27,7 +29,7 @@ export function isMet({ value, target }: Figure): boolean {
 
 export function describeFigure(figure: Figure): string {
   const { name, value, unit, target, note } = figure
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  const digits = figure.digits ?? (Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)
   const wanted =
     target === undefined ? '' : 'atLeast' in target ? `at least ${target.atLeast}` : `below ${target.below}`
   const verdict = target === undefined ? '    ' : isMet(figure) ? 'ok  ' : 'MISS'

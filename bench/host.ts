@@ -5,9 +5,16 @@
 import { readFileSync } from 'node:fs'
 
 /** In `/proc/stat` after `cpu`: user, nice, system, idle, iowait, irq, softirq, steal. */
+const BUSY_FIELDS = 3
 const STEAL_AT = 7
+/** USER_HZ, which Linux fixes at 100 for /proc on all common machines. */
+const TICKS_PER_SECOND = 100
 
-type Ticks = { readonly all: number; readonly stolen: number }
+/** Time of all processors since the machine started, in ticks. `busy` is the time of processes. */
+export type HostTicks = { readonly all: number; readonly busy: number; readonly stolen: number }
+
+/** Shares of the time of all processors, from 0 to 1: what the host took, and what processes used that are not ours. */
+export type Disturbance = { readonly stolen: number; readonly others: number }
 
 /** Returns what tells how much of the processors' time was stolen since this was called, from 0 to 1; 0 where the system does not tell. */
 export function watchHost(): () => number {
@@ -16,6 +23,23 @@ export function watchHost(): () => number {
     const now = ticks()
     return now.all > began.all ? (now.stolen - began.stolen) / (now.all - began.all) : 0
   }
+}
+
+/**
+ * Returns a function that reports how much others used the processors since this call. `ourSeconds` is
+ * the CPU time of our own processes so far.
+ */
+export function watchOthers(ourSeconds: () => number): () => Disturbance {
+  const [began, oursBefore] = [ticks(), ourSeconds()]
+  return () => disturbanceOf(began, ticks(), ourSeconds() - oursBefore)
+}
+
+export function disturbanceOf(before: HostTicks, after: HostTicks, ourSeconds: number): Disturbance {
+  const all = after.all - before.all
+  // Where the system reports nothing, nothing is known to disturb.
+  if (!(all > 0)) return { stolen: 0, others: 0 }
+  const busy = after.busy - before.busy - ourSeconds * TICKS_PER_SECOND
+  return { stolen: (after.stolen - before.stolen) / all, others: Math.max(0, busy / all) }
 }
 
 /** Measures again where the host took more than that, at most so many times. The calmest counts, whatever came out of it. */
@@ -32,11 +56,14 @@ export async function calmest<Result extends { readonly stolen: number }>(
   return { best: all.reduce((calm, one) => (one.stolen < calm.stolen ? one : calm)), all }
 }
 
-function ticks(): Ticks {
-  const [, ...fields] = readStat()
-    .split(/\s+/, STEAL_AT + 2)
-    .map(Number)
-  return { all: fields.reduce((sum, one) => sum + one, 0), stolen: fields[STEAL_AT] ?? 0 }
+const ticks = (): HostTicks => parseTicks(readStat())
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0)
+
+/** Reads the first line of `/proc/stat`. */
+export function parseTicks(stat: string): HostTicks {
+  const [, ...fields] = stat.split(/\s+/, STEAL_AT + 2).map(Number)
+  return { all: sum(fields), busy: sum(fields.slice(0, BUSY_FIELDS)), stolen: fields[STEAL_AT] ?? 0 }
 }
 
 function readStat(): string {

@@ -11,16 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd } from '../../test/harness/etcd.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
-import {
-  type Arm,
-  atFullLoad,
-  type Difference,
-  difference,
-  median,
-  overKept,
-  runArms,
-  type Slice,
-} from '../server/arms.ts'
+import { median } from '../interval.ts'
+import { type Arm, atFullLoad, type Difference, difference, overKept, runArms, type Slice } from '../server/arms.ts'
 import { type Figures, h2load, type Load } from '../server/h2load.ts'
 import { PackagedKeelson } from '../server/packaged.ts'
 import { type Target, targetOf } from '../server/targets.ts'

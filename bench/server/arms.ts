@@ -3,6 +3,7 @@
  * the median of the differences within a round, with its confidence interval. Two processes are not compared: each has compiled itself and
  * grown its heap in its own way, which may be more than what is looked for.
  */
+import { type Interval, median, medianInterval } from '../interval.ts'
 import { cpuSeconds } from './process-usage.ts'
 import { h2load } from './h2load.ts'
 import { Http2Client, type Sent } from './http2-client.ts'
@@ -82,35 +83,14 @@ export function atFullLoad(target: Target, { requests, clients, streams }: Full,
   }
 }
 
-export type Difference = {
-  readonly value: number
-  /** 95 % confidence, by the ranks of the differences: whatever their distribution is. */
-  readonly low: number
-  readonly high: number
+export type Difference = Interval & {
   /** Medians of the two. */
   readonly heavier: number
   readonly lighter: number
 }
 
-/** Two-sided 95 % of the normal distribution, half of which is the standard deviation of a fair coin. */
-const HALF_NORMAL = 1.96 / 2
-
 /** What one takes more than the other, in the same round. */
 export function difference(heavier: readonly number[], lighter: readonly number[]): Difference {
-  const sorted = heavier.map((one, round) => one - (lighter[round] ?? Number.NaN)).toSorted((a, b) => a - b)
-  const count = sorted.length
-  const rank = Math.max(0, Math.floor(count / 2 - HALF_NORMAL * Math.sqrt(count)))
-  return {
-    value: median(sorted),
-    low: sorted[rank] ?? Number.NaN,
-    high: sorted[count - 1 - rank] ?? Number.NaN,
-    heavier: median(heavier),
-    lighter: median(lighter),
-  }
-}
-
-export const median = (all: readonly number[]): number => {
-  const sorted = all.toSorted((a, b) => a - b)
-  const [low = Number.NaN, high = low] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
-  return (low + high) / 2
+  const differences = heavier.map((one, round) => one - (lighter[round] ?? Number.NaN))
+  return { ...medianInterval(differences), heavier: median(heavier), lighter: median(lighter) }
 }

@@ -18,7 +18,7 @@ import { kubelets } from './kubelets.ts'
 import { residentMiB } from './process-usage.ts'
 import { rest } from './rest.ts'
 import { parseEtcd, parseTarget, type Target } from './targets.ts'
-import { prepare, type Workload, workloads } from './workloads.ts'
+import { prepare, type Workload, type WorkloadOptions, workloads } from './workloads.ts'
 
 const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T][,etcd=URL] …
   --target …      a server under load (repeatable); the first is 1.00 in the ratio column
@@ -71,21 +71,7 @@ export async function benchServers({
 }: BenchOptions): Promise<BenchReport> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   try {
-    const all = [
-      ...workloads({ scale, directory }),
-      ...filteredLists({ scale, directory }),
-      ...informers({ scale, directory }),
-      kubelets({ scale }),
-      controllers({ scale }),
-      rest({ scale }),
-      deleteCollection({ scale, directory }),
-      ...filteredWatches({ scale, directory }),
-      ...largeLists({ scale, directory }),
-    ]
-    for (const name of only)
-      if (!all.some((workload) => workload.name === name))
-        throw new Error(`no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`)
-    const chosen = all.filter(({ name }) => only.length === 0 || only.includes(name))
+    const chosen = chooseLoads(only, { scale, directory })
     for (const target of targets) {
       if (chosen.some((workload) => workload.prepare === undefined)) await prepare(target, { scale, directory })
       print(`${target.name}: prepared, RSS ${residentMiB(target.pid).toFixed(0)} MiB`)
@@ -99,6 +85,25 @@ export async function benchServers({
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** The loads of these names; all loads if there are no names. */
+export function chooseLoads(only: readonly string[], { scale, directory }: WorkloadOptions): Workload[] {
+  const all = [
+    ...workloads({ scale, directory }),
+    ...filteredLists({ scale, directory }),
+    ...informers({ scale, directory }),
+    kubelets({ scale }),
+    controllers({ scale }),
+    rest({ scale }),
+    deleteCollection({ scale, directory }),
+    ...filteredWatches({ scale, directory }),
+    ...largeLists({ scale, directory }),
+  ]
+  for (const name of only)
+    if (!all.some((workload) => workload.name === name))
+      throw new Error(`no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`)
+  return all.filter(({ name }) => only.length === 0 || only.includes(name))
 }
 
 type Lane = { readonly target: Target; readonly run: Workload['run']; readonly figures: Figures[] }

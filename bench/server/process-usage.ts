@@ -9,9 +9,14 @@ const KIB_PER_MIB = 1024
 export function cpuSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN
   if (existsSync(`/proc/${pid}/schedstat`)) return threadSeconds(pid)
-  // The second field is the command in brackets and may hold spaces; utime and stime are the 12th and 13th after it.
-  const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
+  const fields = statOf(pid)
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** User and system time of the children that have ended, and of theirs. */
+export function endedChildrenSeconds(pid: number): number {
+  const fields = statOf(pid)
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
 }
 
 /** Resident memory now, or the most there ever was. */
@@ -20,6 +25,9 @@ export function residentMiB(pid: number | undefined, which: 'now' | 'peak' = 'no
   const pattern = which === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/
   return Number(pattern.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / KIB_PER_MIB
 }
+
+/** The second field is the command in brackets and may hold spaces; utime, stime, cutime and cstime are the 12th to 15th after it. */
+const statOf = (pid: number): string[] => (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '').split(' ')
 
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
