@@ -37,8 +37,8 @@ change would. Servers with the same configuration may go on meanwhile; it can be
   --replace
         Of import: what is there is replaced. A folder keeps its old file beside the new one.
   --revisions-ahead=number (default ${REVISIONS_AHEAD})
-        Of import: how far revisions are set beyond those of the export, so that clients see none again. More than was written at the
-        source since the export; 0 if nothing was.
+        Of import: how far revisions are set beyond those of the export, or of what is replaced, so that clients see none again.
+        More than was written at the source since the export; 0 if nothing was.
   --encryption-provider-config=file
         Of rewrite: as for keelson serve.
   --event-ttl=seconds (default ${EVENT_TTL_SECONDS})

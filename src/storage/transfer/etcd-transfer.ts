@@ -76,8 +76,8 @@ export class EtcdSource implements Source {
 
 /**
  * etcd counts its revisions itself, so the counter is raised by writes of a key of our own before the first object comes: no revision of
- * an object or a list is one that clients of the source have seen. At the end history is compacted, so that whoever watches from a
- * revision of the source is told that it is too old.
+ * an object or a list is one that clients of the source have seen. At the end history is compacted: watches that resume from a
+ * revision of the source, or of what was replaced, are answered 410.
  */
 export class EtcdTarget implements Target {
   readonly #etcd: EtcdOptions
@@ -95,8 +95,10 @@ export class EtcdTarget implements Target {
     await putAll(client, dump, options)
     const { revision: stored } = await client.kv.head(markerKey)
     compareSummaries(await summarize(new EtcdSource(client, range, stored)), dump.summary)
-    const { revision } = await client.kv.deleteRange({ key: markerKey })
+    // A server can start once the marker is gone: nobody may watch from before the import by then.
+    const { revision } = await client.kv.put({ key: markerKey, value: Buffer.from(dump.summary.sha256) })
     await client.kv.compact({ revision })
+    await client.kv.deleteRange({ key: markerKey })
   }
 }
 

@@ -119,8 +119,8 @@ export class SqliteTarget implements Target {
     const file = fileIn(this.#folder)
     const old = existsSync(file) ? settle(file) : 0
     if (old > 1 && !options.replaces) throw notEmpty(this.#folder)
-    // Clients of what is replaced have seen its revisions.
-    const revision = Math.max(dump.revision, old) + options.revisionsAhead
+    // History begins after the last revision that clients of the replaced store have seen: none of their watches continues.
+    const revision = Math.max(dump.revision, old + 1) + options.revisionsAhead
     if (revision > REVISION_MAX) throw new Error(`revision ${revision} is beyond what a folder can hold`)
     const made = `${file}.import`
     removeFiles(made, ['', ...besides])

@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { moveStore } from '../../../src/commands/move-store.ts'
 import { EtcdClient } from '../../../src/etcd/client.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import type { Engine } from '../../../src/storage/engine.ts'
 import { importMarker } from '../../../src/storage/keys.ts'
 import { openEngine } from '../../../src/storage/open-engine.ts'
 import { SqliteEngine } from '../../../src/storage/sqlite/sqlite-engine.ts'
@@ -49,7 +50,7 @@ test('a folder that is replaced does not go back behind its own revisions, and i
   const newest = await fill(at('large'), 5, 50)
   await assert.rejects(run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`), /is not empty/)
   await run('import', `--data-dir=${at('large')}`, `--file=${at('small.dump')}`, '--replace', '--revisions-ahead=7')
-  assert.deepEqual(await stateOf(at('large')), { revision: newest + 7, keys: 3 })
+  assert.deepEqual(await stateOf(at('large')), { revision: newest + 1 + 7, keys: 3 })
   const kept = readdirSync(at('large')).filter((name) => name.includes('.replaced-'))
   assert.equal(kept.length, 1)
   using old = new DatabaseSync(join(at('large'), kept[0] ?? ''))
@@ -57,6 +58,45 @@ test('a folder that is replaced does not go back behind its own revisions, and i
   for (const name of readdirSync(at('large'))) {
     assert.equal(statSync(join(at('large'), name)).mode & 0o077, 0, `${name} is for its owner alone`)
   }
+})
+
+/** Resolves with what a feed from a revision tells first: that history is compacted, or progress. */
+async function firstOf(engine: Engine, revision: number): Promise<'compacted' | 'progress'> {
+  const { promise, resolve } = Promise.withResolvers<'compacted' | 'progress'>()
+  const stream = engine.openFeed([{ from: '/registry/', to: '/registry0', after: revision }], {
+    onEvents: () => undefined,
+    onProgress: () => resolve('progress'),
+    onCompacted: () => resolve('compacted'),
+    onEnd: () => undefined,
+  })
+  // A request is not answered while the stream is being opened.
+  const asking = setInterval(() => stream.requestProgress(), 20)
+  const first = await promise
+  clearInterval(asking)
+  stream.close()
+  return first
+}
+
+test('no watch continues across a replaced history, however small --revisions-ahead is', async () => {
+  await fill(at('seen'), 5, 20)
+  // The export is older than the store that it replaces, and the newest revision was seen by clients.
+  const importing = [`--file=${at('small.dump')}`, '--replace', '--revisions-ahead=0']
+  const { revision: seen } = await stateOf(at('seen'))
+  await run('import', `--data-dir=${at('seen')}`, ...importing)
+  await using folder = await SqliteEngine.open({ folder: at('seen') })
+  assert.equal(await firstOf(folder, seen), 'compacted')
+  await assert.rejects(folder.range({ from: '/registry/', to: '/registry0', revision: seen }), { code: 'compacted' })
+  assert.equal(await firstOf(folder, await folder.latest()), 'progress')
+
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  for (let n = 0; n < 20; n++) await client.kv.put({ key: Buffer.from('/registry/mine'), value: Buffer.from(`${n}`) })
+  const { revision: seenInEtcd } = await client.kv.head(Buffer.from('/registry/'))
+  await run('import', `--etcd-servers=${etcd.clientUrl}`, ...importing)
+  const store = { kind: 'etcd', servers: [etcd.clientUrl], tls: null } as const
+  const { engine } = await openEngine({ store, compactionMs: 0 }, { clock: systemClock, log: () => undefined })
+  await using opened = engine
+  assert.equal(await firstOf(opened, seenInEtcd), 'compacted')
 })
 
 test('a folder that somebody reads is not replaced', async () => {
@@ -204,7 +244,7 @@ test('etcd: nothing is deleted for an import that cannot be done, and one that e
   assert.equal((await client.kv.range({ key: mine, countOnly: true })).count, 1)
   assert.equal((await client.kv.range({ key: marker, countOnly: true })).count, 0)
 
-  // As an import leaves it that is killed behind its first step.
+  // As an import leaves it that is killed after its first step.
   const sha256 = /"sha256":"(\w+)"/.exec(readFileSync(at('small.dump'), 'utf8'))?.[1] ?? ''
   await client.kv.deleteRange({ key: mine })
   await client.kv.put({ key: marker, value: Buffer.from(sha256) })
