@@ -17,12 +17,23 @@ import { KeyHistory } from './key-history.ts'
 // The package is CommonJS: its class is at `default.default`.
 const BTree = BTreeModule.default
 
+/**
+ * Limit of what history takes besides the current state: the memory of a process is finite, and a small patch of a large object adds
+ * the whole object. Beyond it the older half is compacted, as if the interval had ended: feeds and watches from there list again.
+ */
+export const HISTORY_BYTES_MAX = 64 * 1024 * 1024
+/** Approximate memory of a commit with one event, besides values. */
+const COMMIT_BYTES = 400
+
+/** A commit, and how much history is freed when it is compacted. */
+type KeptCommit = Commit & { readonly historyBytes: number }
+
 /** The whole database, as a backup. What it holds is shared with the database, which copies what it changes from then on. */
 export type Snapshot = {
   readonly revision: Revision
   readonly compacted: Revision
   readonly histories: Histories
-  readonly commits: readonly Commit[]
+  readonly commits: readonly KeptCommit[]
   readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly keys: readonly Key[] }[]
 }
 
@@ -41,7 +52,9 @@ export class MemoryDatabase {
   /** Of the histories that no snapshot shares; another one after each snapshot. */
   #owner: object = {}
   /** The commits since the last compaction, for feeds that start in the past. */
-  #commits = new Deque<Commit>()
+  #commits = new Deque<KeptCommit>()
+  /** Of all these commits. */
+  #historyBytes = 0
   #revision: Revision = 1
   #compacted: Revision = 0
   readonly #leases = new Map<bigint, Lease>()
@@ -70,6 +83,10 @@ export class MemoryDatabase {
 
   get keys(): number {
     return this.#histories.size
+  }
+
+  get historyBytes(): number {
+    return this.#historyBytes
   }
 
   /** Reads the state at one revision, in slices: versions are immutable, so writes may happen meanwhile. */
@@ -157,7 +174,9 @@ export class MemoryDatabase {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
     this.#compacted = revision
-    while ((this.#commits.at(0)?.revision ?? revision + 1) <= revision) this.#commits.shift()
+    while ((this.#commits.at(0)?.revision ?? revision + 1) <= revision) {
+      this.#historyBytes -= this.#commits.shift()?.historyBytes ?? 0
+    }
     this.#startSweep()
   }
 
@@ -166,9 +185,13 @@ export class MemoryDatabase {
    * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
    * compacted to.
    */
-  commitsAfter({ after: revision, most, previous }: Omit<CommitsQuery, 'from' | 'to'>): readonly Commit[] | undefined {
+  commitsAfter({
+    after: revision,
+    most,
+    previous,
+  }: Omit<CommitsQuery, 'from' | 'to'>): readonly KeptCommit[] | undefined {
     if (revision < this.#compacted) return undefined
-    const commits: Commit[] = []
+    const commits: KeptCommit[] = []
     const first = (this.#commits.at(0)?.revision ?? this.#revision + 1) - 1
     // Commits have consecutive revisions.
     for (let i = Math.max(0, revision - first); commits.length < most; i++) {
@@ -205,7 +228,11 @@ export class MemoryDatabase {
     this.#histories = snapshot.histories.clone()
     this.#counts = new PageCounts()
     this.#commits = new Deque()
-    for (const commit of snapshot.commits) this.#commits.push(commit)
+    this.#historyBytes = 0
+    for (const commit of snapshot.commits) {
+      this.#commits.push(commit)
+      this.#historyBytes += commit.historyBytes
+    }
     this.#leases.clear()
     this.#leaseOf.clear()
     for (const { id, ttlSeconds, keys } of snapshot.leases) {
@@ -268,22 +295,44 @@ export class MemoryDatabase {
     const revision = this.#revision + 1
     const version = { revision, createRevision: current?.createRevision ?? revision, value }
     this.#historyOf(key).add(version)
-    this.#commit([{ key, type: 'put', ...version }])
+    this.#commit([{ key, type: 'put', ...version }], current?.value.length ?? 0)
   }
 
   #delete(keys: readonly Key[]): void {
     const revision = this.#revision + 1
+    let replacedBytes = 0
     for (const key of keys) {
+      replacedBytes += this.get(key)?.value.length ?? 0
       this.#attach(key, undefined)
       this.#historyOf(key).add({ revision, createRevision: 0, value: undefined })
     }
-    this.#commit(keys.map((key) => ({ key, type: 'delete', revision, createRevision: 0, value: nothing })))
+    this.#commit(
+      keys.map((key) => ({ key, type: 'delete', revision, createRevision: 0, value: nothing })),
+      replacedBytes,
+    )
   }
 
-  #commit(events: readonly FeedEvent[]): void {
-    const commit = { revision: ++this.#revision, events }
+  /** `replacedBytes`: values that were current until now. */
+  #commit(events: readonly FeedEvent[], replacedBytes: number): void {
+    const historyBytes = events.length * COMMIT_BYTES + replacedBytes
+    const commit = { revision: ++this.#revision, events, historyBytes }
     this.#commits.push(commit)
+    this.#historyBytes += historyBytes
     this.#onCommit(commit)
+    if (this.#historyBytes > HISTORY_BYTES_MAX) this.#compactHalf()
+  }
+
+  /** Half of it at once: a sweep visits every key. */
+  #compactHalf(): void {
+    let left = this.#historyBytes
+    let revision = this.#compacted
+    for (let i = 0; left > HISTORY_BYTES_MAX / 2; i++) {
+      const commit = this.#commits.at(i)
+      if (commit === undefined) break
+      left -= commit.historyBytes
+      revision = commit.revision
+    }
+    this.compact(revision)
   }
 
   #attach(key: Key, lease: bigint | undefined): void {

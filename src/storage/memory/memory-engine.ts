@@ -169,9 +169,15 @@ export class MemoryEngine implements Engine {
   }
 
   /** Counts of what the database holds, for tests. */
-  stats(): { readonly keys: number; readonly feeds: number; readonly leases: number; readonly revision: Revision } {
-    const { keys, revision } = this.#database
-    return { keys, revision, feeds: this.#feeds.size, leases: this.#deadlines.size }
+  stats(): {
+    readonly keys: number
+    readonly feeds: number
+    readonly leases: number
+    readonly revision: Revision
+    readonly historyBytes: number
+  } {
+    const { keys, revision, historyBytes } = this.#database
+    return { keys, revision, historyBytes, feeds: this.#feeds.size, leases: this.#deadlines.size }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
