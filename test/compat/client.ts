@@ -18,7 +18,11 @@ export type HttpRequest = {
   readonly body?: string | Buffer | undefined
   /** Shown to the server on a connection of its own, in place of the client's. */
   readonly certificate?: IssuedCertificate | undefined
+  /** Limit of the whole exchange, until the last byte of the answer; absent: only silence is limited. */
+  readonly timeoutMs?: number | undefined
 }
+
+export class AnswerTimeout extends Error {}
 
 export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly raw: Buffer }
 
@@ -62,7 +66,10 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     return agent
   }
 
-  const open = ({ method, path, headers = {}, body, certificate }: HttpRequest): Promise<OpenAnswer> =>
+  const open = (
+    { method, path, headers = {}, body, certificate }: HttpRequest,
+    signal?: AbortSignal,
+  ): Promise<OpenAnswer> =>
     new Promise((resolve, reject) => {
       const all = Object.entries({
         ...(token ? { authorization: `Bearer ${token}` } : {}),
@@ -76,6 +83,7 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
         path,
         agent: agentOf(certificate),
         headers: Object.fromEntries(all),
+        signal,
       })
       request.on('response', (response) => resolve({ response, request }))
       request.on('upgrade', (response, switched, first) => {
@@ -89,16 +97,26 @@ export function createClient({ server, token, cert, key }: ClientOptions): Clien
     })
 
   const request = async (asked: HttpRequest): Promise<HttpAnswer> => {
-    const { response, switched } = await open(asked)
-    const parts: Buffer[] = []
-    for await (const part of switched ?? response) parts.push(part)
-    return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
+    const { timeoutMs } = asked
+    const timeout = new AbortController()
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(), timeoutMs)
+    try {
+      const { response, switched } = await open(asked, timeout.signal)
+      const parts: Buffer[] = []
+      for await (const part of switched ?? response) parts.push(part)
+      return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
+    } catch (cause) {
+      if (!timeout.signal.aborted) throw cause
+      throw new AnswerTimeout(`no whole answer in ${(timeoutMs ?? 0) / 1000} s`, { cause })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   const dispose = (): void => {
     for (const agent of [usual, ...agents.values()]) agent.destroy()
   }
-  return { request, open, [Symbol.dispose]: dispose }
+  return { request, open: (asked) => open(asked), [Symbol.dispose]: dispose }
 }
 
 /** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */

@@ -17,10 +17,23 @@ export async function fuzz(options: Options): Promise<number> {
   const input = await loadInput(reference.target)
   console.log(`seed ${options.seed}`)
   const run = new FuzzRun(new Runner(reference.target, keelson.target), options)
-  await takeAll(chosenCases(options, input), options, (work) => run.take(work))
-  console.log(run.format())
-  return run.totals.failed > 0 ? 1 : 0
+  const unanswered = (): string[] => [
+    ...reference.target.unanswered.map((request) => `unanswered by the reference: ${request}`),
+    ...keelson.target.unanswered.map((request) => `unanswered by Keelson: ${request}`),
+  ]
+  const isStuck = (): boolean => unanswered().length >= UNANSWERED_MAX
+  try {
+    await takeAll(chosenCases(options, input), { ...options, isOver: isStuck, nameOf }, (work) => run.take(work))
+  } finally {
+    console.log([...unanswered(), run.format()].join('\n'))
+  }
+  return run.totals.failed > 0 || unanswered().length > 0 ? 1 : 0
 }
+
+/** With this many requests unanswered a server hangs: the run ends and names them. */
+const UNANSWERED_MAX = 20
+
+const nameOf = ({ area, number }: Work): string => `${area}/${number}`
 
 class FuzzRun {
   readonly totals = new Totals()

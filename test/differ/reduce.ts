@@ -4,6 +4,12 @@ import { deleteAt, type Path, places } from './places.ts'
 import type { Difference, Outcome, Runner } from './runner.ts'
 import type { Step } from './step.ts'
 
+/** A finding that takes longer stays as large as it is then. */
+const REDUCE_MAX_MS = 60_000
+
+/** Without it a watch would last for half an hour. */
+const KEPT_PARAMETER = 'timeoutSeconds'
+
 export type Reduced = { readonly steps: readonly Step[]; readonly difference: Difference }
 
 export async function reduce(
@@ -25,6 +31,7 @@ class Reduction {
   readonly #runner: Runner
   readonly #wanted: string
   #trialsLeft: number
+  readonly #untilMs = performance.now() + REDUCE_MAX_MS
 
   constructor(runner: Runner, first: Reduced, trialsMax: number) {
     this.#runner = runner
@@ -42,6 +49,7 @@ class Reduction {
 
   async dropQuery(index: number): Promise<void> {
     for (const name of Object.keys(this.best.steps[index]?.query ?? {})) {
+      if (name === KEPT_PARAMETER) continue
       const step = this.best.steps[index]
       if (step === undefined) return
       const { [name]: _, ...query } = step.query ?? {}
@@ -66,7 +74,7 @@ class Reduction {
   }
 
   async #attempt(steps: readonly Step[]): Promise<boolean> {
-    if (this.#trialsLeft-- <= 0) return false
+    if (this.#trialsLeft-- <= 0 || performance.now() > this.#untilMs) return false
     const { differences } = await this.#runner.run(steps)
     const found = differences.find(({ signature }) => loose(signature) === this.#wanted)
     if (found === undefined) return false

@@ -1,26 +1,35 @@
 /** One server as a case sees it: what it answers to a step. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, createClient, parseJson } from '../compat/client.ts'
+import { AnswerTimeout, type Client, createClient, parseJson } from '../compat/client.ts'
 import { isRecord, type Json } from '../compat/json.ts'
 import { type Answer, fill, fillTarget, fillText, type Step, type Variables } from './step.ts'
 
 /** A custom kind is served within a second; a busy machine is many times slower. */
 const WAIT_MAX_MS = 10_000
 const WAIT_POLL_MS = 100
+/** A request without a whole answer after this counts as unanswered. Watches of a case last a second. */
+const ANSWER_MAX_MS = 30_000
 
 export type Endpoint = { readonly url: string; readonly token: string }
 
 export class Target implements Disposable {
+  /** Requests that got no whole answer in time. */
+  readonly unanswered: string[] = []
   readonly #client: Client
+  readonly #answerMsMax: number
 
-  constructor({ url, token }: Endpoint) {
+  constructor({ url, token }: Endpoint, answerMsMax = ANSWER_MAX_MS) {
     this.#client = createClient({ server: url, token })
+    this.#answerMsMax = answerMsMax
   }
 
   async send(step: Step, variables: Variables): Promise<Answer> {
     const until = performance.now() + WAIT_MAX_MS
     for (;;) {
-      const answer = await this.#sendOnce(step, variables).catch(noAnswer)
+      const answer = await this.#sendOnce(step, variables).catch((error: unknown) => {
+        if (error instanceof AnswerTimeout) this.unanswered.push(`${step.method} ${fillTarget(step, variables)}`)
+        return noAnswer(error)
+      })
       if (!step.wait || answer.status === 200 || performance.now() > until) return answer
       await sleep(WAIT_POLL_MS)
     }
@@ -36,6 +45,7 @@ export class Target implements Disposable {
         ...(body === undefined ? {} : { 'content-type': step.type ?? 'application/json' }),
       },
       body,
+      timeoutMs: this.#answerMsMax,
     })
     const contentType = headers['content-type'] ?? ''
     const warnings = headers['warning']?.split(/, (?=299 )/) ?? []

@@ -34,10 +34,23 @@ export function* chosenCases({ seed, areas: names, cases, from }: Options, input
   }
 }
 
-/** Takes one piece of work after the other, several at once, until time is over or somebody interrupts. */
+/** Limit of one piece of work: a case and what follows from its differences. */
+const PIECE_MAX_MS = 10 * 60_000
+
+export type TakeOptions<T> = Pick<Options, 'minutes' | 'concurrency'> & {
+  /** Asked before each piece. */
+  readonly isOver?: () => boolean
+  readonly nameOf?: (piece: T) => string
+  readonly pieceMsMax?: number
+}
+
+/**
+ * Takes one piece of work after the other, several at once, until time is over or somebody interrupts. Fails with the name of a piece
+ * that does not end.
+ */
 export async function takeAll<T>(
   work: Iterable<T>,
-  { minutes, concurrency }: Pick<Options, 'minutes' | 'concurrency'>,
+  { minutes, concurrency, isOver = () => false, nameOf = String, pieceMsMax = PIECE_MAX_MS }: TakeOptions<T>,
   take: (piece: T) => Promise<void>,
 ): Promise<void> {
   let until = performance.now() + minutes * 60_000
@@ -45,12 +58,25 @@ export async function takeAll<T>(
   process.once('SIGINT', interrupt)
   const pieces = work[Symbol.iterator]()
   const worker = async (): Promise<void> => {
-    while (performance.now() < until) {
+    while (performance.now() < until && !isOver()) {
       const { value, done } = pieces.next()
       if (done) return
-      await take(value)
+      await inTime(take(value), pieceMsMax, nameOf(value))
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
-  process.off('SIGINT', interrupt)
+  try {
+    await Promise.all(Array.from({ length: concurrency }, worker))
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+async function inTime(taken: Promise<void>, maxMs: number, name: string): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`${name} did not end within ${maxMs / 60_000} minutes`)), maxMs)
+  try {
+    await Promise.race([taken, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
