@@ -61,6 +61,7 @@ export function startLoops(
     registry,
     accessOf: readAccessOf,
     identity: isAlone ? undefined : `${hostname()}_${uid}`,
+    holdsStore: config.etcd.store.kind !== 'etcd',
     metrics: new QueueMetrics(metrics),
     gates: config.featureGates,
     legacyTokenPeriodMs: config.legacyTokenPeriodMs,

@@ -38,6 +38,8 @@ export type ControllersParts = {
   readonly accessOf: ReadAccessOf
   /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
   readonly identity: string | undefined
+  /** No other process can have the database: a Lease that an earlier run left is free. */
+  readonly holdsStore: boolean
   readonly metrics: QueueMetrics
   readonly gates: Gates
   /** The CA of the serving certificate, which every namespace is told. */
@@ -56,11 +58,11 @@ export type ControllersParts = {
 
 /** What starts them; empty if there are none to run. To be called when the system namespaces exist. */
 export function controllerStarts(parts: ControllersParts): (() => AsyncDisposable)[] {
-  const { names, handle, identity, log } = parts
+  const { names, handle, identity, holdsStore, log } = parts
   if (names.length === 0) return []
   if (identity === undefined) return startsOf(parts)
   const lead: ElectionParts['lead'] = (onFailed) => startInTurns(startsOf(parts), { onFailed })
-  return [() => new Election({ handle, readLease: createReadLease(parts), identity, lead, log })]
+  return [() => new Election({ handle, readLease: createReadLease(parts), identity, holdsStore, lead, log })]
 }
 
 function createReadLease({ registry, accessOf }: ControllersParts): (name: string) => Promise<KubeObject | undefined> {

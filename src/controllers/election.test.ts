@@ -44,6 +44,7 @@ class VirtualTime {
 /** The one Lease that both replicas see. */
 class Store {
   lease: KubeObject | undefined
+  managerLease: KubeObject | undefined
   #version = 0
 
   write(sent: KubeObject): ApiResponse {
@@ -78,7 +79,12 @@ const faults: readonly Fault[] = [
 const never = <T>(signal?: AbortSignal): Promise<T> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
-type ReplicaParts = { readonly time: Time; readonly store: Store; readonly random?: () => number }
+type ReplicaParts = {
+  readonly time: Time
+  readonly store: Store
+  readonly random?: () => number
+  readonly holdsStore?: boolean
+}
 
 class Replica implements AsyncDisposable {
   fault: Fault = 'none'
@@ -93,7 +99,7 @@ class Replica implements AsyncDisposable {
   readonly late: (() => void)[] = []
   readonly election: Election
 
-  constructor(identity: string, { time, store, random = Math.random }: ReplicaParts) {
+  constructor(identity: string, { time, store, random = Math.random, holdsStore = false }: ReplicaParts) {
     const handle: HandleAs = async ({ body, signal }) => {
       const { apiVersion, kind, metadata, ...rest } = fieldsOf(parseJson(await body()))
       const lease = { apiVersion: textOf(apiVersion), kind: textOf(kind), metadata: fieldsOf(metadata), ...rest }
@@ -105,7 +111,7 @@ class Replica implements AsyncDisposable {
     }
     const readLease = async (name: string): Promise<KubeObject | undefined> => {
       if (this.fault === 'read fails') throw new Error('the store is gone')
-      const lease = name === ownLease ? store.lease : undefined
+      const lease = name === ownLease ? store.lease : store.managerLease
       if (this.fault === 'read hangs') await new Promise<void>((resolve) => this.late.push(resolve))
       return lease
     }
@@ -122,7 +128,8 @@ class Replica implements AsyncDisposable {
         },
       }
     }
-    this.election = new Election({ handle, readLease, identity, lead, log: () => undefined, time, random })
+    const log = (): void => undefined
+    this.election = new Election({ handle, readLease, identity, holdsStore, lead, log, time, random })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -160,6 +167,36 @@ for (const fault of faults)
       assert.ok(second.isLeading && !first.isLeading)
     }
   })
+
+/** As a run leaves it that was killed. */
+const leftBy = (name: string, holderIdentity: string): KubeObject => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name, namespace: 'kube-system', uid: 'u' },
+  spec: { holderIdentity, leaseDurationSeconds: 8 },
+})
+
+test('a process that has its store to itself does not wait for the Lease of a run that was killed', async () => {
+  const clock = new VirtualTime()
+  for (const holdsStore of [true, false]) {
+    const store = new Store()
+    store.lease = leftBy(ownLease, 'killed')
+    await using only = new Replica('one', { time: clock.time, store, holdsStore })
+    await clock.pass(0)
+    assert.equal(only.isLeading, holdsStore)
+  }
+})
+
+test('it stands back for kube-controller-manager all the same', async () => {
+  const clock = new VirtualTime()
+  const store = new Store()
+  store.managerLease = leftBy('kube-controller-manager', 'manager')
+  await using only = new Replica('one', { time: clock.time, store, holdsStore: true })
+  await clock.pass(7_500)
+  assert.equal(only.starts, 0)
+  await clock.pass(2_000)
+  assert.ok(only.isLeading)
+})
 
 test('a holder that is answered again leads again', async () => {
   const clock = new VirtualTime()

@@ -36,6 +36,11 @@ export type ElectionParts = {
   readonly readLease: (name: string) => Promise<KubeObject | undefined>
   /** Of this process. */
   readonly identity: string
+  /**
+   * No other process can have the database, as the lock of a data folder proves: whoever else holds the Lease is a run that has ended,
+   * perhaps by kill -9.
+   */
+  readonly holdsStore?: boolean
   /** Starts the controllers; they end when they are disposed of. `onFailed`: one could not be started after all. */
   readonly lead: (onFailed: (error: unknown) => void) => AsyncDisposable
   readonly log: Log
@@ -121,7 +126,7 @@ export class Election implements AsyncDisposable {
 
   async #look(): Promise<void> {
     if (this.#failure !== undefined && this.#leading !== undefined) await this.#giveUp(this.#failure.error)
-    const { readLease, identity } = this.#parts
+    const { readLease } = this.#parts
     const [manager, own] = await this.#inTime(() => Promise.all([readLease(managerLease), readLease(ownLease)]))
     const now = this.#time.monotonicMs()
     this.#manager.see(manager, now)
@@ -130,8 +135,12 @@ export class Election implements AsyncDisposable {
     this.#isStandingBack = false
     if (this.#held !== undefined) {
       if (this.#sinceRenewal >= RENEW_MS) await this.#renew(this.#held)
-    } else if (now >= this.#startAfterMs && (!this.#own.isHeld(now) || this.#own.holder === identity))
-      await this.#acquire(own)
+    } else if (now >= this.#startAfterMs && this.#isFree(now)) await this.#acquire(own)
+  }
+
+  #isFree(now: number): boolean {
+    const { identity, holdsStore = false } = this.#parts
+    return holdsStore || !this.#own.isHeld(now) || this.#own.holder === identity
   }
 
   /** Who holds the Lease and does nothing keeps others from doing it. */

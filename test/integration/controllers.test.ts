@@ -1,9 +1,14 @@
 /** Controllers inside the server: one replica runs them, and none while a kube-controller-manager does. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownLease } from '../../src/controllers/election.ts'
+import { startKeelson } from '../harness/keelson.ts'
 import { until } from '../harness/until.ts'
+import { SoakClient } from '../soak/client.ts'
 import { type Client, clients, startReplica, startTestServer } from './support.ts'
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
@@ -54,6 +59,29 @@ test('they stand back while kube-controller-manager holds its Lease', async () =
   assert.equal((await client.call({ method: 'PATCH', path, headers, body: short })).status, 200)
   await anyHolder(client)
   assert.deepEqual(server.complaints, [])
+})
+
+test('a Lease that a killed run left in a data folder is free at once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-left-'))
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => rmSync(folder, { recursive: true }))
+  const inFolder = { etcdUrl: '', omit: ['etcd-servers'], args: [`--data-dir=${folder}`] }
+  const call = async (args: readonly string[], act: (client: SoakClient) => Promise<void>): Promise<void> => {
+    await using server = await startKeelson({ ...inFolder, args: [...inFolder.args, ...args] })
+    using client = new SoakClient(server.url)
+    await act(client)
+  }
+  await call([], async (client) => {
+    const spec = { holderIdentity: 'killed', leaseDurationSeconds: 3600 }
+    assert.equal((await client.call('POST', leases, { metadata: { name: ownLease }, spec })).status, 201)
+  })
+  await call([flag], async (client) => {
+    const isTaken = async (): Promise<boolean> => {
+      const { body } = await client.call('GET', `${leases}/${ownLease}`)
+      return !JSON.stringify(body).includes('"holderIdentity":"killed"')
+    }
+    await until(isTaken, 'this run holds the Lease')
+  })
 })
 
 test('without the flag there is no Lease', async () => {
