@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IdentityHeaders } from '../api/identity-headers.ts'
 import { decodeHeaderKey, headerValues, type PeerCertificate } from '../api/request.ts'
-import type { User } from '../api/user.ts'
+import { distinctGroups, type User } from '../api/user.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import {
@@ -61,7 +61,7 @@ function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | un
   if (name === '') return undefined
   const groups = names.group.flatMap((header) => headerValues(headers, header)).filter((group) => group !== '')
   const extra = extraOf(headers, names.extraPrefixes)
-  const user = { name, uid: firstOf(headers, names.uid), groups }
+  const user = { name, uid: firstOf(headers, names.uid), groups: distinctGroups(groups) }
   return extra.size === 0 ? user : { ...user, extra: Object.fromEntries(extra) }
 }
 
@@ -75,12 +75,14 @@ function firstOf(headers: IncomingHttpHeaders, names: readonly string[]): string
 }
 
 function extraOf(headers: IncomingHttpHeaders, prefixes: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const extra = new Map<string, readonly string[]>()
+  const extra = new Map<string, string[]>()
   for (const prefix of prefixes) {
     for (const header in headers) {
       if (!header.startsWith(prefix)) continue
       const key = decodeHeaderKey(header.slice(prefix.length))
-      extra.set(key, [...(extra.get(key) ?? []), ...headerValues(headers, header)])
+      const values = extra.get(key) ?? []
+      extra.set(key, values)
+      for (const value of headerValues(headers, header)) values.push(value)
     }
   }
   return extra

@@ -2,8 +2,8 @@
 import type { User } from '../api/user.ts'
 import type { Role } from './role.ts'
 
-/** A longer list of subjects is looked up in a map rather than scanned for each request. */
-const SCAN_MAX = 16
+/** Subjects of a list, or groups of a user, that are scanned for each request. Longer lists are looked up in a map or a set. */
+export const SCAN_MAX = 16
 
 export type Subject = {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
@@ -43,6 +43,31 @@ export class SubjectList {
     for (const group of user.groups) first = Math.min(first, groups.get(group) ?? Infinity)
     return this.all[first]
   }
+}
+
+/**
+ * Finds the first subject of each list that matches one user with many groups. A decision visits a binding once for each of its subjects
+ * that matches, but compares its list with the user only once.
+ */
+export class FirstSubjects {
+  readonly #user: User
+  readonly #groups: ReadonlySet<string>
+  readonly #known = new Map<SubjectList, Subject | undefined>()
+
+  constructor(user: User) {
+    this.#user = user
+    this.#groups = new Set(user.groups)
+  }
+
+  in(list: SubjectList): Subject | undefined {
+    if (this.#known.has(list)) return this.#known.get(list)
+    const first = list.all.length > this.#groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
+    this.#known.set(list, first)
+    return first
+  }
+
+  readonly #isMatch = ({ kind, matches }: Subject): boolean =>
+    kind === 'Group' ? this.#groups.has(matches) : matches === this.#user.name
 }
 
 const isUser = ({ kind, matches }: Subject, { name, groups }: User): boolean =>

@@ -4,7 +4,7 @@
  */
 import type { User } from '../api/user.ts'
 import { AllowDecisions } from './allow-decisions.ts'
-import { type Binding, type Subject, SubjectList } from './binding.ts'
+import { type Binding, FirstSubjects, SCAN_MAX, type Subject, SubjectList } from './binding.ts'
 import { Role, type RoleKind } from './role.ts'
 import type { Rule } from './rule.ts'
 
@@ -59,18 +59,20 @@ export class RoleIndex {
   /**
    * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as kube-apiserver does; within each, where
    * kube-apiserver's order is random, the bindings of the user before those of the groups. A binding is visited twice only if the user has
-   * a group of the user's own name, or the same group twice. Returns whether a visit returned true.
+   * a group of the user's own name. Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
-    if (visitFor(this.#byNamespace.get(''), user, see)) return true
-    return namespace !== '' && visitFor(this.#byNamespace.get(namespace), user, see)
+    const visitor = { user, firsts: firstsOf(user), see }
+    if (visitFor(this.#byNamespace.get(''), visitor)) return true
+    return namespace !== '' && visitFor(this.#byNamespace.get(namespace), visitor)
   }
 
   /** All bindings of the user, those of one namespace (or the ClusterRoleBindings) at a time, and no more than `max` of each. */
   *bindingsOf(user: User, max: number): Generator<readonly Bound[]> {
+    const firsts = firstsOf(user)
     for (const bindings of this.#byNamespace.values()) {
       const found: Bound[] = []
-      visitFor(bindings, user, (binding, subject) => found.push({ binding, subject }) >= max)
+      visitFor(bindings, { user, firsts, see: (binding, subject) => found.push({ binding, subject }) >= max })
       yield found
     }
   }
@@ -176,27 +178,37 @@ function replace(bindings: Bindings, name: string, { before, after }: Replacemen
   else bindings.set(name, new Set([known, after]))
 }
 
-function visitFor(bindings: Bindings | undefined, user: User, see: Visit): boolean {
+/** A user whose bindings are visited. `firsts`: undefined for a user with few groups. */
+type Visitor = { readonly user: User; readonly firsts: FirstSubjects | undefined; readonly see: Visit }
+
+const firstsOf = (user: User): FirstSubjects | undefined =>
+  user.groups.length > SCAN_MAX ? new FirstSubjects(user) : undefined
+
+function visitFor(bindings: Bindings | undefined, visitor: Visitor): boolean {
   if (bindings === undefined) return false
-  if (visitAt(bindings.get(user.name), user, { name: user.name, isGroup: false, see })) return true
-  for (const name of user.groups) if (visitAt(bindings.get(name), user, { name, isGroup: true, see })) return true
+  const { name: userName, groups } = visitor.user
+  if (visitAt(bindings.get(userName), visitor, { name: userName, isGroup: false })) return true
+  for (const name of groups) if (visitAt(bindings.get(name), visitor, { name, isGroup: true })) return true
   return false
 }
 
 /** One of the names that identify the user. */
-type Visiting = { readonly name: string; readonly isGroup: boolean; readonly see: Visit }
+type Identity = { readonly name: string; readonly isGroup: boolean }
 
-function visitAt(found: Binding | Set<Binding> | undefined, user: User, visiting: Visiting): boolean {
+function visitAt(found: Binding | Set<Binding> | undefined, visitor: Visitor, identity: Identity): boolean {
   if (found === undefined) return false
-  if (!(found instanceof Set)) return visitOne(found, user, visiting)
-  for (const binding of found) if (visitOne(binding, user, visiting)) return true
+  if (!(found instanceof Set)) return visitOne(found, visitor, identity)
+  for (const binding of found) if (visitOne(binding, visitor, identity)) return true
   return false
 }
 
+const firstIn = (list: SubjectList, user: User, firsts: FirstSubjects | undefined): Subject | undefined =>
+  firsts === undefined ? list.firstFor(user) : firsts.in(list)
+
 /** A binding with several subjects that match the user is visited for the first of them. */
-function visitOne(binding: Binding, user: User, { name, isGroup, see }: Visiting): boolean {
+function visitOne(binding: Binding, { user, firsts, see }: Visitor, { name, isGroup }: Identity): boolean {
   const { subjects } = binding
-  const subject = subjects instanceof SubjectList ? subjects.firstFor(user) : subjects
+  const subject = subjects instanceof SubjectList ? firstIn(subjects, user, firsts) : subjects
   if (subject === undefined || (subject.kind === 'Group') !== isGroup || subject.matches !== name) return false
   return see(binding, subject)
 }

@@ -1,13 +1,18 @@
 /** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: may a user do something? */
 import type { AccessAttributes, AccessDecision, AccessSelectors } from '../../api/access.ts'
 import { invalid } from '../../api/errors.ts'
-import { type FieldFault, invalidShown, invalidValue } from '../../api/field-fault.ts'
-import { type Fields, fieldsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import { type FieldFault, invalidShown, invalidValue, tooMany } from '../../api/field-fault.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import type { User } from '../../api/user.ts'
+import { distinctGroups, type User } from '../../api/user.ts'
 import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
+
+/** Groups of the user of a review. Directories stop at about a thousand groups for each user. */
+const GROUPS_MAX = 10_000
+/** Keys and values of `extra` together, of the user of a review. Real users have fewer than a hundred. */
+const EXTRAS_MAX = 10_000
 
 /** `waiting`: the request that asks; the question ends with it. */
 export type AskAboutAccess = (
@@ -55,7 +60,7 @@ function subjectOf({ user, uid, groups, extra }: Fields): User {
   return {
     name: textOf(user),
     uid: textOf(uid),
-    groups: textsOf(groups),
+    groups: distinctGroups(textsOf(groups)),
     ...(more.length === 0 ? {} : { extra: Object.fromEntries(more) }),
   }
 }
@@ -84,12 +89,24 @@ function attributesOf(
 }
 
 function validate(object: KubeObject, kind: Kind): FieldFault[] {
-  return [
-    ...validateSpec(fieldsOf(object['spec']), kind),
-    ...validateMetadata(object, kind),
-    ...validateLocal(object, kind),
-  ]
+  const spec = fieldsOf(object['spec'])
+  const exceeded = validateLimits(spec)
+  if (exceeded.length > 0) return exceeded
+  return [...validateSpec(spec, kind), ...validateMetadata(object, kind), ...validateLocal(object, kind)]
 }
+
+/** Limits of Keelson. kube-apiserver has none but that of the body. */
+function validateLimits({ groups, extra }: Fields): FieldFault[] {
+  const faults: FieldFault[] = []
+  const groupCount = lengthOf(groups)
+  if (groupCount > GROUPS_MAX) faults.push(tooMany('spec.groups', groupCount, GROUPS_MAX))
+  let extraCount = 0
+  for (const values of Object.values(fieldsOf(extra))) extraCount += 1 + lengthOf(values)
+  if (extraCount > EXTRAS_MAX) faults.push(tooMany('spec.extra', extraCount, EXTRAS_MAX))
+  return faults
+}
+
+const lengthOf = (list: Json | undefined): number => (Array.isArray(list) ? list.length : 0)
 
 function validateSpec(spec: Fields, kind: Kind): FieldFault[] {
   const { groups, nonResourceAttributes, resourceAttributes, user } = spec
