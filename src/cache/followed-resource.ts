@@ -8,7 +8,7 @@ import { type Fields, fieldsOf } from '../api/object.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import type { Log } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
-import { Slices } from '../lib/slices.ts'
+import { Slices, type Steps } from '../lib/slices.ts'
 import { sleep, systemTime, type Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -32,8 +32,11 @@ export type FollowedParts<T> = {
   readonly range: KeyRange
   /** What is reported of an object. */
   readonly read: (item: Item) => T
-  /** Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. */
-  readonly set: (key: Key, content: T | undefined) => void
+  /**
+   * Undefined: the object was deleted; without `unreadable` also: it cannot be decoded. For content that takes long the rest of the work may
+   * be returned: its steps are run in slices before anything else is reported.
+   */
+  readonly set: (key: Key, content: T | undefined) => Steps<void> | undefined | void
   /** The object cannot be decoded. For objects that restrict, which must not count as deleted then. */
   readonly unreadable?: (key: Key) => void
   /** The keys of all objects that were reported. */
@@ -54,8 +57,8 @@ export class FollowedResource<T> implements AsyncDisposable {
   #at = 0
   /** While the resource is listed: the known objects that the list has not shown yet. Undefined: the list is complete. */
   #unseen: Set<Key> | undefined = new Set()
-  /** At the end of a list: the objects of `#unseen` that are gone and not reported as deleted yet. */
-  #gone: Iterator<Key> | undefined
+  /** The rest of the work on the last object that was reported; at the end of a list, on those of `#unseen`, which are gone. */
+  #steps: Steps<void> | undefined
   #revision: Revision = 0
   /** How often who follows has failed lately, and when the last time. */
   #failures = 0
@@ -174,7 +177,7 @@ export class FollowedResource<T> implements AsyncDisposable {
     } finally {
       this.#source = undefined
       this.#unseen ??= new Set()
-      this.#gone = undefined
+      this.#steps = undefined
       this.#taken = []
       source.close()
     }
@@ -184,7 +187,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   async #drain(source: EventSource): Promise<void> {
     const slices = this.#slices()
     while (this.#source === source) {
-      if (this.#gone !== undefined) this.#report(source, this.#gone)
+      if (this.#steps !== undefined) this.#report(source, this.#steps)
       else if (this.#at < this.#taken.length) this.#report(source, this.#taken[this.#at++])
       else {
         this.#taken = source.take()
@@ -195,10 +198,10 @@ export class FollowedResource<T> implements AsyncDisposable {
     }
   }
 
-  #report(source: EventSource, what: WatchEvent | Iterator<Key> | undefined): void {
+  #report(source: EventSource, what: WatchEvent | Steps<void> | undefined): void {
     try {
       if (what === undefined) return
-      if ('next' in what) this.#tellGone(what)
+      if ('next' in what) this.#goOn(what)
       else this.#tell(what)
     } catch (error) {
       // It was not reported: everything is listed again.
@@ -215,7 +218,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   #tell(event: WatchEvent): void {
     if (event.type === 'BOOKMARK') {
       this.#revision = event.revision
-      if (event.initialEventsEnd) this.#gone = (this.#unseen ?? new Set<Key>()).values()
+      if (event.initialEventsEnd) this.#steps = this.#tellGone(this.#unseen ?? new Set<Key>())
       return
     }
     const { key } = event.item
@@ -228,14 +231,16 @@ export class FollowedResource<T> implements AsyncDisposable {
     } else this.#tellContent(event.item)
   }
 
-  #tellGone(gone: Iterator<Key>): void {
-    const { done, value } = gone.next()
-    if (done !== true) {
-      this.#told.delete(value)
-      this.#parts.set(value, undefined)
-      return
+  #goOn(steps: Steps<void>): void {
+    if (steps.next().done === true) this.#steps = undefined
+  }
+
+  *#tellGone(gone: ReadonlySet<Key>): Steps<void> {
+    for (const key of gone) {
+      this.#told.delete(key)
+      this.#parts.set(key, undefined)
+      yield
     }
-    this.#gone = undefined
     this.#unseen = undefined
   }
 
@@ -267,7 +272,7 @@ export class FollowedResource<T> implements AsyncDisposable {
       if (unreadable !== undefined) return
     }
     this.#told.delete(key)
-    set(key, content)
+    this.#steps = set(key, content) ?? undefined
   }
 
   /** What it was stays in force for those who have no other use for it. */

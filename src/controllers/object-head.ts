@@ -2,11 +2,17 @@
  * What controllers ask of any object: its uid, whether it is being deleted, its finalizers and owners. Read from the JSON of its metadata
  * without decoding the rest.
  */
+import { hash } from 'node:crypto'
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type ObjectMeta, textOf, textsOf } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import { endOfString, endOfValue } from '../codec/json-bytes.ts'
 import { QUOTE } from '../lib/ascii.ts'
+
+/** An object of more bytes can have so many owners that parsing them takes longer than a slice. Its head is kept with its item. */
+const LONG_BYTES = 32 << 10
+/** Owners that are always parsed. */
+const FEW_OWNERS_MAX = 100
 
 export type OwnerReference = {
   readonly apiVersion: string
@@ -24,41 +30,104 @@ export type ObjectHead = {
   readonly isMarked: boolean
   readonly finalizers: readonly string[]
   readonly owners: readonly OwnerReference[]
+  /** Two objects with the same digest have the same owners. Undefined: the owners are few. */
+  readonly ownersDigest?: string | undefined
 }
 
 /** Fails with a StorageError for an object that cannot be decoded. */
 export function headOf(item: Item): ObjectHead {
   // What was just written is still decoded.
-  return headFrom(item.decoded?.metadata ?? metadataIn(item.listTail()))
+  const metadata = item.decoded?.metadata
+  if (metadata !== undefined && !hasManyOwners(metadata)) return headFrom(metadata)
+  if (item.length <= LONG_BYTES) return headFrom(metadata ?? metadataIn(item.listTail()))
+  const known = longHeads.get(item)
+  if (known !== undefined) return known
+  const head = new LongHead(item)
+  longHeads.set(item, head)
+  return head
 }
+
+const longHeads = new WeakMap<Item, ObjectHead>()
+
+/** Holds no bytes of the item: the cache moves them. */
+class LongHead implements ObjectHead {
+  readonly #item: Item
+  readonly uid: string
+  readonly isMarked: boolean
+  readonly finalizers: readonly string[]
+  readonly ownersDigest: string | undefined = undefined
+  /** Weak: they take more memory than the object, and are used for a moment. */
+  #owners: WeakRef<readonly OwnerReference[]> | undefined
+
+  constructor(item: Item) {
+    this.#item = item
+    const fields: Record<string, Json> = {}
+    const tail = item.listTail()
+    for (const [field, from, to] of metadataMembers(tail)) {
+      if (field === 'ownerReferences') this.ownersDigest = hash('sha256', tail.subarray(from, to), 'base64')
+      else if (wanted.has(field)) fields[field] = parseText(tail.toString('utf8', from, to))
+    }
+    const { uid, isMarked, finalizers } = headFrom(fields)
+    this.uid = uid
+    this.isMarked = isMarked
+    this.finalizers = finalizers
+  }
+
+  get owners(): readonly OwnerReference[] {
+    if (this.ownersDigest === undefined) return []
+    const known = this.#owners?.deref()
+    if (known !== undefined) return known
+    const owners = ownersFrom(ownersIn(this.#item.listTail()))
+    this.#owners = new WeakRef(owners)
+    return owners
+  }
+}
+
+const hasManyOwners = ({ ownerReferences }: ObjectMeta): boolean =>
+  Array.isArray(ownerReferences) && ownerReferences.length > FEW_OWNERS_MAX
 
 export const headFrom = (metadata: ObjectMeta | Fields): ObjectHead => ({
   uid: textOf(metadata['uid']),
   isMarked: (metadata['deletionTimestamp'] ?? null) !== null,
   finalizers: textsOf(metadata['finalizers']),
-  owners: itemsOf(metadata['ownerReferences']).map((fields) => ({
+  owners: ownersFrom(metadata['ownerReferences']),
+})
+
+const ownersFrom = (references: Json | undefined): readonly OwnerReference[] =>
+  itemsOf(references).map((fields) => ({
     apiVersion: textOf(fields['apiVersion']),
     kind: textOf(fields['kind']),
     name: textOf(fields['name']),
     uid: textOf(fields['uid']),
     blocks: fields['blockOwnerDeletion'] === true,
     fields,
-  })),
-})
+  }))
 
 const wanted: ReadonlySet<string> = new Set(['uid', 'deletionTimestamp', 'finalizers', 'ownerReferences'])
 
 /** `tail`: an object after its opening brace. */
 function metadataIn(tail: Buffer): Fields {
   const fields: Record<string, Json> = {}
-  for (const [name, start] of members(tail, 0)) {
-    if (name !== 'metadata') continue
-    for (const [field, from, to] of members(tail, start + 1)) {
-      if (wanted.has(field)) fields[field] = parseText(tail.toString('utf8', from, to))
-    }
-    break
+  for (const [field, from, to] of metadataMembers(tail)) {
+    if (wanted.has(field)) fields[field] = parseText(tail.toString('utf8', from, to))
   }
   return fieldsOf(fields)
+}
+
+function ownersIn(tail: Buffer): Json | undefined {
+  for (const [field, from, to] of metadataMembers(tail)) {
+    if (field === 'ownerReferences') return parseText(tail.toString('utf8', from, to))
+  }
+  return undefined
+}
+
+const metadataStart = '"metadata":{'
+
+/** The members of the metadata, which most objects have first. */
+function* metadataMembers(tail: Buffer): Generator<readonly [string, number, number], void, void> {
+  if (tail.toString('latin1', 0, metadataStart.length) === metadataStart)
+    return yield* members(tail, metadataStart.length)
+  for (const [name, start] of members(tail, 0)) if (name === 'metadata') return yield* members(tail, start + 1)
 }
 
 /** The members of an object: name, start and end of the value. `start`: after the opening brace. */

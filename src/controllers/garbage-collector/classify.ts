@@ -1,4 +1,6 @@
 /** Which owners of an object still count. */
+import { Slices } from '../../lib/slices.ts'
+import type { Time } from '../../lib/timers.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, type Graph, type Key } from './graph.ts'
 import type { Found } from './source.ts'
@@ -13,6 +15,13 @@ export type Classified = {
   readonly waiting: readonly OwnerReference[]
 }
 
+export type Classifying = {
+  readonly sources: Sources
+  readonly graph: Graph
+  readonly time: Time
+  readonly at: 'any' | 'latest'
+}
+
 /**
  * 'any': by what is in memory. 'latest': by what is stored now. 'kind': one of the owners is of a kind that is not served, so nobody can say.
  * 'scope': a cluster-scoped object names a namespaced owner.
@@ -20,12 +29,14 @@ export type Classified = {
 export async function classify(
   key: Key,
   { owners }: ObjectHead,
-  { sources, graph, at }: { readonly sources: Sources; readonly graph: Graph; readonly at: 'any' | 'latest' },
+  { sources, graph, time, at }: Classifying,
 ): Promise<Classified | 'kind' | 'scope'> {
+  const slices = new Slices(time, { isBackground: true })
   const solid: OwnerReference[] = []
   const dangling: OwnerReference[] = []
   const waiting: OwnerReference[] = []
   for (const reference of owners) {
+    if (slices.isOver) await slices.turn()
     const led = sources.lead(reference, key)
     // The last objects of a kind go before the kind: what was seen to go is gone.
     if (led === 'kind' && graph.wasDeleted(reference.uid)) dangling.push(reference)

@@ -65,8 +65,9 @@ export class FollowedSources implements AsyncDisposable {
     const { onGone, onListed, log, time } = this.#parts
     const objects = source.follow({
       set: (key, head) => {
-        graph.set(key, head)
+        const steps = graph.set(key, head)
         if (head === undefined) onGone(key)
+        return steps
       },
       *known() {
         for (const key of graph.keys()) if (key.startsWith(prefix)) yield key

@@ -19,7 +19,7 @@ import { RemoteKinds } from '../remote/remote-kinds.ts'
 import { RemoteAway } from '../remote/remote-objects.ts'
 import { WorkQueue } from '../work-queue.ts'
 import { type Outcome, requireChange } from '../write-outcome.ts'
-import { type Classified, classify } from './classify.ts'
+import { type Classified, classify, type Classifying } from './classify.ts'
 import { FollowedSources } from './followed-sources.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 import { isInOtherNamespace, reportInvalidNamespace } from './invalid-namespace.ts'
@@ -35,6 +35,8 @@ const ORPHANS_MAX = 16
 const REMOTE_ORPHANS_MAX = 4
 /** The wait before an object that somebody else has changed is decided on again. */
 const CHANGED_MS = 10
+/** Owners of an object that are looked for in other namespaces before it is deleted: each takes a look at all objects of a kind. */
+const STRANGERS_MAX = 20
 /**
  * The first and the longest wait before an object is looked at again whose owner exists but is not in the graph yet: if the owner goes before its
  * resource is listed, no event tells that. The end of the list has it looked at; the wait is for what comes between two lists, and doubles, as
@@ -48,7 +50,7 @@ type Unseen = {
   /** How often it was looked at. */
   readonly looks: number
   /** Those of the resources of its owners. */
-  readonly prefixes: readonly Key[]
+  readonly prefixes: ReadonlySet<Key>
 }
 
 export type GarbageCollectorParts = {
@@ -224,7 +226,7 @@ export class GarbageCollector implements AsyncDisposable {
     const slices = new Slices(this.#parts.time)
     // A copy: one that waits for another owner, too, is put back when it was looked at, and would come again and again.
     for (const key of [...this.#unseen.keys()]) {
-      if (this.#unseen.get(key)?.prefixes.includes(prefix) === true) this.#deletions.add(key)
+      if (this.#unseen.get(key)?.prefixes.has(prefix) === true) this.#deletions.add(key)
       if (slices.isOver) await slices.turn()
     }
   }
@@ -243,7 +245,7 @@ export class GarbageCollector implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof RemoteAway)) throw error
       // Nobody can say whether its owner is there, or it itself.
-      return this.#later([error.prefix], key, looks)
+      return this.#later(new Set([error.prefix]), key, looks)
     }
   }
 
@@ -256,7 +258,7 @@ export class GarbageCollector implements AsyncDisposable {
     const { head, ...read } = found
     if (head.isMarked) return this.#finishForeground(read, head)
     if (head.owners.length === 0) return undefined
-    const classified = await classify(key, head, { sources: this.#sources, graph: this.graph, at: 'latest' })
+    const classified = await classify(key, head, { ...this.#classifying, at: 'latest' })
     if (classified === 'scope') return undefined
     if (classified === 'kind') {
       // If it went while its owners were asked for, nobody would take it out.
@@ -267,28 +269,37 @@ export class GarbageCollector implements AsyncDisposable {
     return againMs ?? this.#untilSeen(key, head, looks)
   }
 
-  #untilSeen(key: Key, { owners }: ObjectHead, looks: number): number | undefined {
+  async #untilSeen(key: Key, head: ObjectHead, looks: number): Promise<number | undefined> {
     if (!this.graph.hasUnseenOwners(key)) return undefined
-    const led = owners.map((reference) => this.#sources.lead(reference, key))
-    const prefixes = led.flatMap((one) => (typeof one === 'string' ? [] : [one.source.keys.prefix]))
+    const prefixes = new Set<Key>()
+    const slices = new Slices(this.#parts.time, { isBackground: true })
+    for (const reference of head.owners) {
+      const led = this.#sources.lead(reference, key)
+      if (typeof led !== 'string') prefixes.add(led.source.keys.prefix)
+      if (slices.isOver) await slices.turn()
+    }
     return this.#later(prefixes, key, looks)
   }
 
   /** It is looked at again when these resources have been listed, and after a while. */
-  #later(prefixes: readonly Key[], key: Key, looks: number): number {
+  #later(prefixes: ReadonlySet<Key>, key: Key, looks: number): number {
     this.#unseen.set(key, { looks: looks + 1, prefixes })
-    const isListed = prefixes.every((prefix) => this.#followed.isListed(prefix))
+    const isListed = [...prefixes].every((prefix) => this.#followed.isListed(prefix))
     const waitMs = isListed ? Math.min(UNSEEN_MS_FIRST * 2 ** looks, UNSEEN_MS_MAX) : UNSEEN_MS_MAX
     // Many that came together are not looked at together for ever.
     const { random = Math.random } = this.#parts
     return waitMs * (1 - random() / 2)
   }
 
+  get #classifying(): Omit<Classifying, 'at'> {
+    return { sources: this.#sources, graph: this.graph, time: this.#parts.time ?? systemTime }
+  }
+
   /** Whether all owners are there, by what is in memory. */
   async #isFine(found: Found): Promise<boolean> {
     const head = found.head()
     if (head.isMarked) return false
-    const classified = await classify(found.key, head, { sources: this.#sources, graph: this.graph, at: 'any' })
+    const classified = await classify(found.key, head, { ...this.#classifying, at: 'any' })
     if (typeof classified === 'string') return false
     return classified.dangling.length === 0 && classified.waiting.length === 0
   }
@@ -331,7 +342,7 @@ export class GarbageCollector implements AsyncDisposable {
     const { handle, clock } = this.#parts
     const { key } = read
     const place = this.#sources.place(key)
-    for (const reference of dangling) {
+    for (const reference of dangling.slice(0, STRANGERS_MAX)) {
       if (place === undefined || this.graph.wasDeleted(reference.uid)) continue
       if (!(await isInOtherNamespace(reference, this.#sources.lead(reference, key)))) continue
       const told = { reference, place, nowMs: clock.wallMs(), signal: this.#stopping.signal }

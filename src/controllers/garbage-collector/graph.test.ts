@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { heldBytes } from '../../../test/harness/held-bytes.ts'
+import type { Steps } from '../../lib/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { foregroundFinalizer, Graph, type Key, orphanFinalizer } from './graph.ts'
 
@@ -21,6 +22,11 @@ const head = (uid: string, owners: readonly OwnerReference[] = [], finalizers?: 
   owners,
 })
 
+/** Runs all steps of the work. */
+function run(steps: Steps<void> | undefined): void {
+  while (steps !== undefined && steps.next().done !== true);
+}
+
 class World {
   readonly objects = new Map<Key, ObjectHead>()
   readonly suspects = new Set<Key>()
@@ -34,7 +40,7 @@ class World {
 
   set(key: Key, content: ObjectHead | undefined): void {
     this.store(key, content)
-    this.graph.set(key, content)
+    run(this.graph.set(key, content))
   }
 
   store(key: Key, content: ObjectHead | undefined): void {
@@ -163,14 +169,19 @@ function changeAtRandom(seed: number): void {
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const world = new World()
   const keys = Array.from({ length: 12 }, (_, at) => `k${at}`)
-  const feeds: { key: Key; content: ObjectHead | undefined }[][] = [[], [], []]
+  type Event = { readonly key: Key; readonly content: ObjectHead | undefined }
+  // The work on an event of a feed ends before its next event is delivered; those of other feeds come in between.
+  const feeds = [0, 1, 2].map(() => {
+    const feed: { events: Event[]; steps: Steps<void> | undefined } = { events: [], steps: undefined }
+    return feed
+  })
   let uids = 0
   const change = (key: Key, content: ObjectHead | undefined): void => {
     world.store(key, content)
-    feeds[Number(key.slice(1)) % feeds.length]?.push({ key, content })
+    feeds[Number(key.slice(1)) % feeds.length]?.events.push({ key, content })
   }
   const randomOwners = (): OwnerReference[] =>
-    Array.from({ length: Math.floor(random() * 3) }, () => {
+    Array.from({ length: Math.floor(random() * (random() < 0.2 ? 60 : 3)) }, () => {
       const name = pick(keys) ?? ''
       const uid = random() < 0.8 ? (world.objects.get(name)?.uid ?? `absent${uids++}`) : `absent${uids++}`
       return reference(name, uid, random() < 0.5)
@@ -184,9 +195,16 @@ function changeAtRandom(seed: number): void {
     }
   }
   const deliver = (): boolean => {
-    const event = pick(feeds.filter(({ length }) => length > 0))?.shift()
-    if (event !== undefined) world.graph.set(event.key, event.content)
-    return event !== undefined
+    const feed = pick(feeds.filter(({ events, steps }) => events.length > 0 || steps !== undefined))
+    if (feed === undefined) return false
+    if (feed.steps !== undefined) {
+      for (let count = 1 + Math.floor(random() * 40); count > 0 && feed.steps !== undefined; count--)
+        if (feed.steps.next().done === true) feed.steps = undefined
+      return true
+    }
+    const event = feed.events.shift()
+    feed.steps = event && world.graph.set(event.key, event.content)
+    return true
   }
   for (let step = 0; step < 150; step++) {
     const key = pick(keys) ?? ''
@@ -213,6 +231,56 @@ function changeAtRandom(seed: number): void {
     assert.equal(world.graph.hasBlockingDependents(key), isBlocked, `${key} (seed ${seed})`)
   }
 }
+
+const manyOwners = Array.from({ length: 20_000 }, (_, at) => reference(`o${at}`, `u${at}`, at % 2 === 0))
+
+test('an object with many owners takes linear time, in steps, and none if its owners are the same', () => {
+  const world = new World()
+  const startCpu = process.threadCpuUsage()
+  const steps = world.graph.set('a', { ...head('1', manyOwners), ownersDigest: 'x' })
+  assert.ok(steps !== undefined)
+  run(steps)
+  run(world.graph.set('a', { ...head('1', manyOwners.slice(1)), ownersDigest: 'y' }))
+  const { user: userMicros } = process.threadCpuUsage(startCpu)
+  assert.ok(userMicros < 400_000, `${userMicros} µs`)
+  const unread: ObjectHead = {
+    ...head('1'),
+    ownersDigest: 'y',
+    get owners(): never {
+      throw new Error('the owners are parsed')
+    },
+  }
+  assert.equal(world.graph.set('a', unread), undefined)
+  world.set('o1', head('u1'))
+  assert.deepEqual([...world.graph.dependentsOf('o1')], ['a'])
+})
+
+test('owners beyond those of a short list block, or do not, as their references say', () => {
+  const world = new World()
+  for (const at of [40, 41]) world.set(`o${at}`, head(`u${at}`, [], [foregroundFinalizer]))
+  world.set('a', head('1', manyOwners.slice(0, 50)))
+  assert.ok(world.graph.hasBlockingDependents('o40') && !world.graph.hasBlockingDependents('o41'))
+  world.taken()
+  world.set('a', head('1', manyOwners.slice(39, 42)))
+  assert.ok(world.graph.hasBlockingDependents('o40'))
+  assert.deepEqual(world.taken(), ['a'])
+  world.set('a', head('1', manyOwners.slice(100, 150)))
+  assert.ok(world.taken().includes('o40'))
+  world.set('a', undefined)
+  assert.equal(world.graph.size, 2)
+})
+
+test('work on an object that goes meanwhile ends', () => {
+  const world = new World()
+  const steps = world.graph.set('a', head('1', manyOwners))
+  assert.ok(steps !== undefined)
+  for (let count = 0; count < 100; count++) steps.next()
+  world.set('a', undefined)
+  run(steps)
+  assert.equal(world.graph.size, 0)
+  world.set('o0', head('u0'))
+  assert.ok(!world.graph.hasDependents('o0'))
+})
 
 test('the uid of an owner does not keep the text of the object that names it', async () => {
   const world = new World()

@@ -7,6 +7,7 @@
  */
 import type { Item } from '../../cache/item.ts'
 import { ownText } from '../../lib/own-text.ts'
+import type { Steps } from '../../lib/slices.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
 import { isRemoteKey } from '../remote/remote-keys.ts'
 
@@ -32,15 +33,16 @@ const WAITING = 2
 const ORPHANING = 4
 /** It was there and was deleted; never set for objects of remote servers. */
 const GONE = 8
-/** The rest of the bits: which owners it blocks, by their places. Those beyond count as blocked. */
+/** The rest of the bits: which owners it blocks, by their places in the list. */
 const BLOCKS_AT = 4
-const BLOCKS_MAX = 26
+/** Owners of a node that are kept in a list. A client may send tens of thousands: more are kept in a map, and are set in steps. */
+const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined
   /** Known of nodes that have had dependents, or that are being deleted. */
   uid: string | undefined
-  owners: Node | readonly Node[] | undefined
+  owners: Node | readonly Node[] | ManyOwners | undefined
   dependents: Node | Set<Node> | undefined
   bits = 0
 
@@ -51,6 +53,18 @@ class Node {
     this.dependents = undefined
   }
 }
+
+/** The owners of a node that has more than FEW_OWNERS_MAX of them. */
+class ManyOwners {
+  /** For each owner twice the number of the last update that named it, plus one if the node blocks its deletion. */
+  readonly edges = new Map<Node, number>()
+  update = 0
+  /** That of the references. Undefined while an update is not complete. */
+  digest: string | undefined
+}
+
+/** The owners that the object at `key` names. */
+type NamedOwners = Pick<ObjectHead, 'owners' | 'ownersDigest'> & { readonly key: Key }
 
 export class Graph {
   readonly #parts: GraphParts
@@ -70,18 +84,20 @@ export class Graph {
     return this.#byKey.keys()
   }
 
-  /** An object as it is now; undefined: it is gone. */
-  set(key: Key, head: ObjectHead | undefined): void {
+  /**
+   * Sets an object as it is now; undefined: it is gone. Returns the rest of the work for an object with many owners: its steps are to be
+   * run before the next change of the object is set.
+   */
+  set(key: Key, head: ObjectHead | undefined): Steps<void> | undefined {
     const found = this.#byKey.get(key)
     if (head === undefined) {
       if (found !== undefined) this.#remove(found)
-      return
+      return undefined
     }
     // Another object has the name now.
-    if (found?.uid !== undefined && found.uid !== head.uid) {
-      this.#remove(found)
-      this.#insert(key, head, undefined)
-    } else this.#insert(key, head, found)
+    if (found?.uid === undefined || found.uid === head.uid) return this.#insert(key, head, found)
+    this.#remove(found)
+    return this.#insert(key, head, undefined)
   }
 
   /** Whether an object waits for the deletion of its dependents. */
@@ -122,8 +138,8 @@ export class Graph {
     return ((this.#byUid.get(uid)?.bits ?? 0) & GONE) !== 0
   }
 
-  #insert(key: Key, head: ObjectHead, found: Node | undefined): void {
-    const { isMarked, finalizers, owners } = head
+  #insert(key: Key, head: ObjectHead, found: Node | undefined): Steps<void> | undefined {
+    const { isMarked, finalizers } = head
     const isOrphaning = isMarked && finalizers.includes(orphanFinalizer)
     const isWaiting = isMarked && !isOrphaning && finalizers.includes(foregroundFinalizer)
     const named = this.#byUid.get(head.uid)
@@ -131,7 +147,7 @@ export class Graph {
     if (found !== undefined && named !== undefined && named.key === undefined) this.#merge(named, found)
     let node = found ?? named
     if (node === undefined) {
-      if (owners.length === 0 && !isOrphaning && !isWaiting) return
+      if (head.ownersDigest === undefined && head.owners.length === 0 && !isOrphaning && !isWaiting) return undefined
       node = new Node(key, undefined)
     }
     if (isOrphaning || isWaiting) this.#learnUid(node, head.uid)
@@ -140,7 +156,7 @@ export class Graph {
     node.key = key
     this.#byKey.set(key, node)
     const before = node.bits
-    this.#setOwners(node, owners, key)
+    const steps = this.#setOwners(node, head, key)
     node.bits = (node.bits & ~(MARKED | WAITING | ORPHANING | GONE)) | (isMarked ? MARKED : 0)
     if (isOrphaning) node.bits |= ORPHANING
     if (isWaiting) node.bits |= WAITING
@@ -150,25 +166,74 @@ export class Graph {
       this.#parts.onSuspect(key)
     }
     this.#forgetIfIdle(node)
+    return steps
   }
 
-  #setOwners(node: Node, references: readonly OwnerReference[], key: Key): void {
+  #setOwners(node: Node, head: ObjectHead, key: Key): Steps<void> | undefined {
     const before = node.owners
-    const blockedBefore = node.bits
+    const { ownersDigest } = head
+    // The owners need not be parsed, and are those that they were.
+    if (ownersDigest !== undefined && before instanceof ManyOwners && before.digest === ownersDigest) return undefined
+    const { owners } = head
+    if (owners.length <= FEW_OWNERS_MAX) {
+      this.#setFewOwners(node, owners, key)
+      return undefined
+    }
+    const many = before instanceof ManyOwners ? before : manyOf(node)
+    many.digest = undefined
+    many.update++
+    node.owners = many
+    return this.#setManyOwners(node, many, { owners, ownersDigest, key })
+  }
+
+  /** Between two steps owners come and go, and are merged. Ends early if the node is removed, or is set again. */
+  *#setManyOwners(node: Node, many: ManyOwners, { owners, ownersDigest, key }: NamedOwners): Steps<void> {
+    const { edges, update } = many
+    const isCurrent = (): boolean => node.owners === many && many.update === update
+    for (const reference of owners) {
+      yield
+      if (!isCurrent()) return
+      const owner = this.#ownerOf(reference, key)
+      const edge = edges.get(owner)
+      if (edge !== undefined && edge >> 1 === update) continue
+      edges.set(owner, 2 * update + (reference.blocks ? 1 : 0))
+      const isWaiting = (owner.bits & WAITING) !== 0
+      if (edge === undefined) {
+        link(owner, node)
+        if (isWaiting) this.#parts.onSuspect(key)
+      } else if (isWaiting && (edge & 1) === 1 && !reference.blocks) this.#suspect(owner)
+    }
+    for (const [owner, edge] of edges) {
+      yield
+      if (!isCurrent()) return
+      if (edge >> 1 === update) continue
+      edges.delete(owner)
+      unlink(owner, node)
+      if ((edge & 1) === 1 && (owner.bits & WAITING) !== 0) this.#suspect(owner)
+      this.#forgetIfIdle(owner)
+    }
+    many.digest = ownersDigest
+  }
+
+  #setFewOwners(node: Node, references: readonly OwnerReference[], key: Key): void {
+    const before = node.owners
     if (references.length === 0 && before === undefined) return
+    const olds = listOf(before)
+    const wereBlocked = olds.map((old) => isBlocking(node, old))
+    const isOld = (owner: Node): boolean =>
+      before instanceof ManyOwners ? before.edges.has(owner) : olds.includes(owner)
     const owners: Node[] = []
     let blocks = 0
     for (const reference of references) {
       const owner = this.#ownerOf(reference, key)
       if (owners.includes(owner)) continue
-      if (reference.blocks && owners.length < BLOCKS_MAX) blocks |= 1 << (BLOCKS_AT + owners.length)
+      if (reference.blocks) blocks |= 1 << (BLOCKS_AT + owners.length)
       owners.push(owner)
     }
-    const olds = listOf(before)
     node.owners = owners.length > 1 ? owners : owners[0]
     node.bits = (node.bits & (MARKED | WAITING | ORPHANING | GONE)) | blocks
     for (const owner of owners) {
-      if (olds.includes(owner)) continue
+      if (isOld(owner)) continue
       link(owner, node)
       if ((owner.bits & WAITING) !== 0) this.#parts.onSuspect(key)
     }
@@ -178,9 +243,7 @@ export class Graph {
         this.#forgetIfIdle(old)
       }
       // It may have been the last one that kept its owner.
-      const wasBlocking = at >= BLOCKS_MAX || (blockedBefore & (1 << (BLOCKS_AT + at))) !== 0
-      if (wasBlocking && (old.bits & WAITING) !== 0 && !(owners.includes(old) && isBlocking(node, old)))
-        this.#suspect(old)
+      if (wereBlocked[at] === true && (old.bits & WAITING) !== 0 && !isBlocking(node, old)) this.#suspect(old)
     }
   }
 
@@ -263,8 +326,18 @@ function* all(nodes: Node | Set<Node> | undefined): Generator<Node, void, void> 
   else if (nodes !== undefined) yield nodes
 }
 
-const listOf = (nodes: Node | readonly Node[] | undefined): readonly Node[] =>
-  nodes === undefined ? [] : nodes instanceof Node ? [nodes] : nodes
+function listOf(owners: Node['owners']): readonly Node[] {
+  if (owners === undefined) return []
+  if (owners instanceof Node) return [owners]
+  return owners instanceof ManyOwners ? [...owners.edges.keys()] : owners
+}
+
+/** The owners of a node that has few of them, to be replaced by many. */
+function manyOf(node: Node): ManyOwners {
+  const many = new ManyOwners()
+  for (const owner of listOf(node.owners)) many.edges.set(owner, isBlocking(node, owner) ? 1 : 0)
+  return many
+}
 
 function link(owner: Node, dependent: Node): void {
   const { dependents } = owner
@@ -281,13 +354,21 @@ function unlink(owner: Node, dependent: Node): void {
 }
 
 function replaceOwner(dependent: Node, before: Node, after: Node): void {
-  const owners = listOf(dependent.owners).map((owner) => (owner === before ? after : owner))
-  dependent.owners = owners.length > 1 ? owners : owners[0]
+  if (dependent.owners instanceof ManyOwners) {
+    const { edges } = dependent.owners
+    const edge = edges.get(before)
+    edges.delete(before)
+    if (edge !== undefined && !edges.has(after)) edges.set(after, edge)
+  } else {
+    const owners = listOf(dependent.owners).map((owner) => (owner === before ? after : owner))
+    dependent.owners = owners.length > 1 ? owners : owners[0]
+  }
   unlink(before, dependent)
   link(after, dependent)
 }
 
 function isBlocking(dependent: Node, owner: Node): boolean {
+  if (dependent.owners instanceof ManyOwners) return ((dependent.owners.edges.get(owner) ?? 0) & 1) === 1
   const at = listOf(dependent.owners).indexOf(owner)
-  return at >= BLOCKS_MAX || (at >= 0 && (dependent.bits & (1 << (BLOCKS_AT + at))) !== 0)
+  return at >= 0 && (dependent.bits & (1 << (BLOCKS_AT + at))) !== 0
 }

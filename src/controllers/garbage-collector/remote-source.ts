@@ -44,7 +44,14 @@ export class RemoteSource implements Source {
   }
 
   follow({ set, known }: Told): FollowedObjects {
-    const followed = new FollowedRemote(this.identity, { set, known })
+    const followed = new FollowedRemote(this.identity, {
+      set: (key, head) => {
+        const steps = set(key, head)
+        // At once: owners of an object of a remote server are limited by HEADS_BYTES_MAX, and rarely many.
+        while (steps !== undefined && steps.next().done !== true);
+      },
+      known,
+    })
     this.#followed = followed
     return {
       listed: followed.listed,

@@ -1,5 +1,6 @@
 /** A resource whose objects the collector reads and follows: one of this server, or of a remote one. */
 import type { Log } from '../../lib/log.ts'
+import type { Steps } from '../../lib/slices.ts'
 import type { Time } from '../../lib/timers.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { ObjectHead, OwnerReference } from '../object-head.ts'
@@ -26,8 +27,8 @@ export type Keys = {
 }
 
 export type Told = {
-  /** Undefined: it is gone. */
-  readonly set: (key: Key, head: ObjectHead | undefined) => void
+  /** Undefined: it is gone. Returns the rest of the work for an object with many owners, to be run before the next call for its key. */
+  readonly set: (key: Key, head: ObjectHead | undefined) => Steps<void> | undefined
   /** The keys of all objects that were told. */
   readonly known: () => Iterable<Key>
   readonly log: Log
