@@ -19,6 +19,7 @@ import { messageChunks } from './message-chunks.ts'
 import { type Remote, UnresolvedService } from './remote.ts'
 import { LONG_WINDOW_BYTES, type RemoteAnswer, WATCH_WINDOW_BYTES } from './remote-request.ts'
 import { RequestLife } from './request-life.ts'
+import { distinctHeaders } from './send-http1.ts'
 import { UnansweredUpgrade } from './send-upgrade.ts'
 import { encodePath, remoteTarget } from './target.ts'
 import { hostPort } from '../lib/host-port.ts'
@@ -229,7 +230,7 @@ async function upgrade(http: ApiRequest, { remote, address, headers, context, li
     throw requestTimedOut()
   }
   const { statusCode: status = 0 } = message
-  const received = withOwn(answerHeaders(message.headersDistinct), context)
+  const received = withOwn(answerHeaders(distinctHeaders(message.rawHeaders)), context)
   if (socket !== undefined) {
     const agreed = { ...received, connection: 'Upgrade', upgrade: message.headers.upgrade ?? '' }
     return { status: 101, headers: agreed, tunnel: (client) => join(client, socket, 0) }

@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { Headers } from '../api/request.ts'
 import type { Blocks } from '../lib/blocks.ts'
+import { headerLines } from '../lib/header-lines.ts'
 import { isLostBy } from '../lib/lost-connection.ts'
 import { LostConnection } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
@@ -60,9 +61,9 @@ function answerOf(message: IncomingMessage, signal: AbortSignal, blocks: Blocks)
   message.on('close', () => body.fail(signal.aborted ? requestAborted() : new Error('unexpected EOF')))
   return {
     status: message.statusCode ?? 0,
-    headers: distinct(message.headersDistinct),
+    headers: distinctHeaders(message.rawHeaders),
     body,
-    trailers: () => (message.rawTrailers.length === 0 ? undefined : distinct(message.trailersDistinct)),
+    trailers: () => (message.rawTrailers.length === 0 ? undefined : distinctHeaders(message.rawTrailers)),
   }
 }
 
@@ -102,12 +103,11 @@ export const outgoing = (headers: Headers): OutgoingHttpHeaders =>
     Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   )
 
-/** Lines of one header are kept apart. */
-const distinct = (lines: NodeJS.Dict<string[]>): Headers =>
+/** Headers or trailers of an answer. Lines of one header are kept apart. */
+export const distinctHeaders = (raw: readonly string[]): Headers =>
   Object.fromEntries(
-    Object.entries(lines).flatMap(([name, values]): [string, string | string[]][] => {
-      if (values === undefined) return []
+    Array.from(headerLines(raw), ([name, values]): [string, string | string[]] => {
       const [only] = values
-      return [[name, values.length === 1 && only !== undefined ? only : values]]
+      return [name, values.length === 1 && only !== undefined ? only : values]
     }),
   )

@@ -8,6 +8,7 @@ import type { Http2Session } from '../webhooks/http2-session.ts'
 import { UnprocessedCall } from '../webhooks/send.ts'
 import { AnswerBody } from './answer-body.ts'
 import { LONG_WINDOW_BYTES, type RemoteAnswer, type RemoteRequest, requestAborted } from './remote-request.ts'
+import { distinctHeaders } from './send-http1.ts'
 
 const NOT_MODIFIED = 304
 
@@ -128,14 +129,5 @@ function fieldsOf({ method, path, headers }: RemoteRequest, authority: string): 
   return fields
 }
 
-function headersOf(fields: readonly HeaderField[]): Headers {
-  // A header may be named `constructor`, or `__proto__`.
-  const headers: { [name: string]: string | string[] } = Object.create(null)
-  for (const { name, value } of fields) {
-    if (name.startsWith(':')) continue
-    const before = headers[name]
-    if (before === undefined) headers[name] = value
-    else headers[name] = [...(typeof before === 'string' ? [before] : before), value]
-  }
-  return headers
-}
+const headersOf = (fields: readonly HeaderField[]): Headers =>
+  distinctHeaders(fields.flatMap(({ name, value }) => (name.startsWith(':') ? [] : [name, value])))

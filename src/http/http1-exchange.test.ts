@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { Turn } from '../http2/turn.ts'
 import { Connection } from './connection.ts'
-import { Http1Exchange } from './http1-exchange.ts'
+import { headersOf, Http1Exchange } from './http1-exchange.ts'
 import { defaultLimits } from './limits.ts'
 
 /** Takes what it is given when `goOn` is called. */
@@ -95,4 +95,23 @@ test('a client that takes a long answer slowly is seen to take it', async () => 
     await turn()
   }
   assert.ok(steps >= 16 && socket.handed >= 1024 * 1024, `${steps} steps`)
+})
+
+test('lines of a header that is kept apart are read from the raw headers', () => {
+  const request = {
+    headers: { origin: 'https://a, https://b', accept: 'x, y' },
+    rawHeaders: ['Origin', 'https://a', 'Accept', 'x', '__proto__', 'b', 'accept', 'y', 'ORIGIN', 'https://b'],
+    // As in Node before 24.14.1, for a request with a header `__proto__`.
+    get headersDistinct(): never {
+      throw new TypeError('dest[field].push is not a function')
+    },
+  }
+  assert.deepEqual(
+    headersOf(request, (name) => name === 'origin'),
+    { origin: ['https://a', 'https://b'], accept: 'x, y' },
+  )
+  assert.equal(
+    headersOf(request, () => false),
+    request.headers,
+  )
 })

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Headers } from '../api/request.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import type { Turn } from '../http2/turn.ts'
+import { headerLines } from '../lib/header-lines.ts'
 import { pieces } from '../lib/pieces.ts'
 import type { BodySource } from './body.ts'
 import { Exchange, type Head } from './exchange.ts'
@@ -146,13 +147,17 @@ const together = (parts: readonly Buffer[]): Buffer => {
 }
 
 /** Node joins several lines of a header into one; some headers must stay apart. */
-export function headersOf(request: IncomingMessage, isKeptApart: (name: string) => boolean): IncomingHttpHeaders {
-  const { headers } = request
+export function headersOf(
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  isKeptApart: (name: string) => boolean,
+): IncomingHttpHeaders {
+  let lines: ReadonlyMap<string, string[]> | undefined
   let apart: IncomingHttpHeaders | undefined
   for (const name in headers) {
     if (!isKeptApart(name)) continue
+    lines ??= headerLines(rawHeaders)
     apart ??= { ...headers }
-    apart[name] = request.headersDistinct[name]
+    apart[name] = lines.get(name)
   }
   return apart ?? headers
 }
