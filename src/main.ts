@@ -10,10 +10,14 @@ import { Signals } from './commands/signals.ts'
 import { cacheFolder } from './lib/cache-folder.ts'
 import { systemClock } from './lib/clock.ts'
 import { linesTo, LogSink } from './lib/log-sink.ts'
+import { nodeFault } from './lib/node-version.ts'
 import { readOwnFile } from './lib/own-files.ts'
 
 /** What the entry of the package started before it loaded this program (`packaged-main.ts`). From sources there is no such name. */
 declare const storeThread: Worker | undefined
+
+/** The exit status on a Node that is not safe. */
+const NODE_FAULT = 1
 
 // Later starts load compiled code.
 const folder = cacheFolder(process.env)
@@ -51,6 +55,9 @@ const standInName = 'etcd-stand-in'
 const standInFile = extname(import.meta.filename) === '.ts' ? `assets/${standInName}.ts` : `${standInName}.cjs`
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
+  const fault = nodeFault()
+  // bin/keelson has checked it already, unless this program is started without it.
+  if (fault !== undefined) fail(NODE_FAULT, [fault])
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load !== undefined) return (await load())(args, parts)
   if (['--help', '-h', 'help'].includes(name)) parts.print(usage)

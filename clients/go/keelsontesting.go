@@ -1,5 +1,5 @@
 // Package keelsontesting runs a Kubernetes API server for a test: a child process that ends with the test, on memory, with faults, a
-// clock that the test moves, a history of all writes, forks and snapshots. It needs Keelson (Node 24) and the standard library only;
+// clock that the test moves, a history of all writes, forks and snapshots. It needs Keelson (Node 24.18.1 or newer) and the standard library only;
 // docs/testing.md of Keelson says what faults, clock and history mean.
 package keelsontesting
 

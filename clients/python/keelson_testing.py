@@ -1,6 +1,7 @@
 """A Kubernetes API server for tests: ``with start_cluster() as cluster: ...``.
 
-Runs ``keelson serve --testing`` as a child process, which ends with this one. Needs nothing but the standard library and Keelson (Node 24).
+Runs ``keelson serve --testing`` as a child process, which ends with this one. Needs nothing but the standard library and Keelson
+(Node 24.18.1 or newer).
 docs/testing.md of Keelson says what faults, clock and history mean.
 """
 

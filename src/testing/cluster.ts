@@ -7,6 +7,7 @@ import type { Handler } from '../api/request.ts'
 import type { Config } from '../config/config.ts'
 import type { Handle } from '../handle.ts'
 import { type Log, silent } from '../lib/log.ts'
+import { nodeFault } from '../lib/node-version.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { rootOf } from '../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
@@ -35,6 +36,8 @@ export type ClusterOptions = ConfigureOptions & {
 
 /** Ready when it returns: the default namespaces, roles and service accounts are there. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const fault = nodeFault()
+  if (fault !== undefined) throw new Error(`keelson/testing ${fault}`)
   const credentials = createCredentials()
   const config = configure(options, credentials)
   const offsetMs = options.now === undefined ? 0 : offsetOf(options.now)

@@ -172,7 +172,7 @@ test('an old Node is told what to do', { skip: !existsSync('/usr/bin/node') }, a
   await assert.rejects(run('/usr/bin/node', [program, 'dev']), (error: Error & { stderr?: string }) => {
     assert.match(
       error.stderr ?? '',
-      /^keelson: needs Node 24 or newer, and this is v\d+\.\d+\.\d+: install it from https:/,
+      /^keelson: needs Node 24\.18\.1 or newer, or 26\.5\.1 or newer, and this is v\d+\.\d+\.\d+: install it from https:/,
     )
     return true
   })
