@@ -130,8 +130,8 @@ function passed(
   if (verdict !== 'allow') throw error === undefined ? refusal(user, info, reason) : undecided(request, error)
   if (isRemote(request.path)) return { kind: 'remote', http: request, context }
   if (info.kind === 'path') return { kind: 'path', http: request, context }
-  // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
-  if (request.path.startsWith('//')) throw pageNotFound()
+  // Such a path is authorized like any other, but kube-apiserver's router serves no path that begins with `//`, and no group without a name.
+  if (request.path.startsWith('//') || request.path.startsWith('/apis//')) throw pageNotFound()
   const { fault, resource, verb, namespace, name, subresource } = resolve(info, request.method, registry)
   const { deprecation } = resource
   if (deprecation !== undefined) {
