@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../
 import { tooManyRequests } from '../api/errors.ts'
 import { quote } from '../api/quote.ts'
 import { distinctGroups, type User } from '../api/user.ts'
+import { createBoundedLog } from '../lib/bounded-log.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { ownText } from '../lib/own-text.ts'
@@ -37,7 +38,9 @@ export type TokenWebhookParts = {
 }
 
 export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken {
-  const { client, reviewVersion, log, random, time = systemTime, backoff = BACKOFF } = parts
+  const { client, reviewVersion, random, time = systemTime, backoff = BACKOFF } = parts
+  // Anybody can send tokens while the webhook is away.
+  const logFailure = createBoundedLog(parts.log, time)
   return async (token, audiences) => {
     const body = printReview(token, audiences, reviewVersion)
     using limit = deadline(time, LOOKUP_MS_MAX)
@@ -47,7 +50,7 @@ export function createTokenWebhook(parts: TokenWebhookParts): AuthenticateToken 
       return resultOf(readStatus(text, reviewVersion), audiences, parts)
     } catch (error) {
       const why = messageOf(error)
-      log('error', 'Failed to make webhook authenticator request', { error: why })
+      logFailure('error', 'Failed to make webhook authenticator request', () => ({ error: why }))
       if (error instanceof CallError && error.failure === 'busy') throw tooManyRequests(tooManyReviews, RETRY_SECONDS)
       return badToken(why)
     }

@@ -276,7 +276,7 @@ test('a webhook is asked only if all of its conditions are true', async () => {
   const conditions = conditionsOf('has(request.resourceAttributes)', "request.resourceAttributes.namespace == 'n'")
   const { authorizer, sent, metrics } = start(() => review({ denied: true }), { conditions })
   assert.equal((await authorizer.authorize(alice, getPod)).verdict, 'deny')
-  const elsewhere = authorizer.authorize(alice, { ...getPod, namespace: 'm' })
+  const elsewhere = await authorizer.authorize(alice, { ...getPod, namespace: 'm' })
   assert.deepEqual(elsewhere, { verdict: 'no-opinion', reason: '' })
   assert.equal(sent.length, 1)
   assert.match(metrics.print(), /match_condition_exclusions_total\{name="w",type="Webhook"\} 1/)

@@ -9,6 +9,7 @@ import type { User } from '../api/user.ts'
 import type { AnswerPattern } from '../cel/pattern-thread.ts'
 import type { AuthorizationWebhook } from '../config/files/authorization-webhook.ts'
 import { ExpiringCache } from '../lib/expiring-cache.ts'
+import { type BoundedLog, createBoundedLog } from '../lib/bounded-log.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { systemTime, type Time } from '../lib/timers.ts'
@@ -65,10 +66,13 @@ class WebhookAuthorizer {
   readonly #parts: WebhookParts
   readonly #time: Time
   readonly #answers: ExpiringCache<ReviewStatus>
+  /** Anybody can cause calls while the webhook is away. */
+  readonly #logFailure: BoundedLog
 
   constructor(parts: WebhookParts) {
     this.#parts = parts
     this.#time = parts.time ?? systemTime
+    this.#logFailure = createBoundedLog(parts.log, this.#time)
     this.#answers = new ExpiringCache({ sizeMax: CACHE_ENTRIES_MAX }, this.#time)
   }
 
@@ -115,7 +119,7 @@ class WebhookAuthorizer {
 
   /** `key`: of the cache; undefined: the answer is not kept. */
   async #call(body: string, key: string | undefined, waiting: Waiting | undefined): Promise<AccessDecision> {
-    const { webhook, log, random, metrics, name, backoff = BACKOFF } = this.#parts
+    const { webhook, random, metrics, name, backoff = BACKOFF } = this.#parts
     const signal = waiting?.signal
     let result = ''
     try {
@@ -132,7 +136,10 @@ class WebhookAuthorizer {
       return decisionOf(status)
     } catch (error) {
       const message = messageOf(error)
-      log('error', 'an authorization webhook could not be asked', { webhook: name, error: message })
+      this.#logFailure('error', 'an authorization webhook could not be asked', () => ({
+        webhook: name,
+        error: message,
+      }))
       // Nobody else decides for a request that has ended: its client may have chosen a timeout that ends it before the webhook denies it.
       if (signal?.aborted === true) return { verdict: 'deny', reason: '', error: message }
       // The failure policy is about the webhook. A limit of this server must not open what the webhook guards.

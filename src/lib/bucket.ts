@@ -12,12 +12,12 @@ export class Bucket {
     this.#atMs = nowMs
   }
 
-  /** False if no token is left. */
-  take(nowMs: number): boolean {
+  /** False if there are fewer tokens than are taken. */
+  take(nowMs: number, count = 1): boolean {
     this.#level = Math.min(this.#burst, this.#level + (nowMs - this.#atMs) * this.#perMs)
     this.#atMs = nowMs
-    if (this.#level < 1) return false
-    this.#level--
+    if (this.#level < count) return false
+    this.#level -= count
     return true
   }
 }
