@@ -15,7 +15,14 @@ import { boot, type Booted } from './boot.ts'
 import { offsetOf, TestClock } from './clock.ts'
 import { configure, type ConfigureOptions } from './configure.ts'
 import { Control, type Controlled } from './control.ts'
-import { adminName, createCredentials, type Credentials, issueClient, type TestUser } from './credentials.ts'
+import {
+  adminName,
+  createCredentials,
+  createForkCredentials,
+  type Credentials,
+  issueClient,
+  type TestUser,
+} from './credentials.ts'
 import { Door } from './door.ts'
 import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
@@ -129,7 +136,7 @@ export class Cluster implements AsyncDisposable, Controlled {
 
   /** Of another user, with a client certificate. Roles and bindings say what he may do. */
   kubeconfigFor(user: TestUser): Kubeconfig {
-    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.authority, user))
+    return this.#kubeconfigOf(user.name, issueClient(this.#parts.credentials.clientAuthority, user))
   }
 
   /** The path of the kubeconfig as a file, which is removed when the cluster stops. */
@@ -178,7 +185,16 @@ export class Cluster implements AsyncDisposable, Controlled {
   async fork(): Promise<Cluster> {
     await this.#run()
     const offsetMs = this.clock.offsetMs
-    return await Cluster.open({ ...this.#parts, state: this.#engine.state(), isOrigin: false, offsetMs })
+    const forked = { ...this.#parts, ...this.#accessOfFork(), offsetMs }
+    return await Cluster.open({ ...forked, state: this.#engine.state(), isOrigin: false })
+  }
+
+  /** Clients that ask for a fork over HTTPS get no rights in this cluster by it. */
+  #accessOfFork(): Pick<ClusterParts, 'config' | 'credentials'> {
+    const { options, config, credentials } = this.#parts
+    if (options.servesControl !== true) return { config, credentials }
+    const own = createForkCredentials(credentials)
+    return { config: configure(options, own), credentials: own }
   }
 
   /** The state of now, for `restore`. */

@@ -18,7 +18,7 @@ export function configure({ flags = [], controllers = true }: ConfigureOptions, 
   const checked = checkArgs([...usualFlags, ...controllerFlags(controllers), ...flags])
   if (checked.kind === 'faults') throw new Error([...checked.faults, ...checked.hints].join('\n'))
   const { config } = checked
-  const { authority, server, accountKeyPem } = credentials
+  const { authority, clientCaPem, server } = credentials
   return {
     ...config,
     // For the history of writes, which is read without a schema.
@@ -26,23 +26,39 @@ export function configure({ flags = [], controllers = true }: ConfigureOptions, 
     bindAddress: '127.0.0.1',
     port: 0,
     tls: { kind: 'given', certificate: server },
-    clientCaPem: authority.certificatePem,
+    clientCaPem,
     rootCaPem: authority.certificatePem,
     tokens: [...config.tokens, adminToken(credentials.token)],
-    serviceAccounts: config.serviceAccounts ?? {
-      issuers: [issuer],
-      audiences: [issuer],
-      signing: { kind: 'key', pem: accountKeyPem, verifyingPems: [accountKeyPem] },
-      extendsExpiration: true,
-      secondsMax: null,
-      jwksUri: null,
-    },
+    serviceAccounts: serviceAccountsOf(config, credentials),
     signing:
       config.signing.pairs.length > 0 ? config.signing : { ...config.signing, pairs: [signingPair(credentials)] },
   }
 }
 
+/** A fork that has keys of its own signs with these, also where a flag names a key, which the origin accepts. */
+function serviceAccountsOf(
+  { serviceAccounts }: Config,
+  { accountKeyPem, otherAccountKeyPems }: Credentials,
+): Config['serviceAccounts'] {
+  const given = serviceAccounts?.signing
+  const isFork = otherAccountKeyPems.length > 0
+  if (serviceAccounts !== null && (!isFork || given?.kind !== 'key')) return serviceAccounts
+  const verifyingPems = [accountKeyPem, ...otherAccountKeyPems, ...(given?.kind === 'key' ? given.verifyingPems : [])]
+  return {
+    ...(serviceAccounts ?? usualAccounts),
+    signing: { kind: 'key', pem: accountKeyPem, verifyingPems },
+  }
+}
+
 const issuer = 'https://kubernetes.default.svc'
+
+const usualAccounts = {
+  issuers: [issuer],
+  audiences: [issuer],
+  extendsExpiration: true,
+  secondsMax: null,
+  jwksUri: null,
+} as const
 
 const usualFlags = [
   '--store=memory',
@@ -66,7 +82,7 @@ const adminToken = (token: string): TokenEntry => ({
   user: { name: adminName, uid: '', groups: [mastersGroup] },
 })
 
-const signingPair = ({ authority }: Credentials): Config['signing']['pairs'][number] => ({
+const signingPair = ({ clientAuthority }: Credentials): Config['signing']['pairs'][number] => ({
   signers: [
     'kubernetes.io/kube-apiserver-client',
     'kubernetes.io/kube-apiserver-client-kubelet',
@@ -75,5 +91,5 @@ const signingPair = ({ authority }: Credentials): Config['signing']['pairs'][num
   ],
   certificatePath: '',
   keyPath: '',
-  ...authority,
+  ...clientAuthority,
 })

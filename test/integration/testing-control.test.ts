@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { type Cluster, type Kubeconfig, startCluster } from '../../src/testing/index.ts'
 import { keelsonProgram } from '../harness/keelson.ts'
 
 const run = promisify(execFile)
@@ -24,8 +24,20 @@ type Login = {
   readonly headers?: OutgoingHttpHeaders
 }
 
+type Place = Pick<Cluster, 'url' | 'certificateAuthority'>
+
+/** The client certificate of a kubeconfig. */
+function loginOf({ users }: Kubeconfig): NonNullable<Login['certificate']> {
+  const [{ user } = { user: {} }] = users
+  const read = (field: string): string => {
+    const value: unknown = Object.entries(user).find(([name]) => name === field)?.[1]
+    return Buffer.from(String(value), 'base64').toString()
+  }
+  return { certificatePem: read('client-certificate-data'), keyPem: read('client-key-data') }
+}
+
 function call(
-  cluster: Cluster,
+  cluster: Place,
   method: string,
   path: string,
   { token, certificate, headers }: Login,
@@ -106,6 +118,58 @@ function idIn(said: unknown): string {
 
 const messageIn = (said: unknown): string =>
   typeof said === 'object' && said !== null && 'message' in said ? String(said.message) : ''
+
+test('what a fork hands out gives no rights in its origin', async () => {
+  await using cluster = await startCluster({ servesControl: true })
+  const user = { name: 'forker' }
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  await cluster.request({
+    method: 'POST',
+    path: `${rbac}/clusterroles`,
+    body: {
+      metadata: { name: 'forker' },
+      rules: [{ nonResourceURLs: ['/keelson/testing/forks'], verbs: ['post'] }],
+    },
+  })
+  const bind = (name: string, role: string, subject: object) =>
+    cluster.request({
+      method: 'POST',
+      path: `${rbac}/clusterrolebindings`,
+      body: {
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [subject],
+      },
+    })
+  await bind('forker', 'forker', { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'forker' })
+  await bind('strong', 'cluster-admin', { kind: 'ServiceAccount', namespace: 'default', name: 'default' })
+  const certificate = loginOf(cluster.kubeconfigFor(user))
+  const secrets = '/api/v1/secrets'
+  assert.equal((await call(cluster, 'GET', secrets, { certificate })).status, 403)
+  const answer = await call(cluster, 'POST', '/keelson/testing/forks', { certificate })
+  assert.equal(answer.status, 200)
+  const { url, kubeconfig } = JSON.parse(answer.body)
+  const { certificateAuthority } = cluster
+  const fork = { url, certificateAuthority }
+  const admin = loginOf(kubeconfig)
+  // The fork accepts the credentials of its origin; the other way round nothing is accepted.
+  assert.equal((await call(fork, 'GET', secrets, { certificate: admin })).status, 200)
+  assert.equal((await call(fork, 'GET', secrets, { certificate })).status, 403)
+  assert.equal((await call(fork, 'GET', secrets, { certificate: cluster.clientCertificate })).status, 200)
+  assert.equal((await call(cluster, 'GET', secrets, { certificate: admin })).status, 401)
+  const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
+  const request = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+  const tokenOf = async (place: Place, login: Login): Promise<string> =>
+    JSON.parse((await call(place, 'POST', path, login, request)).body).status.token
+  const [inFork, inOrigin] = [
+    await tokenOf(fork, { certificate: admin }),
+    await tokenOf(cluster, { certificate: cluster.clientCertificate }),
+  ]
+  assert.equal((await call(fork, 'GET', secrets, { token: inFork })).status, 200)
+  assert.equal((await call(fork, 'GET', secrets, { token: inOrigin })).status, 200)
+  assert.equal((await call(cluster, 'GET', secrets, { token: inOrigin })).status, 200)
+  assert.equal((await call(cluster, 'GET', secrets, { token: inFork })).status, 401)
+})
 
 test('every field is checked, and the answer names it', async () => {
   await using cluster = await startCluster({ servesControl: true })
