@@ -20,8 +20,13 @@ export type FieldFault = { readonly path: string; readonly reason: FaultReason; 
  * that many.
  */
 export const FAULTS_MAX = 10_000
-/** Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each fault. */
-export const FAULTS_CHARACTERS_MAX = 4 << 20
+/**
+ * Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each fault. A response contains each
+ * message twice, and is printed in one turn of the event loop.
+ */
+export const FAULTS_CHARACTERS_MAX = 1 << 20
+/** Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters takes a tenth of a second. */
+const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /** The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. */
 export function faultsOfEach<T>(
@@ -108,4 +113,10 @@ export function checked(path: string, value: string, check: (value: string) => r
 
 /** An absent value is printed as the quoted text "null". */
 const show = (value: Shown): string =>
-  typeof value === 'string' ? quote(value) : value === null ? '"null"' : `${value}`
+  typeof value === 'string' ? shownValue(value) : value === null ? '"null"' : `${value}`
+
+/** A string as messages show it: quoted, and shortened if it is very long. */
+export function shownValue(value: string): string {
+  if (value.length <= SHOWN_CHARACTERS_MAX) return quote(value)
+  return `${quote(value.slice(0, SHOWN_CHARACTERS_MAX))}... (${value.length - SHOWN_CHARACTERS_MAX} more characters)`
+}

@@ -1,21 +1,28 @@
 /** The rules for names of field managers: at most 128 bytes, printable characters only. */
-import { type FieldFault, invalidValue, tooLong } from './field-fault.ts'
+import { FAULTS_CHARACTERS_MAX, type FieldFault, invalidShown, shownValue, tooLong } from './field-fault.ts'
 
 const MANAGER_BYTES_MAX = 128
+/** The rest of a longer name, which is refused anyway, is not searched for unprintable characters. */
+const SEARCHED_CHARACTERS_MAX = 16 << 10
 
 /** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
+/** Each fault contains the name, so a long name has no more faults than a response may contain. */
 export function managerFaults(path: string, manager: string): FieldFault[] {
   const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
   // Most names are; to compile the other expression takes milliseconds.
-  if (plain.test(manager) || printable.test(manager)) return faults
+  const searched = manager.slice(0, SEARCHED_CHARACTERS_MAX)
+  if (plain.test(searched) || printable.test(searched)) return faults
+  const shown = shownValue(manager)
+  const faultsMax = Math.max(1, FAULTS_CHARACTERS_MAX / shown.length)
   let position = 0
-  for (const character of manager) {
+  for (const character of searched) {
+    if (faults.length > faultsMax) break
     if (!printable.test(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-      faults.push(invalidValue(path, manager, `invalid character U+${code} (at position ${position})`))
+      faults.push(invalidShown(path, shown, `invalid character U+${code} (at position ${position})`))
     }
     position += Buffer.byteLength(character)
   }
