@@ -44,9 +44,9 @@ export function matchesRequirement(requirement: Requirement, value: string | und
 
 const integer = /^[0-9]{1,18}$/
 /** Each requirement is evaluated for each object, and nobody needs nearly as many. */
-const REQUIREMENTS_MAX = 1000
+export const REQUIREMENTS_MAX = 1000
 /** The maximum for all requirements together. */
-const VALUES_MAX = 10_000
+export const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 

@@ -1,5 +1,5 @@
 /** DeleteOptions: from the body or, if that is empty, from the query. */
-import { invalid, unclassified } from '../api/errors.ts'
+import { bodyTooLarge, invalid, unclassified } from '../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../api/field-fault.ts'
 import { fieldsOf, type Fields, isNumber, type Json } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
@@ -31,6 +31,9 @@ export type DeleteOptions = DeletionOptions & {
 export const unsafeOption = 'ignoreStoreReadErrorWithClusterBreakingPotential'
 const notWithUnsafe = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions']
 
+/** DeleteOptions have no field that grows. They are decoded in one turn of the event loop. */
+const BODY_BYTES_MAX = 64 << 10
+
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
 /** Fails with Invalid for options that contradict each other. Called before the object is read. */
@@ -39,6 +42,7 @@ export async function readDeleteOptions(
   access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
 ): Promise<DeleteOptions> {
   const body = await context.readBody(http)
+  if (body.length > BODY_BYTES_MAX) throw bodyTooLarge(BODY_BYTES_MAX)
   const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
   if (body.length > 0) context.audited?.requestObject(undefined, () => printSent(fields))
   return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)

@@ -12,6 +12,7 @@ import { validateTokenLifetime } from '../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../registry/token-request.ts'
 import type { WriteAccess } from './access.ts'
 import { readReview } from './reviews/question.ts'
+import { validateAudiences } from './reviews/token-review.ts'
 
 /** expirationSeconds of the token volume that the ServiceAccount admission plugin adds to pods. */
 const KUBELET_SECONDS = 3607
@@ -34,7 +35,14 @@ export const createTokenRequest =
   (parts: TokenParts) =>
   async (request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> => {
     const { resource, namespace, name } = request
-    const { object: sent, validate, respond } = await readReview(request, access, asTokenRequest(resource))
+    const {
+      object: sent,
+      validate,
+      respond,
+    } = await readReview(request, access, {
+      shown: asTokenRequest(resource),
+      validateSize: validateAudiences,
+    })
     refuseOther(sent, { namespace, name })
     const account = await parts.read(resource.plural, namespace, name)
     if (account === undefined) throw notFound(resource, name)

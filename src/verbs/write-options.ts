@@ -1,8 +1,7 @@
 /** The query parameters of writes, validated with kube-apiserver's messages. */
 import { invalid } from '../api/errors.ts'
-import { type FieldFault, forbiddenField, notSupported, required } from '../api/field-fault.ts'
+import { type FieldFault, forbiddenField, notSupported, required, shownValue, tooMany } from '../api/field-fault.ts'
 import { managerFaults } from '../api/manager-name.ts'
-import { quote } from '../api/quote.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { parseBoolean } from './options.ts'
 
@@ -53,10 +52,17 @@ function parseOptions(query: URLSearchParams, kind: string, kindFaults: readonly
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
 }
 
+/** There is one stage, `All`. Clients send it once. */
+const STAGES_MAX = 100
+
+export const validateStageCount = (count: number, path = 'dryRun'): FieldFault[] =>
+  count > STAGES_MAX ? [tooMany(path, count, STAGES_MAX)] : []
+
 /** Also validates dryRun in the body of a delete. */
 export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
+  if (dryRun.length > STAGES_MAX) return validateStageCount(dryRun.length)
   if (dryRun.every((stage) => stage === 'All')) return []
-  const shown = `[]string{${dryRun.map(quote).join(', ')}}`
+  const shown = `[]string{${dryRun.map(shownValue).join(', ')}}`
   const message = `Unsupported value: ${shown}: supported values: "All"`
   return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
 }

@@ -381,6 +381,6 @@ function reviewFor(count: number): Promise<Answer> {
 test('attack: a review for audiences without end', async () => {
   assert.equal((await reviewFor(256)).status, 201)
   const { status, text } = await reviewFor(257)
-  assert.equal(status, 400)
-  assert.match(text, /spec\.audiences must have at most 256 items/)
+  assert.equal(status, 422)
+  assert.match(text, /spec\.audiences: Too many: 257: must have at most 256 items/)
 })

@@ -5,7 +5,7 @@ import { type FieldFault, invalidShown, invalidValue, tooMany } from '../../api/
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { distinctGroups, type User } from '../../api/user.ts'
-import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
+import { validateFieldRequirements, validateLabelRequirements, validateSelectorSizes } from './access-selectors.ts'
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
 
@@ -29,7 +29,11 @@ export type AccessReviewParts = { readonly askAboutAccess: AskAboutAccess; reado
 export const createAccessReview =
   (kind: Kind, { askAboutAccess, hasSelectors }: AccessReviewParts): Review =>
   async (request, access) => {
-    const { object: sent, validate: admit, respond } = await readReview(request, access)
+    const validateSize = (review: KubeObject): FieldFault[] => [
+      ...validateSubjectSize(fieldsOf(review['spec'])),
+      ...(hasSelectors ? validateSelectorSizes(review) : []),
+    ]
+    const { object: sent, validate: admit, respond } = await readReview(request, access, { validateSize })
     const object = hasSelectors ? sent : withoutSelectors(sent)
     const faults = validate(object, kind)
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
@@ -89,14 +93,15 @@ function attributesOf(
 }
 
 function validate(object: KubeObject, kind: Kind): FieldFault[] {
-  const spec = fieldsOf(object['spec'])
-  const exceeded = validateLimits(spec)
-  if (exceeded.length > 0) return exceeded
-  return [...validateSpec(spec, kind), ...validateMetadata(object, kind), ...validateLocal(object, kind)]
+  return [
+    ...validateSpec(fieldsOf(object['spec']), kind),
+    ...validateMetadata(object, kind),
+    ...validateLocal(object, kind),
+  ]
 }
 
 /** Limits of Keelson. kube-apiserver has none but that of the body. */
-function validateLimits({ groups, extra }: Fields): FieldFault[] {
+function validateSubjectSize({ groups, extra }: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const groupCount = lengthOf(groups)
   if (groupCount > GROUPS_MAX) faults.push(tooMany('spec.groups', groupCount, GROUPS_MAX))

@@ -1,7 +1,45 @@
 /** Validates the selectors in access reviews: a text, or a list of requirements. Unknown operators are not an error here. */
-import { checked, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import {
+  checked,
+  type FieldFault,
+  faultsOfEach,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+  tooMany,
+} from '../../api/field-fault.ts'
+import { REQUIREMENTS_MAX, VALUES_MAX } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, listOf, textOf, textsOf } from '../../api/object.ts'
+
+/** The request that a review asks about has its selectors in a URL, which is not longer than this. */
+const RAW_BYTES_MAX = 1 << 20
+
+/**
+ * Validates the sizes of the selectors, before anything else looks at them: a selector in a review may be as large as one in the query
+ * of a request.
+ */
+export function validateSelectorSizes({ spec }: Fields): FieldFault[] {
+  const { fieldSelector, labelSelector } = fieldsOf(fieldsOf(spec)['resourceAttributes'])
+  return [
+    ...validateSize(fieldSelector, 'spec.resourceAttributes.fieldSelector'),
+    ...validateSize(labelSelector, 'spec.resourceAttributes.labelSelector'),
+  ]
+}
+
+function validateSize(selector: Json | undefined, path: string): FieldFault[] {
+  const { rawSelector, requirements } = fieldsOf(selector)
+  if (textOf(rawSelector).length > RAW_BYTES_MAX) return [tooLong(`${path}.rawSelector`, RAW_BYTES_MAX)]
+  const list = listOf(requirements)
+  if (list.length > REQUIREMENTS_MAX) return [tooMany(`${path}.requirements`, list.length, REQUIREMENTS_MAX)]
+  let values = 0
+  for (const [at, requirement] of list.entries()) {
+    values += listOf(fieldsOf(requirement)['values']).length
+    if (values > VALUES_MAX) return [tooMany(`${path}.requirements[${at}].values`, values, VALUES_MAX)]
+  }
+  return []
+}
 
 export const validateFieldRequirements = (selector: Json | undefined, path: string): FieldFault[] =>
   validateSelector(selector, path, (requirement, at) => [
@@ -13,7 +51,7 @@ export const validateLabelRequirements = (selector: Json | undefined, path: stri
   validateSelector(selector, path, (requirement, at) => [
     ...validateValues(requirement, at),
     ...checked(`${at}.key`, textOf(requirement['key']), checkQualifiedName),
-    ...textsOf(requirement['values']).flatMap((value, index) =>
+    ...faultsOfEach(textsOf(requirement['values']), (value, index) =>
       checked(`${at}.values[${index}]`, value, checkLabelValue),
     ),
   ])
@@ -34,7 +72,7 @@ function validateSelector(
     const why = `when ${path} is specified, requirements or rawSelector is required`
     return [required(`${path}.requirements`, why)]
   }
-  return list.flatMap((requirement, at) => validate(requirement, `${path}.requirements[${at}]`))
+  return faultsOfEach(list, (requirement, at) => validate(requirement, `${path}.requirements[${at}]`))
 }
 
 function validateValues({ operator, values }: Fields, path: string): FieldFault[] {

@@ -1,5 +1,7 @@
 /** Kinds that are created only to be answered: the steps of a write without the storing. */
 import { attributesOf } from '../../admission/admission.ts'
+import { invalid } from '../../api/errors.ts'
+import type { FieldFault } from '../../api/field-fault.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
@@ -19,17 +21,26 @@ type Question = {
   readonly respond: (object: KubeObject) => ApiResponse
 }
 
-/** Returns the review that was sent, as mutating admission changes it. `shown`: the kind of the body, if it is not that of the path. */
+type ReviewOptions = {
+  /** The kind of the body, if it is not that of the path. */
+  readonly shown?: Resource
+  /** The faults of a review that is too large to look at: it is refused as soon as it is decoded. */
+  readonly validateSize?: ((object: KubeObject) => readonly FieldFault[]) | undefined
+}
+
+/** Returns the review that was sent, as mutating admission changes it. */
 export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,
-  shown: Resource = request.resource,
+  { shown = request.resource, validateSize }: ReviewOptions = {},
 ): Promise<Question> {
   const { http } = request
   const show = represent(negotiate(http, { hasTable: false }), access.forms, request)
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const asked = { ...request, resource: shown }
   const given = await readObject(asked, options.fieldValidation, access)
+  const faults = validateSize?.(given) ?? []
+  if (faults.length > 0) throw invalid({ group: shown.group, kind: shown.kind }, '', faults)
   const owned = withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
   const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned, shape: shown.shape })
   const object = (await access.admission.mutate(attributes)) ?? owned

@@ -1,12 +1,15 @@
 /** TokenReview: authenticates a token. */
 import { badRequest } from '../../api/errors.ts'
-import { fieldsOf, type Fields, textOf, textsOf } from '../../api/object.ts'
+import { type FieldFault, tooLong, tooMany } from '../../api/field-fault.ts'
+import { fieldsOf, type Fields, type KubeObject, listOf, textOf, textsOf } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
 
-/** Each authenticator compares them with those of the token, and a webhook gets all of them. Who asks is one of a few. */
+/** Each authenticator compares them with those of the token, and a webhook gets all of them. */
 const AUDIENCES_MAX = 256
+/** Of all audiences together. A request with the token has them in a header, which is not longer than 1 MB. */
+const AUDIENCES_CHARACTERS_MAX = 256 << 10
 
 export type TokenAnswer =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
@@ -21,14 +24,20 @@ export type AskAboutToken = (token: string, audiences: readonly string[]) => Pro
 export const createTokenReview =
   (askAboutToken: AskAboutToken): Review =>
   async (request, access) => {
-    const { object, validate, respond } = await readReview(request, access)
+    const { object, validate, respond } = await readReview(request, access, { validateSize: validateAudiences })
     const { audiences, token } = fieldsOf(object['spec'])
     if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
-    const targets = textsOf(audiences)
-    if (targets.length > AUDIENCES_MAX) throw badRequest(`spec.audiences must have at most ${AUDIENCES_MAX} items`)
     await validate(object)
-    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), targets)) })
+    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
   }
+
+/** The faults of a list of audiences that is too large, in a TokenReview or a TokenRequest. */
+export function validateAudiences({ spec }: KubeObject): FieldFault[] {
+  const audiences = listOf(fieldsOf(spec)['audiences'])
+  if (audiences.length > AUDIENCES_MAX) return [tooMany('spec.audiences', audiences.length, AUDIENCES_MAX)]
+  const characters = audiences.reduce<number>((sum, audience) => sum + textOf(audience).length, 0)
+  return characters > AUDIENCES_CHARACTERS_MAX ? [tooLong('spec.audiences', AUDIENCES_CHARACTERS_MAX)] : []
+}
 
 function statusOf(answer: TokenAnswer): Fields {
   if (answer.kind === 'known') {

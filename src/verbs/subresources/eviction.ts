@@ -1,8 +1,8 @@
 /** pods/eviction: a delete that respects the pod's disruption budget. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { badRequest, invalid, notFound, unclassified } from '../../api/errors.ts'
+import { badRequest, invalid, notFound, refuseInvalid, unclassified } from '../../api/errors.ts'
 import { invalidValue } from '../../api/field-fault.ts'
-import { fieldsOf, type KubeObject, textsOf } from '../../api/object.ts'
+import { fieldsOf, type KubeObject, listOf, textsOf } from '../../api/object.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import { encodeStored } from '../../codec/object.ts'
 import { schemeOf } from '../../registry/scheme.ts'
@@ -16,7 +16,7 @@ import { readAs } from '../read-body.ts'
 import { translated } from '../storage-errors.ts'
 import { commit } from '../write/commit.ts'
 import { written } from '../write/written.ts'
-import { parseWriteOptions } from '../write-options.ts'
+import { parseWriteOptions, validateStageCount } from '../write-options.ts'
 import { withCondition } from './condition.ts'
 import { budgetsOf, goesUncounted, spent } from './budgets.ts'
 import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
@@ -40,6 +40,8 @@ export const evict: SubresourceHandler = async (request, parts) => {
   const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
   const { fieldValidation } = options
   const body = await readAs(request, expected, { fieldValidation, access })
+  const stages = listOf(fieldsOf(body['deleteOptions'])['dryRun']).length
+  refuseInvalid(expected, body, validateStageCount(stages, 'deleteOptions.dryRun'))
   const given = withOwners(request, body, { kind: expected, options, access })
   // Admission is told of the dry run that the query asks for; that of the Eviction itself may be changed by it.
   const admitted = { operation: 'CREATE', isDryRun: options.isDryRun, access, shape } as const

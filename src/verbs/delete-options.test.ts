@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkDeleteOptions } from './delete-options.ts'
+
+test('a dry run with thousands of stages is refused without showing them', () => {
+  assert.throws(() => checkDeleteOptions({ dryRun: Array.from({ length: 10_000 }, () => '') }), {
+    code: 422,
+    message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Too many: 10000: must have at most 100 items',
+  })
+})
+
+test('an unknown stage of a dry run is shown', () => {
+  assert.throws(() => checkDeleteOptions({ dryRun: ['All', 'Some'] }), {
+    message:
+      'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"All", "Some"}: supported values: "All"',
+  })
+})
