@@ -2,6 +2,8 @@
  * The natural order of keys in printed YAML: digits are compared by the number they form, letters come after all other characters. A map
  * may have thousands of keys, so two are compared in place, by their code points, up to the first difference.
  */
+import type { Steps } from '../lib/slices.ts'
+
 const letter = /^\p{L}$/u
 const digit = /^\p{Nd}$/u
 
@@ -71,10 +73,13 @@ function numberIn(text: string, from: number, to: number, start: number): number
   return value
 }
 
+/** The digits before the last 64 are multiples of 2^64, and have no effect. A digit takes up to two code units. */
+const WRAPPED_UNITS = 128
+
 /** Returns a number if one holds the value exactly, so that it equals what `numberIn` returns. */
 function longNumberIn(text: string, from: number, to: number, start: number): number | bigint {
   let value = BigInt(start)
-  for (const character of text.slice(from, to)) {
+  for (const character of text.slice(Math.max(from, to - WRAPPED_UNITS), to)) {
     value = BigInt.asIntN(64, value * 10n + BigInt((character.codePointAt(0) ?? 0) - ZERO))
   }
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
@@ -95,4 +100,37 @@ function followsNonZero(text: string, from: number): boolean {
     at--
   }
   return false
+}
+
+/** Keys in natural order. Pauses while many are sorted. */
+export function* sortNatural(keys: readonly string[]): Steps<readonly string[]> {
+  let runs: string[][] = []
+  for (let at = 0; at < keys.length; at += RUN_KEYS) {
+    runs.push(keys.slice(at, at + RUN_KEYS).sort(compareNatural))
+    if (keys.length > RUN_KEYS) yield
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = []
+    for (let at = 0; at < runs.length; at += 2) merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+/** Fewer keys are sorted without a pause. */
+const RUN_KEYS = 256
+
+function* merge(left: readonly string[], right: readonly string[]): Steps<string[]> {
+  const merged: string[] = []
+  let at = 0
+  for (const key of left) {
+    for (let other = right[at]; other !== undefined && compareNatural(other, key) < 0; other = right[++at]) {
+      merged.push(other)
+      if (merged.length % RUN_KEYS === 0) yield
+    }
+    merged.push(key)
+    if (merged.length % RUN_KEYS === 0) yield
+  }
+  for (; at < right.length; at++) merged.push(right[at] ?? '')
+  return merged
 }

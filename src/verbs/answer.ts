@@ -2,22 +2,30 @@
 import type { Status } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
+import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { Form } from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
+import { jsonToYaml } from '../codec/yaml-print.ts'
 import { statusStruct } from '../registry/meta-types.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { contentHeaders } from './represent/headers.ts'
-import { styled } from './represent/json.ts'
-import type { Representation } from './represent/representation.ts'
+import type { Body, Representation } from './represent/representation.ts'
 import type { Updated } from './write/write.ts'
 
-export const ok = ({ headers }: Representation, body: Buffer): ApiResponse => ({ status: 200, headers, body })
+/** A response with an object, which takes a while if the body is long. */
+export function answer(status: number, { headers }: Representation, body: Body): ApiResponse | Promise<ApiResponse> {
+  return Buffer.isBuffer(body) ? { status, headers, body } : body.then((long) => ({ status, headers, body: long }))
+}
 
 /** 201 if an update, a patch or an apply created the object. */
-export function answerUpdate(request: ResourceRequest, updated: Updated, show: Representation): ApiResponse {
+export function answerUpdate(
+  request: ResourceRequest,
+  updated: Updated,
+  show: Representation,
+): ApiResponse | Promise<ApiResponse> {
   const { shape } = viewOf(request) ?? request.resource
-  return { status: updated.isNew ? 201 : 200, headers: show.headers, body: show.written(updated, shape) }
+  return answer(updated.isNew ? 201 : 200, show, show.written(updated, shape))
 }
 
 /** The response to an action on an object, such as a binding or an eviction. */
@@ -33,5 +41,7 @@ export function answerStatus(status: Status, form: Form): ApiResponse {
 function statusBody(status: Status, form: Form): Buffer {
   if (form.type === 'protobuf') return encodeObject(status, statusStruct())
   if (form.type === 'cbor') return encodeCbor(status)
-  return styled(Buffer.from(`${printOrdered(status)}\n`), form)
+  if (form.type === 'yaml') return Buffer.from(jsonToYaml(status))
+  const json = `${printOrdered(status)}\n`
+  return Buffer.from(form.isIndented ? indentJson(json) : json)
 }

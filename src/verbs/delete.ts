@@ -8,7 +8,7 @@ import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
-import { answerStatus } from './answer.ts'
+import { answer, answerStatus } from './answer.ts'
 import { type Deletion, decideDeletion, isMarked } from '../registry/deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { deleteUnreadable } from './delete-unreadable.ts'
@@ -33,7 +33,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   // 202 means "not removed yet", but upstream only sends it with the deprecated orphanDependents.
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
   const show = represent(form, access.forms, request)
-  return { status, headers: show.headers, body: show.object(object, resource.shape) }
+  return answer(status, show, show.object(object, resource.shape))
 }
 
 export function warnOfDeletion({ resource, context }: ResourceRequest, options: DeleteOptions): void {

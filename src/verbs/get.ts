@@ -6,7 +6,7 @@ import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ReadAccess } from './access.ts'
-import { ok } from './answer.ts'
+import { answer } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { keyAttributes } from './span-attributes.ts'
@@ -32,9 +32,9 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
       throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)
-    if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
+    if (view !== undefined) return answer(200, show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
-    return ok(show, show.item(item))
+    return answer(200, show, show.item(item))
   } catch (error) {
     const corruptKey = access.corruptKey?.(keys.key(namespace, name))
     throw toApiError(request.context, { resource, name, verb: 'get', askedVersion, corruptKey }, error)

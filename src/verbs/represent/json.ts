@@ -5,29 +5,26 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { indentJson } from '../../codec/indent.ts'
-import { parseJson } from '../../api/json-value.ts'
 import { printOrdered } from '../../codec/json.ts'
-import type { Form } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
-import { jsonToYaml } from '../../codec/yaml-print.ts'
 import { BRACE_OPEN, COMMA } from '../../lib/ascii.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { CHUNK_BYTES } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
 import type { Representation } from './representation.ts'
+import { isPlain, styled, styledList, type Styling } from './styled.ts'
 
-export function jsonObjects(resource: Resource, form: Form): Representation {
+export function jsonObjects(resource: Resource, styling: Styling): Representation {
   const { listKind: kind, isCustom } = resource
   const apiVersion = apiVersionOf(resource)
   const listHead = isCustom ? { apiVersion, kind } : { kind, apiVersion }
   return {
-    headers: contentHeaders[form.type],
-    item: (item) => styled(item.wire(), form),
-    object: (object: KubeObject, shape) => styled(printObject(object, shape), form),
-    written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), form),
-    list: (items, metadata) => printer(form)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
+    headers: contentHeaders[styling.form.type],
+    item: (item) => styled(item.wire(), styling),
+    object: (object: KubeObject, shape) => styled(printObject(object, shape), styling),
+    written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), styling),
+    list: (items, metadata) => printer(styling)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
   }
 }
 
@@ -42,19 +39,9 @@ const sorted = (fields: Fields): Fields =>
       .toSorted(([one], [other]) => (one < other ? -1 : 1)),
   )
 
-/** Compact JSON, which is the cached format. */
-export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
+type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody>
 
-/** `json` is compact and ends with a newline. */
-export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
-  if (type === 'yaml') return Buffer.from(jsonToYaml(parseJson(json)))
-  return isIndented ? Buffer.from(indentJson(json.toString())) : json
-}
-
-type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
-
-/** Compact JSON is sent as it is assembled; indented JSON and YAML are made item by item. */
-const printer = (form: Form): PrintList => (isPlain(form) ? printList : printStyledList(form))
+const printer = (styling: Styling): PrintList => (isPlain(styling.form) ? printList : printStyledList(styling))
 
 /** About a tenth of a millisecond. */
 const SLICED_ITEMS_MIN = 4_096
@@ -97,61 +84,15 @@ function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffe
 
 const plainTail = Buffer.from(']}\n')
 
-/** Indented JSON and YAML cost a hundred times the copy, so they are made item by item, in slices. */
 const printStyledList =
-  (form: Form): PrintList =>
+  (styling: Styling): PrintList =>
   (items, listHead) =>
     styledList(`${printOrdered(listHead).slice(0, -1)},"items":`, items, {
-      form,
-      jsonOf: (item) => `{${item.listTail().toString()}`,
+      ...styling,
+      jsonOf: (item) => Buffer.concat([brace, item.listTail()]),
     })
 
-/** `open`: compact JSON up to the colon after the key of the list. */
-export async function styledList<T>(
-  open: string,
-  items: readonly T[],
-  { form, jsonOf }: { readonly form: Form; readonly jsonOf: (item: T) => string },
-): Promise<readonly Buffer[]> {
-  const isEmpty = items.length === 0
-  const { begin, print, end } = form.type === 'yaml' ? inYaml(open, isEmpty) : indented(open, isEmpty)
-  const slices = new Slices()
-  const printed = [Buffer.from(begin)]
-  for (const item of items) {
-    printed.push(Buffer.from(print(jsonOf(item), printed.length === 1)))
-    if (slices.isOver) await slices.turn()
-  }
-  printed.push(Buffer.from(end))
-  return printed
-}
-
-type ListStyle = {
-  readonly begin: string
-  readonly print: (json: string, isFirst: boolean) => string
-  readonly end: string
-}
-
-function indented(open: string, isEmpty: boolean): ListStyle {
-  const head = indentJson(`${open}0}`).slice(0, -'0\n}'.length)
-  return {
-    begin: `${head}[`,
-    print: (json, isFirst) => `${isFirst ? '' : ','}\n    ${indentJson(json, 2)}`,
-    end: isEmpty ? ']\n}' : '\n  ]\n}',
-  }
-}
-
-/** YAML has sorted keys: the list has to be inserted where its key is. */
-function inYaml(open: string, isEmpty: boolean): ListStyle {
-  const mark = isEmpty ? '[]' : 'null'
-  const whole = jsonToYaml(parseJson(Buffer.from(`${open}${mark}}`)))
-  const key = open.slice(open.lastIndexOf(',"') + 2, -'":'.length)
-  const line = `${key}: ${mark}\n`
-  const at = whole.startsWith(line) ? 0 : whole.indexOf(`\n${line}`) + 1
-  return {
-    begin: `${whole.slice(0, at)}${isEmpty ? line : `${key}:\n`}`,
-    print: (json) => jsonToYaml([parseJson(Buffer.from(json))]),
-    end: whole.slice(at + line.length),
-  }
-}
+const brace = Buffer.from('{')
 
 type ListParts = {
   readonly head: Buffer

@@ -7,7 +7,7 @@ import { encodeCbor, encodeItem } from '../../codec/cbor/encode.ts'
 import { endOfValue } from '../../codec/json-bytes.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { printOrdered } from '../../codec/json.ts'
-import type { Conversion, Form } from '../../codec/negotiate.ts'
+import type { Conversion } from '../../codec/negotiate.ts'
 import { printStruct } from '../../codec/print.ts'
 import { encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
 import { Slices } from '../../lib/slices.ts'
@@ -15,9 +15,9 @@ import { partialStruct } from '../../registry/meta-types.ts'
 import { cborList } from './cbor.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { isPlain, styled, styledList } from './json.ts'
 import { protobufList } from './protobuf.ts'
-import type { Representation } from './representation.ts'
+import type { Body, Representation } from './representation.ts'
+import { isPlain, styled, styledList, type Styling } from './styled.ts'
 
 type Version = Conversion['version']
 
@@ -58,17 +58,18 @@ export type KeptPartials = {
 }
 
 export function partialObjects(
-  { as, form }: { readonly as: Conversion; readonly form: Form },
+  { as, ...styling }: Styling & { readonly as: Conversion },
   kept: KeptPartials,
   goName: string,
 ): Representation {
   const { version } = as
+  const { form } = styling
   const isSingle = as.kind === partialKind
   const list = { kind: `${partialKind}List`, apiVersion: `meta.k8s.io/${version}` }
   const single = (): Showing => {
     if (!isSingle)
       throw goName === 'unstructured.Unstructured' ? unclassified('content is not a list') : isNoList(`*${goName}`)
-    return showing(version, form, kept)
+    return showing(version, styling, kept)
   }
   return {
     headers: contentHeaders[form.type],
@@ -79,14 +80,15 @@ export function partialObjects(
       if (isSingle) throw isAList(`*${goName}List`)
       if (form.type === 'protobuf') return protobufList(list, { items, messageOf: kept.protobuf, metadata })
       if (form.type === 'cbor') return printCborList({ ...list, metadata }, items, kept)
-      return printList(printOrdered({ ...list, metadata }), items, { form, jsonOf: kept.json })
+      return printList(printOrdered({ ...list, metadata }), items, { ...styling, jsonOf: kept.json })
     },
   }
 }
 
-type Showing = { readonly item: (item: Item) => Buffer; readonly object: (object: KubeObject) => Buffer }
+type Showing = { readonly item: (item: Item) => Body; readonly object: (object: KubeObject) => Body }
 
-function showing(version: Version, form: Form, kept: KeptPartials): Showing {
+function showing(version: Version, styling: Styling, kept: KeptPartials): Showing {
+  const { form } = styling
   const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
   if (form.type === 'protobuf') {
     return {
@@ -101,8 +103,8 @@ function showing(version: Version, form: Form, kept: KeptPartials): Showing {
     }
   }
   return {
-    item: (item) => styled(Buffer.concat([kept.json(item), newline]), form),
-    object: (object) => styled(Buffer.from(`${partialJson(object, version)}\n`), form),
+    item: (item) => styled(Buffer.concat([kept.json(item), newline]), styling),
+    object: (object) => styled(Buffer.from(`${partialJson(object, version)}\n`), styling),
   }
 }
 
@@ -115,16 +117,13 @@ function printCborList(head: Fields, items: readonly Item[], { json }: KeptParti
   return cborList(head, items, (item) => encodeItem(parseJson(json(item))))
 }
 
-type Printing = { readonly form: Form; readonly jsonOf: (item: Item) => Buffer }
+type Printing = Styling & { readonly jsonOf: (item: Item) => Buffer }
 
-async function printList(
-  head: string,
-  items: readonly Item[],
-  { form, jsonOf }: Printing,
-): Promise<Buffer | LazyBody | readonly Buffer[]> {
+async function printList(head: string, items: readonly Item[], printing: Printing): Promise<Buffer | LazyBody> {
+  const { form, jsonOf } = printing
   const open = `${head.slice(0, -1)},"items":`
-  if (items.length === 0) return styled(Buffer.from(`${open}null}\n`), form)
-  if (!isPlain(form)) return styledList(open, items, { form, jsonOf: (item) => jsonOf(item).toString() })
+  if (items.length === 0) return styled(Buffer.from(`${open}null}\n`), printing)
+  if (!isPlain(form)) return styledList(open, items, printing)
   const begin = Buffer.from(`${open}[`)
   const slices = new Slices()
   let length = begin.length + end.length + items.length - 1

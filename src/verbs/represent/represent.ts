@@ -5,10 +5,11 @@ import { apiVersionOf, type Resource, type ResourceRequest, type View } from '..
 import { audited } from './audited.ts'
 import { cborObjects } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
-import { isPlain, jsonObjects } from './json.ts'
+import { jsonObjects } from './json.ts'
 import { partialObjects } from './partial.ts'
 import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
+import { isPlain, type Styling } from './styled.ts'
 import { includedObject, table, type TableParts } from './table.ts'
 import { traced } from './traced.ts'
 
@@ -17,25 +18,27 @@ import { traced } from './traced.ts'
  * kind of its own.
  */
 export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
-  const { query } = request.http
+  const { query, hold } = request.http
   const { audited: audit, span } = request.context
-  const made = representIn(form, forms, query, view)
+  const made = representIn({ form, hold: hold && ((bytes) => hold.call(request.http, bytes)) }, forms, query, view)
   const shown = span === undefined ? made : traced(made, span, request)
   if (audit === undefined || !audit.wantsResponse) return shown
-  return audited(shown, isPlain(form) ? shown : representIn({ ...form, ...compactJson }, forms, query, view), audit)
+  const compact = { form: { ...form, ...compactJson } }
+  return audited(shown, isPlain(form) ? shown : representIn(compact, forms, query, view), audit)
 }
 
 const compactJson = { type: 'json', isIndented: false } as const
 
-function representIn(form: Form, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
+function representIn(styling: Styling, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
+  const { form } = styling
   const { resource } = forms
   const { as } = form
   if (as === undefined) {
     if (form.type === 'cbor') return cborObjects(resource)
-    return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, form)
+    return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, styling)
   }
-  if (as.kind !== 'Table') return partialObjects({ as, form }, forms.partials(as.version), goNameOf(resource))
-  return table(tableParts(forms, { ...form, as }, query, view?.table))
+  if (as.kind !== 'Table') return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))
+  return table({ ...tableParts(forms, { ...form, as }, query, view?.table), ...styling })
 }
 
 export function tableParts(

@@ -10,13 +10,16 @@ import type { ObjectSchema } from '../../schema/object-schema.ts'
 /** An object, and its JSON if that is already printed. */
 export type Written = { readonly object: KubeObject; readonly json: Buffer | undefined }
 
+/** A body, or the promise of one that is too long to be made at once. */
+export type Body = Buffer | Promise<Buffer | LazyBody>
+
 export type Representation = {
   readonly headers: Headers
-  readonly item: (item: Item) => Buffer
+  readonly item: (item: Item) => Body
   /** Prints an object that is not cached. `shape`: that of the resource or of a view. */
-  readonly object: (object: KubeObject, shape: ObjectSchema) => Buffer
+  readonly object: (object: KubeObject, shape: ObjectSchema) => Body
   /** Prints an object whose JSON may be known. */
-  readonly written: (written: Written, shape: ObjectSchema) => Buffer
+  readonly written: (written: Written, shape: ObjectSchema) => Body
   /** `metadata`: that of the list. */
-  readonly list: (items: readonly Item[], metadata: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
+  readonly list: (items: readonly Item[], metadata: Fields) => Promise<Buffer | LazyBody>
 }

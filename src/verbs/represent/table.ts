@@ -4,13 +4,13 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { Item } from '../../cache/item.ts'
-import type { Conversion, Form } from '../../codec/negotiate.ts'
+import type { Conversion } from '../../codec/negotiate.ts'
 import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
 import { Slices } from '../../lib/slices.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { isPlain, styled, styledList } from './json.ts'
-import type { Representation } from './representation.ts'
+import type { Body, Representation } from './representation.ts'
+import { isPlain, styled, styledList, type Styling } from './styled.ts'
 
 /** How much of the object each row has. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
@@ -32,10 +32,9 @@ export function includedObject(query: URLSearchParams): IncludedObject {
   }
 }
 
-export type TableParts = {
+export type TableParts = Styling & {
   readonly kind: TableKind
   readonly as: Conversion
-  readonly form: Form
   /** Both fail with a BadRequest for an invalid includeObject. */
   readonly rowsOfItems: () => (item: Item) => Row
   readonly rowOfObject: (object: KubeObject) => Row
@@ -44,9 +43,9 @@ export type TableParts = {
 
 export function table(parts: TableParts): Representation {
   const { form } = parts
-  const one = (row: Row, resourceVersion: string): Buffer => {
+  const one = (row: Row, resourceVersion: string): Body => {
     const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
-    return styled(Buffer.from(`${head}[${printRow(row, parts.nowMs())}]}\n`), form)
+    return styled(Buffer.from(`${head}[${printRow(row, parts.nowMs())}]}\n`), parts)
   }
   return {
     headers: contentHeaders[form.type],
@@ -70,20 +69,16 @@ function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean)
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
-async function printList(
-  items: readonly Item[],
-  head: string,
-  parts: TableParts,
-): Promise<Buffer | LazyBody | readonly Buffer[]> {
-  const { form, kind } = parts
+async function printList(items: readonly Item[], head: string, parts: TableParts): Promise<Buffer | LazyBody> {
+  const { form, kind, hold } = parts
   const rowOfItem = parts.rowsOfItems()
-  if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), form)
+  if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
   const ages = agesAt(parts.nowMs())
   if (!isPlain(form)) {
-    const jsonOf = (item: Item): string => Buffer.concat(partsOfRow(rowOfItem(item), ages)).toString()
-    return styledList(head, sorted, { form, jsonOf })
+    const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
+    return styledList(head, sorted, { form, hold, jsonOf })
   }
   const printed: Buffer[] = [Buffer.from(`${head}[`)]
   for (const item of sorted) {

@@ -1,7 +1,7 @@
 /** A representation of a traced request: to print is a span. Of a list it is the beginning: the rest is printed while it is sent. */
 import { type Span, within } from '../../api/span.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
-import type { Representation } from './representation.ts'
+import type { Body, Representation } from './representation.ts'
 
 export function traced(shown: Representation, parent: Span, { context, http }: ResourceRequest): Representation {
   const begin = (): Span =>
@@ -15,14 +15,12 @@ export function traced(shown: Representation, parent: Span, { context, http }: R
       },
     })
   const printing =
-    <T extends unknown[]>(print: (...given: T) => Buffer) =>
-    (...given: T): Buffer => {
+    <T extends unknown[]>(print: (...given: T) => Body) =>
+    (...given: T): Body => {
       const span = begin()
-      try {
-        return print(...given)
-      } finally {
-        span.end()
-      }
+      const body = print(...given)
+      if (Buffer.isBuffer(body)) span.end()
+      return Buffer.isBuffer(body) ? body : within(span, () => body)
     }
   return {
     headers: shown.headers,

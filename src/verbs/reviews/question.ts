@@ -7,6 +7,7 @@ import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
+import { answer } from '../answer.ts'
 import { ownersAfterCreate } from '../write/record-owners.ts'
 import { readObject } from '../read-body.ts'
 import { represent } from '../represent/represent.ts'
@@ -18,7 +19,7 @@ type Question = {
   readonly object: KubeObject
   /** Runs validating admission, which may refuse the request: to be called after the kind's own checks, with what they made of the object. */
   readonly validate: (object: KubeObject) => Promise<void>
-  readonly respond: (object: KubeObject) => ApiResponse
+  readonly respond: (object: KubeObject) => ApiResponse | Promise<ApiResponse>
 }
 
 type ReviewOptions = {
@@ -47,6 +48,6 @@ export async function readReview(
   return {
     object,
     validate: (checked) => access.admission.validate({ ...attributes, object: checked }),
-    respond: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
+    respond: (result) => answer(201, show, show.object(result, shown.shape)),
   }
 }
