@@ -11,11 +11,24 @@ export type NamespacedName = { readonly namespace: string; readonly name: string
 /** Synchronous if it comes from the cache. */
 export type Maybe<T> = T | Promise<T>
 
+export type WantedField = {
+  /** The names that lead to the field. */
+  readonly path: readonly string[]
+  /** `json`: the value of the field; undefined if the object does not have it. */
+  readonly isWanted: (json: Buffer | undefined) => boolean
+  readonly countMax: number
+}
+
 export type Objects = {
   /** Undefined if there is no such object. */
   readonly get: (resource: ResourceId, place: NamespacedName, at: At) => Maybe<KubeObject | undefined>
   /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
+  /**
+   * The first objects of a namespace, in their latest state, of which a field is wanted. The others are not decoded: they may be large, and
+   * many.
+   */
+  readonly pick: (resource: ResourceId, namespace: string, wanted: WantedField) => Promise<readonly KubeObject[]>
   /** The objects of a namespace, or of a cluster-scoped resource (''), from the cache. Each is decoded when it is asked for. */
   readonly select: (
     resource: ResourceId,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { cpuMsOf } from '../../test/harness/turns.ts'
 import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
 import { hasEscapedKey, parseJson, parseText, readAny } from './json-value.ts'
 
@@ -117,4 +118,19 @@ test('property: a long list of scalars is read as a short one is', () => {
     ),
     { numRuns: 500 },
   )
+})
+
+test('long digits in strings keep numbers and strings as they are', () => {
+  const digits = '1234567890123456789'
+  assert.deepEqual(read(`{"a":"${digits}","b":1}`), { a: digits, b: 1 })
+  assert.deepEqual(read(`{"a":"x\\"${digits}","b":${digits}}`), { a: `x"${digits}`, b: 1234567890123456789n })
+  assert.deepEqual(read(`[${digits}]`), [1234567890123456789n])
+})
+
+test('long digits in a string do not make parsing slow', () => {
+  const values = Array.from({ length: 100_000 }, (_, at) => `v${at}`)
+  const json = Buffer.from(JSON.stringify(['1234567890123456789', ...values]))
+  read('["1234567890123456789"]')
+  const ms = cpuMsOf(() => void parseJson(json))
+  assert.ok(ms < 50, `${ms} ms`)
 })

@@ -5,6 +5,7 @@ import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
 
 /** JSON.parse loses digits only in numbers at least this long. */
+const LONG_DIGITS = 16
 const longNumber = /[0-9]{16}/
 /**
  * The maximum depth of a document: far above any real object, and far below what would overflow the stack of recursive code.
@@ -124,8 +125,22 @@ export function parseText(text: string): Json {
     scanner.end()
     return structuredClone(value)
   }
-  const value: Json = longNumber.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  const value: Json = hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
   return value
+}
+
+/** Whether JSON.parse may lose digits. Digits in strings do not count: a reviver makes parsing ten times as slow. */
+function hasLongNumber(text: string): boolean {
+  if (!longNumber.test(text)) return false
+  for (let from = 0; from < text.length; ) {
+    const start = text.indexOf('"', from)
+    const end = start === -1 ? -1 : endOfString(text, start)
+    const until = start === -1 ? text.length : start
+    if (until - from >= LONG_DIGITS && longNumber.test(text.slice(from, until))) return true
+    if (end === -1) return false
+    from = end + 1
+  }
+  return false
 }
 
 /**

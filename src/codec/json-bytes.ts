@@ -1,4 +1,4 @@
-/** Finds the end of a value in the bytes of JSON, without decoding it. If the JSON is malformed, the result may be past its end. */
+/** Finds values in the bytes of JSON, without decoding them. If the JSON is malformed, a result may be past its end. */
 import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COMMA, QUOTE } from '../lib/ascii.ts'
 
 /** `start` is after the opening quote; returns the position after the closing one, or one past the end of the JSON. */
@@ -32,4 +32,33 @@ function endOfScalar(json: Buffer, start: number): number {
     if (byte === undefined) return json.length + 1
   }
   return at
+}
+
+/** The value of a field of an object, by the names of the fields that lead to it, in compact JSON; undefined if there is none. */
+export function valueAt(json: Buffer, path: readonly string[]): Buffer | undefined {
+  let value: Buffer | undefined = json
+  for (const name of path) value = value && fieldIn(value, name)
+  return value
+}
+
+function fieldIn(json: Buffer, name: string): Buffer | undefined {
+  if (json[0] !== BRACE_OPEN) return undefined
+  const key = Buffer.from(`${JSON.stringify(name)}:`)
+  for (let at = 1; json[at] === QUOTE; ) {
+    const start = endOfString(json, at + 1) + 1
+    const end = endOfValue(json, start)
+    if (start - at === key.length && key.compare(json, at, start) === 0) return json.subarray(start, end)
+    at = end + 1
+  }
+  return undefined
+}
+
+/** The items of a list in compact JSON; none if it is not a list. */
+export function* itemsIn(json: Buffer | undefined): Generator<Buffer, void, void> {
+  if (json?.[0] !== BRACKET_OPEN || json[1] === BRACKET_CLOSE) return
+  for (let at = 1; at < json.length; ) {
+    const end = endOfValue(json, at)
+    yield json.subarray(at, end)
+    at = end + 1
+  }
 }

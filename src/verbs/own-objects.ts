@@ -1,15 +1,18 @@
 /** How the server itself reads and changes objects, apart from the requests of clients. */
-import type { Objects, NamespacedName } from '../admission/objects.ts'
+import type { NamespacedName, Objects, WantedField } from '../admission/objects.ts'
 import { type Json, type KubeObject, withManagedFields } from '../api/object.ts'
 import { Differences } from '../apply/differences.ts'
 import { printOwners, readOwners } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { storedWire } from '../apply/wire.ts'
+import { valueAt } from '../codec/json-bytes.ts'
 import { encodeStored } from '../codec/object.ts'
+import type { Item } from '../cache/item.ts'
 import { selects } from '../cache/selector.ts'
 import { hasAny } from '../cache/tree.ts'
 import { assert } from '../lib/assert.ts'
+import { Slices } from '../lib/slices.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
@@ -38,7 +41,14 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
       const known = at === 'any' ? reader.known() : undefined
       if (known !== undefined && !hasAny(known, range)) return []
-      return reader.list(range, at).then(({ items }) => items.map((item) => item.object()))
+      return reader.list(range, at).then(({ items }) => decodeAll(items))
+    },
+    pick: async (id, namespace, wanted) => {
+      const resource = registry.find(id)
+      if (resource === undefined) return []
+      const { keys, reader } = accessOf(resource)
+      const { items } = await reader.list(keys.range(namespace), 'latest')
+      return pickObjects(items, wanted)
     },
     select: async (id, namespace, requirements) => {
       const resource = registry.find(id)
@@ -56,6 +66,32 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       return resource && changeStatus(resource, accessOf(resource), place, decide)
     },
   }
+}
+
+export async function pickObjects(
+  items: readonly Item[],
+  { path, isWanted, countMax }: WantedField,
+): Promise<readonly KubeObject[]> {
+  const slices = new Slices()
+  const picked: KubeObject[] = []
+  for (const item of items) {
+    if (picked.length === countMax) break
+    const isPicked = isWanted(valueAt(item.wire(), path))
+    if (slices.isOver) await slices.turn()
+    if (isPicked) picked.push(item.object())
+  }
+  return picked
+}
+
+/** Few small objects are decoded at once. */
+async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]> {
+  const slices = new Slices()
+  const objects: KubeObject[] = []
+  for (const item of items) {
+    objects.push(item.object())
+    if (slices.isOver) await slices.turn()
+  }
+  return objects
 }
 
 async function changeStatus(

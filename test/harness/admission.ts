@@ -7,6 +7,7 @@ import { ApiError } from '../../src/api/errors.ts'
 import { matchesLabels, type Requirement } from '../../src/api/label-selector.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
 import type { User } from '../../src/api/user.ts'
+import { valueAt } from '../../src/codec/json-bytes.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 
@@ -92,6 +93,11 @@ export class MemoryObjects implements Objects {
 
   readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
     [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)
+
+  readonly pick: Objects['pick'] = async (id, namespace, { path, isWanted, countMax }) =>
+    (await this.list(id, namespace))
+      .filter((object) => isWanted(valueAt(Buffer.from(JSON.stringify(object)), path)))
+      .slice(0, countMax)
 
   readonly select = async (
     id: ResourceId,

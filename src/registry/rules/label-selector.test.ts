@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+import { matchesLabels } from '../../api/label-selector.ts'
 import type { Fields } from '../../api/object.ts'
-import { goLabelSelector, printLabelSelector, selects, validateLabelSelector } from './label-selector.ts'
+import {
+  goLabelSelector,
+  printLabelSelector,
+  requirementsOf,
+  selects,
+  validateLabelSelector,
+} from './label-selector.ts'
 
 const rich: Fields = {
   matchLabels: { z: '1', app: 'a' },
@@ -50,5 +58,24 @@ test('messages show a selector as Go dumps it', () => {
   assert.equal(
     goLabelSelector({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }),
     'v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}}',
+  )
+})
+
+test('property: a selector selects as its requirements do, and an invalid one nothing', () => {
+  const word = fc.constantFrom('a', 'b', 'app', '', '-')
+  const expression = fc.record(
+    { key: word, operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is'), values: fc.array(word) },
+    { requiredKeys: ['key', 'operator'] },
+  )
+  const selector = fc.record(
+    { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(expression, { maxLength: 3 }) },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(selector, fc.option(fc.dictionary(word, word), { nil: undefined }), (given, labels) => {
+      const requirements = requirementsOf(given)
+      assert.equal(selects(given, labels), requirements !== undefined && matchesLabels(requirements, labels))
+    }),
+    { numRuns: 1000 },
   )
 })

@@ -1,8 +1,8 @@
 /** Label selectors in objects: validation, matching, and how messages print them. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
-import { type Labels, matchesLabels, type Requirement } from '../../api/label-selector.ts'
+import type { Labels, Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, listOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { addAll } from '../../lib/long-lists.ts'
 import { given, type Rule } from './rule.ts'
@@ -90,11 +90,36 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
   ]
 }
 
-/** An absent selector selects nothing, an empty one everything. */
+/**
+ * An absent or invalid selector selects nothing, an empty one everything. Most selectors are of other objects, so a selector is validated
+ * only if it matches: it may have a hundred thousand values.
+ */
 export function selects(selector: Json | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined || selector === null) return false
-  const requirements = requirementsOf(fieldsOf(selector))
-  return requirements !== undefined && matchesLabels(requirements, labels)
+  const fields = fieldsOf(selector)
+  return matches(fields, labels ?? {}) && validateLabelSelector(fields, '').length === 0
+}
+
+function matches({ matchLabels, matchExpressions }: Fields, labels: Labels): boolean {
+  const wanted = fieldsOf(matchLabels)
+  for (const key in wanted) if (!Object.hasOwn(labels, key) || labels[key] !== textOf(wanted[key])) return false
+  return listOf(matchExpressions).every((expression) => {
+    const { key, operator, values } = fieldsOf(expression)
+    const label = Object.hasOwn(labels, textOf(key)) ? labels[textOf(key)] : undefined
+    const isOneOf = (): boolean => label !== undefined && listOf(values).includes(label)
+    switch (textOf(operator)) {
+      case 'In':
+        return isOneOf()
+      case 'NotIn':
+        return !isOneOf()
+      case 'Exists':
+        return label !== undefined
+      case 'DoesNotExist':
+        return label === undefined
+      default:
+        return false
+    }
+  })
 }
 
 /** As the labelSelector of a list request, sorted by key. */

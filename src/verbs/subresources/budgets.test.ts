@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { ApiError } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import { budgetsOf, goesUncounted, needsNoBudget, spent } from './budgets.ts'
+import { selects } from '../../registry/rules/label-selector.ts'
+import { goesUncounted, needsNoBudget, selectsInJson, spent } from './budgets.ts'
 
 const pod = (status: Fields, labels = { app: 'a' }): KubeObject => ({
   apiVersion: 'v1',
@@ -30,13 +32,6 @@ test('who does not run needs no budget', () => {
     [true, false, true, true, false],
   )
   assert.ok(needsNoBudget({ ...running, metadata: { name: 'p', deletionTimestamp: now } }))
-})
-
-test('an empty selector selects every pod, an absent one none', () => {
-  const all = budget({}, { selector: {} })
-  const none = budget({}, { selector: undefined })
-  const other = budget({}, { selector: { matchLabels: { app: 'b' } } })
-  assert.deepEqual(budgetsOf(running, [all, none, other]), [all])
 })
 
 test('a pod that is not ready is not counted while enough others are', () => {
@@ -72,3 +67,19 @@ for (const [why, status, code, retryAfterSeconds] of refusals) {
     )
   })
 }
+
+test('property: a selector in JSON selects as one that is parsed', () => {
+  const word = fc.constantFrom('a', 'b', 'app', '', 'ab')
+  const operator = fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist', 'Is')
+  const expression = fc.record({ key: word, operator, values: fc.array(word) }, { requiredKeys: ['key', 'operator'] })
+  const selector = fc.record(
+    { matchLabels: fc.dictionary(word, word), matchExpressions: fc.array(expression, { maxLength: 3 }) },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(selector, fc.option(fc.dictionary(word, word), { nil: undefined }), (given, labels) => {
+      assert.equal(selectsInJson(Buffer.from(JSON.stringify(given)), labels), selects(given, labels))
+    }),
+    { numRuns: 1000 },
+  )
+})

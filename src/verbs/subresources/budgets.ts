@@ -1,6 +1,9 @@
 /** PodDisruptionBudgets: how many pods of a set may be disrupted at the same time. Each eviction uses up one disruption. */
 import { type ApiError, evictionRefused, forbidden } from '../../api/errors.ts'
+import { parseJson } from '../../api/json-value.ts'
+import type { Labels } from '../../api/label-selector.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { itemsIn, valueAt } from '../../codec/json-bytes.ts'
 import { selects } from '../../registry/rules/label-selector.ts'
 import { withCondition } from './condition.ts'
 
@@ -18,8 +21,19 @@ export const isOver = (pod: KubeObject): boolean =>
 
 const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
 
-export const budgetsOf = (pod: KubeObject, budgets: readonly KubeObject[]): KubeObject[] =>
-  budgets.filter((budget) => selects(fieldsOf(budget['spec'])['selector'], pod.metadata.labels))
+/** Whether a selector selects a pod. One that lists many other values is not parsed. */
+export function selectsInJson(selector: Buffer, labels: Labels = {}): boolean {
+  for (const expression of itemsIn(valueAt(selector, ['matchExpressions']))) {
+    const [key, operator] = ['key', 'operator'].map((name) => textIn(valueAt(expression, [name])))
+    const label = Object.hasOwn(labels, key ?? '') ? labels[key ?? ''] : undefined
+    const isListed = label !== undefined && valueAt(expression, ['values'])?.includes(`"${label}"`) === true
+    if (operator === 'In' && !isListed) return false
+    if (operator === 'NotIn' && isListed) return false
+  }
+  return selects(parseJson(selector), labels)
+}
+
+const textIn = (json: Buffer | undefined): string => (json === undefined ? '' : textOf(parseJson(json)))
 
 /** Whether a pod that is not ready may be evicted without using the budget: it is not counted as healthy. */
 export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {

@@ -18,7 +18,7 @@ import { commit } from '../write/commit.ts'
 import { written } from '../write/written.ts'
 import { parseWriteOptions, validateStageCount } from '../write-options.ts'
 import { withCondition } from './condition.ts'
-import { budgetsOf, goesUncounted, spent } from './budgets.ts'
+import { goesUncounted, selectsInJson, spent } from './budgets.ts'
 import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
 import { mutate, type SubresourceHandler, type SubresourceAccess, withOwners } from './handler.ts'
 
@@ -112,7 +112,11 @@ type Spending = { readonly namespace: string; readonly isDryRun: boolean; readon
 
 async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<Spent> {
   const { objects, pods } = parts
-  const [budget, second] = budgetsOf(pod, await objects.list(budgetResource, namespace, 'latest'))
+  const [budget, second] = await objects.pick(budgetResource, namespace, {
+    path: ['spec', 'selector'],
+    isWanted: (selector) => selector !== undefined && selectsInJson(selector, pod.metadata.labels),
+    countMax: 2,
+  })
   if (budget === undefined) return {}
   if (second !== undefined) {
     throw unclassified(
