@@ -1,0 +1,90 @@
+/**
+ * `node test/hostile/sweep.ts`: fills every list and map field of every kind in several shapes, sends the objects with every verb, and
+ * measures the server, which is a process of its own: CPU time of its main thread per turn of the event loop, memory, and the latency
+ * of another user.
+ *
+ * --seed N       order of the fields; with --seconds, which part of them is swept
+ * --seconds N    stops after this time
+ * --only TEXT    kinds and fields whose name contains it
+ * --memory MIB   limits the server's memory
+ * --json FILE    writes all results
+ */
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { plan } from './sweep/cases.ts'
+import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
+import { learn, type LearnedField } from './sweep/learn.ts'
+import { FieldRun, type Result } from './sweep/run-field.ts'
+import { fails, lineOf, verdictOf } from './sweep/report.ts'
+import { SweptServer } from './sweep/server.ts'
+
+/** How often progress is printed. */
+const PROGRESS_MS = 30_000
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    memory: { type: 'string' },
+    json: { type: 'string' },
+  },
+})
+
+const targets = await loadTargets()
+const all = fieldsOf(targets)
+const fields = all.filter(({ id, target }) => `${target.apiVersion} ${target.kind} ${id}`.includes(values.only))
+if (values.json !== undefined) writeFileSync(values.json, '')
+const results: Result[] = []
+const memoryMiB = values.memory === undefined ? undefined : Number(values.memory)
+let server = await SweptServer.start({ targets, memoryMiB })
+/** Without the start of the server. */
+const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
+const learned = new Map<SweptField, LearnedField>()
+const planned = plan(shuffled(fields, Number(values.seed)))
+const items = values.seconds === undefined ? planned : shuffled(planned, Number(values.seed))
+let toldMs = performance.now()
+for (const [at, item] of items.entries()) {
+  if (performance.now() - toldMs > PROGRESS_MS) {
+    toldMs = performance.now()
+    console.log(
+      `${at} of ${items.length} items, ${results.length} cases, ${results.filter((one) => fails(one)).length} failed`,
+    )
+  }
+  if (performance.now() > untilMs) break
+  const field = learned.get(item.field) ?? (await learn(server, item.field))
+  learned.set(item.field, field)
+  for await (const result of new FieldRun(server, field, fails).run(item)) {
+    results.push(result)
+    const { measured } = result
+    if (fails(result)) console.log(lineOf(result))
+    if (values.json !== undefined) appendFileSync(values.json, `${JSON.stringify(result)}\n`)
+    if (measured === undefined) {
+      console.log(server.log.slice(-1500))
+      await server[Symbol.asyncDispose]()
+      server = await SweptServer.start({ targets, memoryMiB })
+    }
+    if (measured === undefined || performance.now() > untilMs) break
+  }
+}
+await server[Symbol.asyncDispose]()
+const verdict = verdictOf(results, fields)
+console.log(verdict.text)
+process.exitCode = verdict.isPassed ? 0 : 1
+
+function shuffled<T>(given: readonly T[], seed: number): T[] {
+  const result = [...given]
+  let state = seed
+  for (let at = result.length - 1; at > 0; at--) {
+    // Mulberry32.
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    const other = ((mixed ^ (mixed >>> 14)) >>> 0) % (at + 1)
+    const [one, two] = [result[at], result[other]]
+    if (one === undefined || two === undefined) continue
+    result[at] = two
+    result[other] = one
+  }
+  return result
+}

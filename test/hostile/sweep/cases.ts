@@ -1,0 +1,132 @@
+/** What is sent to one field: a create of every shape and size, and the other verbs, forms and numbers of requests pairwise. */
+import { type Shape, shapes } from './bodies.ts'
+import type { SweptField } from './fields.ts'
+
+/** Steps that send a body in which the field is filled. */
+export const largeVerbs = ['create', 'update', 'json-patch', 'merge-patch', 'strategic-patch', 'apply'] as const
+export type LargeVerb = (typeof largeVerbs)[number]
+
+export const bodyForms = ['json', 'yaml', 'cbor', 'protobuf'] as const
+export type BodyForm = (typeof bodyForms)[number]
+
+/** The largest body that is read, and about the largest object that etcd stores. */
+export const sizes = { body: 3 * 1024 * 1024 - 4096, stored: 1_350_000 } as const
+export type Size = keyof typeof sizes
+
+export type LargeCase = {
+  readonly verb: LargeVerb
+  readonly shape: Shape
+  readonly size: Size
+  readonly form: BodyForm
+  readonly isDryRun: boolean
+  readonly atOnce: number
+}
+
+/** Small requests to an object whose field is filled. */
+export const smallVerbs = ['update', 'json-patch', 'merge-patch', 'strategic-patch', 'apply'] as const
+export const representations = {
+  json: 'application/json',
+  pretty: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+  cbor: 'application/cbor',
+  table: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  'table-object': 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  metadata: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+} as const
+export type Representation = keyof typeof representations
+export const allRepresentations: readonly Representation[] = [
+  'json',
+  'pretty',
+  'yaml',
+  'protobuf',
+  'cbor',
+  'table',
+  'table-object',
+  'metadata',
+]
+
+/** Small requests of other users, whose answers may depend on the large object: a budget, a quota, a role, a policy. */
+export const otherVerbs = ['other-eviction', 'other-pod', 'other-review'] as const
+
+export type SmallCase = {
+  readonly verb: (typeof smallVerbs)[number] | (typeof otherVerbs)[number] | 'get' | 'list' | 'delete'
+  readonly representation: Representation
+  readonly isDryRun: boolean
+  readonly atOnce: number
+}
+
+export const AT_ONCE = 16
+
+/** `index`: of the field; neighbors get different combinations. */
+export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
+  const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
+  const shapeAt = (at: number): Shape => shapes[(index + at) % shapes.length] ?? 'empty'
+  const sizeAt = (at: number): Size => ((index + at) % 2 === 0 ? 'body' : 'stored')
+  if (isShared) return [{ ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), isDryRun: index % 3 === 0 }]
+  const creates = shapes.flatMap((shape, at): LargeCase[] => [
+    { ...usual, verb: 'create', shape, size: 'body', isDryRun: (index + at) % 2 === 0 },
+    { ...usual, verb: 'create', shape, size: 'stored' },
+  ])
+  const together: LargeCase = { ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), atOnce: AT_ONCE }
+  const forms = (['yaml', 'cbor', 'protobuf'] as const).map((form, at): LargeCase => {
+    return {
+      ...usual,
+      verb: 'create',
+      shape: shapeAt(at + 1),
+      size: sizeAt(at),
+      form,
+      isDryRun: (index + at) % 3 === 0,
+    }
+  })
+  const readable = target.isCustom === true ? forms.filter(({ form }) => form !== 'protobuf') : forms
+  if (!target.isStored) return [...creates, together, ...readable]
+  // Custom kinds have no strategic merge patch.
+  const verbs = largeVerbs.slice(1).filter((verb) => verb !== 'strategic-patch' || target.isCustom !== true)
+  const others = verbs.map((verb, at): LargeCase => {
+    const isTogether = (index + at) % 10 === 0
+    return {
+      ...usual,
+      verb,
+      shape: shapeAt(at + Math.floor(index / shapes.length)),
+      size: sizeAt(at),
+      isDryRun: (index + at) % 4 === 0,
+      atOnce: isTogether ? AT_ONCE : 1,
+    }
+  })
+  return [...creates, together, ...readable, ...others]
+}
+
+export function smallCases(index: number): SmallCase[] {
+  const writes = smallVerbs.map((verb, at): SmallCase => {
+    const representation = allRepresentations[(index + at) % allRepresentations.length] ?? 'json'
+    return {
+      verb,
+      representation,
+      isDryRun: (index + at) % 3 === 0,
+      atOnce: (index + at) % smallVerbs.length === 0 ? AT_ONCE : 1,
+    }
+  })
+  const reads = allRepresentations.flatMap((representation, at): SmallCase[] => {
+    const atOnce = (offset: number): number => ((index + at + offset) % allRepresentations.length === 0 ? AT_ONCE : 1)
+    return [
+      { verb: 'get', representation, isDryRun: false, atOnce: atOnce(0) },
+      { verb: 'list', representation, isDryRun: false, atOnce: atOnce(4) },
+    ]
+  })
+  const others = otherVerbs.map((verb): SmallCase => ({ verb, representation: 'json', isDryRun: true, atOnce: 1 }))
+  return [...writes, ...others, ...reads, { verb: 'delete', representation: 'json', isDryRun: false, atOnce: 1 }]
+}
+
+/** What is run together: a large request, or the small ones to an object that is stored once for all of them. */
+export type PlannedItem = { readonly field: SweptField } & (
+  | { readonly large: LargeCase }
+  | { readonly large?: undefined; readonly small: readonly SmallCase[] }
+)
+
+export function plan(fields: readonly SweptField[]): PlannedItem[] {
+  return fields.flatMap((field, index): PlannedItem[] => [
+    ...largeCases(field, index).map((large): PlannedItem => ({ field, large })),
+    ...(field.target.isStored && !field.isShared ? [{ field, small: smallCases(index) }] : []),
+  ])
+}

@@ -1,0 +1,81 @@
+/** Requests of the sweep over HTTP/2, on connections that are kept. */
+import { type ClientHttp2Session, connect } from 'node:http2'
+
+/** Longer than any answer takes that is not a fault. */
+const ANSWER_MS_MAX = 60_000
+/** Of an answer that is kept, to see why something was refused. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024
+
+export type Call = {
+  readonly method: string
+  readonly path: string
+  readonly token: string
+  readonly type?: string
+  readonly accept?: string
+  readonly body?: Buffer | string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+export type Answer = {
+  /** 0: there was no answer. */
+  readonly status: number
+  readonly bytes: number
+  /** Its beginning. */
+  readonly text: string
+  readonly ms: number
+}
+
+export class Client implements Disposable {
+  readonly #url: string
+  readonly #sessions: (ClientHttp2Session | undefined)[] = []
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** `connection`: requests with different numbers go over different connections. */
+  async send({ method, path, token, type, accept, body, headers }: Call, connection = 0): Promise<Answer> {
+    const startMs = performance.now()
+    const stream = this.#session(connection).request({
+      ':method': method,
+      ':path': path,
+      authorization: `Bearer ${token}`,
+      'user-agent': 'sweep',
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...(accept === undefined ? {} : { accept }),
+      ...headers,
+    })
+    return new Promise((resolve) => {
+      let status = 0
+      let bytes = 0
+      const chunks: Buffer[] = []
+      const end = (): void => {
+        clearTimeout(timer)
+        resolve({ status, bytes, text: Buffer.concat(chunks).toString(), ms: performance.now() - startMs })
+      }
+      const timer = setTimeout(() => stream.destroy(), ANSWER_MS_MAX)
+      stream.on('response', (head) => void (status = Number(head[':status'])))
+      stream.on('data', (chunk: Buffer) => {
+        if (bytes < KEPT_BYTES_MAX) chunks.push(chunk)
+        bytes += chunk.length
+      })
+      // A server that refuses a body may close the stream before all of it was sent.
+      stream.on('error', (error) => void chunks.push(Buffer.from(String(error))))
+      stream.on('close', end)
+      stream.end(body)
+    })
+  }
+
+  [Symbol.dispose](): void {
+    for (const session of this.#sessions) session?.destroy()
+  }
+
+  #session(at: number): ClientHttp2Session {
+    const known = this.#sessions[at]
+    if (known !== undefined && !known.closed && !known.destroyed) return known
+    const session = connect(this.#url, { rejectUnauthorized: false })
+    session.on('error', () => undefined)
+    this.#sessions[at] = session
+    return session
+  }
+}
