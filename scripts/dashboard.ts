@@ -105,6 +105,11 @@ const rows: readonly Row[] = [
         by: 'instance',
         about: 'What a request waits for before anything is done for it.',
       }),
+      slowest('Event loop ticks', {
+        bucket: 'keelson_event_loop_tick_seconds_bucket',
+        by: 'instance',
+        about: 'CPU time between two chances to serve another request, without garbage collection.',
+      }),
       {
         title: 'Garbage collection',
         unit: 'percentunit',

@@ -225,6 +225,7 @@ class Life implements Follower {
     const { metrics, clock } = this.#parts
     this.#measured = metrics.begin(passed, this.#startMs)
     const { context } = passed
+    context.enter('serve')
     const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
     if (passed.kind === 'path') return answering
     const { deadlineMs } = context

@@ -203,7 +203,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
 
   const sliMetrics = new Metrics(config.metrics)
   addStartTime(sliMetrics, clock)
-  parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined }))
+  parts.use(addProcessMetrics(metrics, clock, { isShared: seams.engine !== undefined, log }))
   addServerMetrics(metrics, config.featureGates)
   const heldBytes = (): number => cache.stats().slabBytes
   const readyMsMax = config.serving.fillMsMax

@@ -29,7 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
   'rest_client_*':
     'the server has no client of itself; calls of webhooks are in `apiserver_admission_webhook_*` and the like',
   watch_cache_capacity: 'events of all resources share one budget of bytes: `keelson_budget_bytes`',
-  'go_*': 'of the Go runtime; `nodejs_*` and `keelson_event_loop_lag_seconds` tell of this one',
+  'go_*': 'of the Go runtime; `nodejs_*` and `keelson_event_loop_*` tell of this one',
 }
 
 /** Fails if there is none, so that nobody forgets one. */

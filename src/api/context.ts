@@ -3,6 +3,7 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
+import { runningWork, type Work } from '../lib/running-work.ts'
 import { TIMER_MS_MAX } from '../lib/timers.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
@@ -48,7 +49,7 @@ export type ContextOptions = {
   readonly monotonicMs: () => number
 }
 
-export class RequestContext {
+export class RequestContext implements Work {
   readonly auditId: string
   readonly info: RequestInfo
   #user: User | undefined
@@ -63,6 +64,10 @@ export class RequestContext {
   bodyBytes = -1
   /** The length of the longest text that its objects were decoded from. Their texts are parts of it: what keeps one of them keeps it. */
   textBytes = 0
+  /** The length of the stored object, if it is a large one. */
+  storedBytes = 0
+  /** What is done for the request: decode, validate and so on. For the log line of a turn that took long. */
+  step = ''
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined
   /** Undefined: nothing of the request is recorded. */
@@ -127,6 +132,27 @@ export class RequestContext {
       this.spent.bodyMs = monotonicMs() - startMs
       return bytes
     })
+  }
+
+  /** A step of the request begins, or goes on. */
+  enter(step: string): void {
+    this.step = step
+    runningWork.note(this)
+  }
+
+  /** The size of what the request works on. */
+  get bytes(): number {
+    return Math.max(this.textBytes, this.storedBytes)
+  }
+
+  /** Neither the query nor any part of an object: both may contain secrets. */
+  describe(): Readonly<Record<string, unknown>> {
+    const { info } = this
+    const target =
+      info.kind === 'path'
+        ? { path: info.path }
+        : { resource: resourceText(info), namespace: info.namespace, name: info.name }
+    return { verb: info.verb, ...target, bytes: this.bytes, user: this.#user?.name, auditId: this.auditId }
   }
 
   /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
@@ -222,6 +248,11 @@ export class RequestContext {
     }
     return controller.signal
   }
+}
+
+/** `deployments.apps/scale`. */
+function resourceText({ plural, group, subresource }: ResourceInfo): string {
+  return `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
 }
 
 /** If an authorizer failed, its error is for the log alone. */

@@ -3,17 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { runningWork } from './running-work.ts'
+import { tickBounds, Ticks } from './ticks.ts'
+import { turnEnd } from './turn-end.ts'
 
 /**
  * Disposing ends what measures all the time; the rest is read when it is scraped. `isShared`: other servers are in the same process, as in
  * tests, and none of them measures all the time.
  */
-export function addProcessMetrics(metrics: Metrics, clock: Clock, { isShared = false } = {}): Disposable {
+export function addProcessMetrics(
+  metrics: Metrics,
+  clock: Clock,
+  { isShared = false, log = () => undefined }: { readonly isShared?: boolean; readonly log?: Log } = {},
+): Disposable {
   addUsage(metrics)
   addStartTime(metrics, clock)
   addLimits(metrics)
-  const stops = isShared ? [] : [measureLoop(metrics, clock), measureCollections(metrics)]
+  const stops = isShared ? [] : measureLoop(metrics, clock, log)
   return {
     [Symbol.dispose]: () => {
       for (const stop of stops) stop()
@@ -107,8 +115,30 @@ function readOctets(netstat: string): { readonly [name: string]: number } {
 const LOOP_PROBE_MS = 250
 const loopBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
+function measureLoop(metrics: Metrics, clock: Clock, log: Log): readonly (() => void)[] {
+  const ticks = createTicks(metrics, log)
+  return [
+    measureLag(metrics, clock, () => ticks.flush()),
+    measureCollections(metrics, (startMs, durationMs) => ticks.collected(startMs, durationMs)),
+    () => turnEnd.onEnd(undefined),
+  ]
+}
+
+function createTicks(metrics: Metrics, log: Log): Ticks {
+  const histogram = metrics.histogram(
+    {
+      name: 'keelson_event_loop_tick_seconds',
+      help: 'CPU time of the main thread between two chances to serve another request, without garbage collection.',
+    },
+    tickBounds,
+  )
+  const ticks = new Ticks({ series: histogram.with(), log, work: runningWork })
+  turnEnd.onEnd(ticks.read)
+  return ticks
+}
+
 /** How much later than due a timer is called: what any request that comes waits for, before it is looked at. */
-function measureLoop(metrics: Metrics, { monotonicMs }: Clock): () => void {
+function measureLag(metrics: Metrics, { monotonicMs }: Clock, onProbe: () => void): () => void {
   const lag = metrics.histogram(
     {
       name: 'keelson_event_loop_lag_seconds',
@@ -122,6 +152,7 @@ function measureLoop(metrics: Metrics, { monotonicMs }: Clock): () => void {
     const nowMs = monotonicMs()
     series.observe(Math.max(0, nowMs - dueMs) / 1000)
     dueMs = nowMs + LOOP_PROBE_MS
+    onProbe()
   }, LOOP_PROBE_MS).unref()
   return () => clearInterval(timer)
 }
@@ -136,7 +167,7 @@ const collectionKinds: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ])
 
-function measureCollections(metrics: Metrics): () => void {
+function measureCollections(metrics: Metrics, onCollected: (startMs: number, durationMs: number) => void): () => void {
   const seconds = metrics.histogram(
     {
       name: 'nodejs_gc_duration_seconds',
@@ -146,7 +177,10 @@ function measureCollections(metrics: Metrics): () => void {
     collectionBounds,
   )
   const observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) seconds.with(kindOf(entry)).observe(entry.duration / 1000)
+    for (const entry of list.getEntries()) {
+      seconds.with(kindOf(entry)).observe(entry.duration / 1000)
+      onCollected(entry.startTime, entry.duration)
+    }
   })
   observer.observe({ entryTypes: ['gc'] })
   return () => observer.disconnect()

@@ -3,6 +3,7 @@
  * of the loop has a few slices: the others wait for the next, in the order they came.
  */
 import { Deque } from './deque.ts'
+import { runningWork } from './running-work.ts'
 import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
@@ -58,7 +59,9 @@ export class Slices {
   }
 
   async turn(): Promise<void> {
+    const work = runningWork.current
     await new Promise<void>((resolve) => sliceTurnsOf(this.#time).add(resolve, this.#options))
+    if (work !== undefined) runningWork.note(work)
     this.begin()
   }
 }

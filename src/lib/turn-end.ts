@@ -11,6 +11,8 @@ import { Deque } from './deque.ts'
  */
 const stages = ['begin', 'ask', 'write', 'long'] as const
 
+const LAST = stages.length - 1
+
 export type Stage = (typeof stages)[number]
 
 export type Soon = (call: () => void, stage?: Stage) => void
@@ -21,8 +23,9 @@ export class TurnEnd {
   /** A callback for each stage: promises that one has resolved go on before the next. */
   readonly #runs = stages.map((_, at) => (): void => this.#run(at))
   /** The stage that runs, or ran last; those after it are still to come in this turn. */
-  #at = stages.length - 1
+  #at = LAST
   #isDue = false
+  #onEnd: (() => void) | undefined
 
   constructor(immediately: (call: () => void) => void) {
     this.#immediately = immediately
@@ -33,6 +36,11 @@ export class TurnEnd {
     const at = stages.indexOf(stage)
     this.#calls[at]?.push(call)
     if (at <= this.#at) this.#plan()
+  }
+
+  /** Calls at the end of each turn in which something was done. Undefined: nothing is called any more. */
+  onEnd(call: (() => void) | undefined): void {
+    this.#onEnd = call
   }
 
   #plan(): void {
@@ -52,6 +60,7 @@ export class TurnEnd {
       for (; left > 0; left--) calls.shift()?.()
     } finally {
       if (left > 0) this.#plan()
+      if (at === LAST) this.#onEnd?.()
     }
   }
 }

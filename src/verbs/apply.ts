@@ -35,6 +35,7 @@ export async function readApply(request: ResourceRequest, body: GivenBody, writi
   const expected = viewOf(request) ?? resource
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined && subresource !== '' && !mayCreateAt(request)) throw notFound(resource, name)
+    context.enter('apply')
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
     const object = await applyTo(current, { request, applied: applied.value, stored, writing })

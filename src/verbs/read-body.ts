@@ -55,6 +55,7 @@ export async function readAs(
   const { context, http } = request
   const form = bodyForm(http)
   const bytes = await context.readBody(http)
+  context.enter('decode')
   const slices = new Slices()
   if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
   const { object, warnings, refusal }: DecodedBody =

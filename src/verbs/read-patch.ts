@@ -21,6 +21,7 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
+    context.enter('patch')
     const patched = await inSlices(applyPatch(withShownOwners(current, { request, stored }), patch, expected))
     if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
     const { object, strictFaults } = patched

@@ -52,8 +52,9 @@ export async function commit(
 }
 
 /** Fails if there is no room. The objects of a collection are deleted a few at a time, and do not count. */
-function holdStored({ http, verb }: ResourceRequest, bytes: number): void {
+function holdStored({ http, verb, context }: ResourceRequest, bytes: number): void {
   if (bytes <= SMALL_BYTES || verb === 'deletecollection') return
+  context.storedBytes = bytes
   if (http.hold?.(bytes * STORED_HELD_TIMES) === false) throw noMemory()
 }
 

@@ -25,10 +25,12 @@ type CurrentObject = Current<KubeObject> | undefined
 /** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
 export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
+  request.context.enter('record owners')
   const object = await recordOwners(write, given, current)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const { shown, oldObject } = shownToMutators(write, object, current?.object)
   const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
+  request.context.enter('mutate')
   const admitted = (await access.admission.mutate(attributes)) ?? shown
   const mutated = admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
   await access.confirmGrant?.(request, mutated, current?.object)
@@ -76,16 +78,20 @@ function invalidOwners(managedFields: Json | undefined): string {
 export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   const slices = new Slices()
+  request.context.enter('prepare')
   const prepared = prepare(write, mutated, current)
   if (slices.isOver) await slices.turn()
   const object = await allocate(write, prepared, current)
+  request.context.enter('validate')
   await validate(write, object, current)
   // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
   if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
+  request.context.enter('admit')
   await access.admission.validate(attributesOf(request, { operation, options, object: shown, oldObject }))
+  request.context.enter('store')
   return object
 }
 
