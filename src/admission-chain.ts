@@ -6,6 +6,7 @@ import type { Objects } from './admission/objects.ts'
 import { createPlugins, type PluginParts } from './admission/plugins.ts'
 import type { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
 import { createParamAccess } from './admission/policies/param-access.ts'
+import type { OpenCharges } from './admission/resource-quota/open-charges.ts'
 import type { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { HookParts } from './admission/webhooks/parts.ts'
 import type { Ids } from './api/ids.ts'
@@ -28,6 +29,7 @@ export type AdmissionParts = {
   readonly hookParts: HookParts
   readonly podSecurityMetrics: PodSecurityMetrics
   readonly imageReviewer: KubeconfigClient | undefined
+  readonly openCharges: OpenCharges
   readonly surroundings: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly random: () => number }
 }
 

@@ -10,6 +10,7 @@ import type { PluginParts } from './admission/plugins.ts'
 import type { PodSecurityMetrics } from './admission/pod-security/metrics.ts'
 import type { ConditionMetrics } from './admission/match/condition-metrics.ts'
 import type { PolicyMetrics } from './admission/policies/metrics.ts'
+import { OpenCharges } from './admission/resource-quota/open-charges.ts'
 import { FollowedHooks } from './admission/webhooks/followed-hooks.ts'
 import type { AdmissionMetrics } from './admission/metrics.ts'
 import type { HookMetrics } from './admission/webhooks/metrics.ts'
@@ -167,6 +168,8 @@ export type ControlPlane = AsyncDisposable & {
   /** To be started at any time: before that, requests are those of the mandatory levels. Undefined: they are limited by their number alone. */
   readonly flows: FollowedSchemas | undefined
   readonly flowControl: FlowControl | undefined
+  /** Writes that were charged to quotas, until they have ended. */
+  readonly openCharges: OpenCharges
   /** To be started before the first request is accepted. */
   readonly hooks: FollowedHooks
   /** The same: until then every request is answered here. */
@@ -285,6 +288,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     surroundings,
   })
   const imageReviewer = createImageReviewer(config)
+  const openCharges = new OpenCharges()
   const access = new ResourceAccess({
     config,
     registry,
@@ -318,6 +322,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       },
       podSecurityMetrics: parts.podSecurityMetrics,
       imageReviewer,
+      openCharges,
       surroundings,
     }),
     authorizeCreate: createAuthorizeCreate(authorize),
@@ -468,6 +473,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     nodes,
     flows,
     flowControl,
+    openCharges,
     hooks,
     apiServices,
     startAvailability: (availabilityMetrics, timers) =>

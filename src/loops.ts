@@ -27,13 +27,13 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
 
 type Plane = Pick<
   ControlPlane,
-  'handle' | 'registry' | 'allocation' | 'readAccessOf' | 'remoteDocuments' | 'startAvailability'
+  'handle' | 'registry' | 'allocation' | 'openCharges' | 'readAccessOf' | 'remoteDocuments' | 'startAvailability'
 >
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, readAccessOf, remoteDocuments, startAvailability }: Plane,
+  { handle, registry, allocation, openCharges, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, onFailed, clock, timers, log } = parts
@@ -63,6 +63,7 @@ export function startLoops(
     identity: isAlone ? undefined : `${hostname()}_${uid}`,
     holdsStore: config.etcd.store.kind !== 'etcd',
     metrics: new QueueMetrics(metrics),
+    openCharges,
     gates: config.featureGates,
     legacyTokenPeriodMs: config.legacyTokenPeriodMs,
     signers,

@@ -38,6 +38,7 @@ import { createPodSecurity } from './pod-security.ts'
 import type { PodSecurityMetrics } from './pod-security/metrics.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
+import type { OpenCharges } from './resource-quota/open-charges.ts'
 import { resourceQuotas } from './resource-quota/ledger.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 import { createServiceAccount } from './service-account.ts'
@@ -70,6 +71,7 @@ export type PluginParts = {
   readonly hooks: Pick<FollowedHooks, 'mutating' | 'validating'>
   readonly hookParts: HookParts
   readonly configured: AdmissionConfig
+  readonly openCharges: OpenCharges
   readonly podSecurityMetrics: PodSecurityMetrics
   /** Undefined: the plugin ImagePolicyWebhook does not run. */
   readonly imageReviewer: ImagePolicyParts['client'] | undefined
@@ -149,6 +151,7 @@ export function createPlugins(parts: PluginParts): readonly Plugin[] {
       gates,
       clock,
       limitedResources: configured.limitedResources,
+      openCharges: parts.openCharges,
     }),
     alwaysDeny,
   ]

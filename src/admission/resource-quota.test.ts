@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { Attributes, Plugin } from './admission.ts'
 import { createResourceQuota } from './resource-quota.ts'
+import { OpenCharges } from './resource-quota/open-charges.ts'
 
 const zero = (hard: Fields): Fields => Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
 const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Fields = {}): KubeObject =>
   anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
 
 const now = '2026-01-01T00:00:10Z'
-const surroundings = { gates: defaultGates, clock: { wallMs: () => Date.parse(now) }, limitedResources: [] }
+const surroundings = {
+  gates: defaultGates,
+  clock: { wallMs: () => Date.parse(now) },
+  limitedResources: [],
+  openCharges: new OpenCharges(),
+}
 
 /** A namespace with these quotas. */
 class World {
@@ -48,6 +55,40 @@ test('each object costs one, by both of its names', async () => {
     await world.told(configMap()),
     'exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
   )
+})
+
+test('a charge is open from before the first quota is changed until its write has ended', async () => {
+  const world = new World(quota('q', { configmaps: '1' }))
+  const openCharges = new OpenCharges()
+  const ended: string[] = []
+  const counted = (name: string): Promise<number> => openCharges.settled('n').then(() => ended.push(name))
+  const [charged, refused, tried] = [configMap(), configMap(), configMap(true)]
+  const plugin = createResourceQuota(
+    {
+      list: world.objects.list,
+      changeStatus: (...change) => {
+        void counted('charge')
+        return world.objects.changeStatus(...change)
+      },
+    },
+    world.quotas,
+    { ...surroundings, openCharges },
+  )
+  assert.ok(typeof (await admit(plugin, charged)) !== 'string')
+  assert.equal(typeof (await admit(plugin, refused)), 'string')
+  await turn()
+  assert.deepEqual(ended, [])
+  charged.context.endWrite()
+  await turn()
+  assert.deepEqual(ended, ['charge'])
+  const later = counted('refusal')
+  await turn()
+  assert.deepEqual(ended, ['charge'])
+  refused.context.endWrite()
+  await later
+  // A dry run charges nothing.
+  await admit(plugin, tried)
+  await openCharges.settled('n')
 })
 
 test('all quotas are charged, or none', async () => {

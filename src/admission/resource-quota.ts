@@ -11,25 +11,30 @@ import type { Maybe, Objects } from './objects.ts'
 import type { Charge } from './resource-quota/charge.ts'
 import { Evaluators } from './resource-quota/evaluators.ts'
 import { LimitedResources } from './resource-quota/limited.ts'
+import type { OpenCharges } from './resource-quota/open-charges.ts'
 import { Ledger } from './resource-quota/ledger.ts'
 
 type QuotaParts = {
   readonly gates: Gates
   readonly clock: Pick<Clock, 'wallMs'>
   readonly limitedResources: readonly LimitedResource[]
+  /** Writes that this plugin charged, until they have ended. */
+  readonly openCharges: OpenCharges
 }
 
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
-  { gates, clock, limitedResources }: QuotaParts,
+  { gates, clock, limitedResources, openCharges }: QuotaParts,
 ): Plugin {
   const evaluators = new Evaluators(gates, clock)
   const limited = new LimitedResources(limitedResources)
   const ledger = new Ledger(objects, (quotas, charge) => limited.uncoveredOf(quotas, charge))
   const settle = (charge: Charge): Promise<void> => {
-    const { namespace, isDryRun } = charge.attributes
-    return isDryRun ? ledger.check(namespace, charge) : ledger.charge(namespace, charge)
+    const { namespace, isDryRun, context } = charge.attributes
+    if (isDryRun) return ledger.check(namespace, charge)
+    context.onWriteEnd(openCharges.begin(namespace))
+    return ledger.charge(namespace, charge)
   }
   const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
     if ((await quotas).length > 0) await settle(charge)

@@ -82,6 +82,7 @@ export class RequestContext implements Work {
   #warnings: Set<string> | undefined
   #ownWarnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
+  #onWriteEnd: (() => void)[] | undefined
 
   constructor(options: ContextOptions) {
     this.auditId = options.auditId
@@ -185,6 +186,18 @@ export class RequestContext implements Work {
   end(): void {
     this.#release?.()
     this.#release = undefined
+  }
+
+  /** The listener is called when the write of this request is stored or has failed, which may be after the response. */
+  onWriteEnd(listener: () => void): void {
+    this.#onWriteEnd ??= []
+    this.#onWriteEnd.push(listener)
+  }
+
+  endWrite(): void {
+    if (this.#onWriteEnd === undefined) return
+    for (const listener of this.#onWriteEnd) listener()
+    this.#onWriteEnd = undefined
   }
 
   /** Adds a Warning header to the response. A repeated text is sent once. */

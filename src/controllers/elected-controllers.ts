@@ -1,4 +1,5 @@
 /** The controllers of kube-controller-manager that run inside the server, on one replica at a time. */
+import type { OpenCharges } from '../admission/resource-quota/open-charges.ts'
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { HandleAs } from '../api/own-request.ts'
@@ -41,6 +42,7 @@ export type ControllersParts = {
   /** No other process can have the database: a Lease that an earlier run left is free. */
   readonly holdsStore: boolean
   readonly metrics: QueueMetrics
+  readonly openCharges: OpenCharges
   readonly gates: Gates
   /** The CA of the serving certificate, which every namespace is told. */
   readonly rootCaPem: string

@@ -76,6 +76,8 @@ const faults: readonly Fault[] = [
   'read fails',
 ]
 
+const log = (): void => undefined
+
 const never = <T>(signal?: AbortSignal): Promise<T> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
@@ -128,7 +130,6 @@ class Replica implements AsyncDisposable {
         },
       }
     }
-    const log = (): void => undefined
     this.election = new Election({ handle, readLease, identity, holdsStore, lead, log, time, random })
   }
 

@@ -6,12 +6,14 @@ import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { type HandleAs, request } from '../../api/own-request.ts'
 import { isSameList, printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import type { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { Evaluators } from '../../admission/resource-quota/evaluators.ts'
 import { hasDeadline } from '../../admission/resource-quota/scopes.ts'
 import type { Shown } from '../../cache/event.ts'
 import { contentOf, FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { orAborted } from '../../lib/or-aborted.ts'
 import { systemTime, systemTimers, type Timer } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -37,6 +39,8 @@ export type QuotaControllerParts = {
   readonly accessOf: ReadAccessOf
   readonly gates: Gates
   readonly metrics: QueueMetrics
+  /** Writes that admission charged and that have not ended. */
+  readonly openCharges: OpenCharges
   readonly clock: Clock
   readonly log: Log
   /** Remote API servers. Absent: there are none. */
@@ -207,10 +211,12 @@ export class QuotaController implements AsyncDisposable {
   async #count(key: string): Promise<undefined> {
     if (this.#resource === undefined) return undefined
     const { keys, reader } = this.#parts.accessOf(this.#resource)
-    // The quota is read first: what is charged to it from now on makes the write below fail, and it is counted again.
+    // The quota is read first: a charge from now on makes the write below fail, and the quota is counted again.
     const quota = (await reader.get(key, 'latest')).item?.object()
     const place = keys.parse(key)
     if (quota === undefined || place === undefined) return undefined
+    // Objects of earlier charges must be stored before they are counted, or their amount could be spent twice.
+    await orAborted(this.#parts.openCharges.settled(place.namespace ?? ''), this.#stopping.signal)
     const status = fieldsOf(quota['status'])
     const limits = limitsOf(quota)
     const before = readResourceList(status['used'])

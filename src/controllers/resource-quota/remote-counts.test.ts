@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { OpenCharges } from '../../admission/resource-quota/open-charges.ts'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { HandleAs } from '../../api/own-request.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -34,7 +35,17 @@ function counting(
   const { registry, accessOf } = plane
   const metrics = new QueueMetrics(new Metrics())
   const gates = { isOn: () => true }
-  const parts = { registry, accessOf, metrics, gates, clock: systemClock, log: silent, remote: remote.apis }
+  const openCharges = new OpenCharges()
+  const parts = {
+    registry,
+    accessOf,
+    metrics,
+    openCharges,
+    gates,
+    clock: systemClock,
+    log: silent,
+    remote: remote.apis,
+  }
   return new QuotaController({ ...parts, handle: remote.before(plane.handle) })
 }
 

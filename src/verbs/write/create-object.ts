@@ -38,6 +38,8 @@ export async function createObject(
     }
   } catch (error) {
     throw toApiError(context, { resource, name, verb: 'create' }, error)
+  } finally {
+    context.endWrite()
   }
 }
 

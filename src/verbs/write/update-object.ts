@@ -40,6 +40,8 @@ export async function updateObject(
       // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
       if (write.owners !== 'recorded' || !isCode(error, 'too-large')) throw toApiError(context, operation, error)
       write = { ...write, owners: 'dropped' }
+    } finally {
+      context.endWrite()
     }
   }
 }
