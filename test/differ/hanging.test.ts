@@ -11,12 +11,13 @@ import { takeAll } from './work.ts'
 
 const asked: string[] = []
 
-/** Answers with its name; a watch without timeoutSeconds gets the headers and never ends. */
+/** Answers with its name, and 404 at /missing; a watch without timeoutSeconds gets the headers and never ends. */
 async function startServer(name: string): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x')
     asked.push(request.url ?? '')
     response.setHeader('content-type', 'application/json')
+    if (request.url === '/missing') response.statusCode = 404
     const isEndless = searchParams.has('watch') && !searchParams.has('timeoutSeconds')
     if (isEndless) response.write('{}\n')
     else response.end(JSON.stringify({ kind: searchParams.has('watch') ? name : 'Same' }))
@@ -39,8 +40,8 @@ after(() => {
 })
 
 test('a finding about a watch keeps its time limit while it is made smaller', async () => {
-  using reference = new Target({ url: one.url, token: '' }, 20_000)
-  using keelson = new Target({ url: other.url, token: '' }, 20_000)
+  using reference = new Target({ url: one.url, token: '' }, { answerMsMax: 20_000 })
+  using keelson = new Target({ url: other.url, token: '' }, { answerMsMax: 20_000 })
   const runner = new Runner(reference, keelson)
   const query = { watch: 'true', timeoutSeconds: '1', labelSelector: 'a' }
   const steps: Step[] = [{ id: 'r0', method: 'GET', path: '/api/v1/namespaces/$ns/pods', query }]
@@ -53,8 +54,16 @@ test('a finding about a watch keeps its time limit while it is made smaller', as
   assert.ok(asked.every((url) => !url.includes('watch') || url.includes('timeoutSeconds')))
 })
 
+test('a case ends where what it waits for is served by neither', async () => {
+  using reference = new Target({ url: one.url, token: '' }, { waitMsMax: 0 })
+  using keelson = new Target({ url: other.url, token: '' }, { waitMsMax: 0 })
+  const wait: Step = { id: 'w', method: 'GET', path: '/missing', wait: true }
+  const { steps } = await new Runner(reference, keelson).run([wait, wait, wait])
+  assert.equal(steps.length, 1)
+})
+
 test('a request without a whole answer ends and is named', async () => {
-  using target = new Target({ url: one.url, token: '' }, 50)
+  using target = new Target({ url: one.url, token: '' }, { answerMsMax: 50 })
   const step: Step = { id: 'r0', method: 'GET', path: '/api/v1/pods', query: { watch: 'true' } }
   const answer = await target.send(step, { ns: 'x', answers: new Map() })
   assert.deepEqual(answer.body, { broken: 'no whole answer in 0.05 s' })

@@ -12,19 +12,23 @@ const ANSWER_MAX_MS = 30_000
 
 export type Endpoint = { readonly url: string; readonly token: string }
 
+export type TargetLimits = { readonly answerMsMax?: number; readonly waitMsMax?: number }
+
 export class Target implements Disposable {
   /** Requests that got no whole answer in time. */
   readonly unanswered: string[] = []
   readonly #client: Client
   readonly #answerMsMax: number
+  readonly #waitMsMax: number
 
-  constructor({ url, token }: Endpoint, answerMsMax = ANSWER_MAX_MS) {
+  constructor({ url, token }: Endpoint, { answerMsMax = ANSWER_MAX_MS, waitMsMax = WAIT_MAX_MS }: TargetLimits = {}) {
     this.#client = createClient({ server: url, token })
     this.#answerMsMax = answerMsMax
+    this.#waitMsMax = waitMsMax
   }
 
   async send(step: Step, variables: Variables): Promise<Answer> {
-    const until = performance.now() + WAIT_MAX_MS
+    const until = performance.now() + this.#waitMsMax
     for (;;) {
       const answer = await this.#sendOnce(step, variables).catch((error: unknown) => {
         if (error instanceof AnswerTimeout) this.unanswered.push(`${step.method} ${fillTarget(step, variables)}`)
