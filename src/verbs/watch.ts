@@ -78,14 +78,17 @@ type Starting = {
   readonly allowsWatchList: boolean
 }
 
-/** With the WatchList gate a watch without a resourceVersion, too, gets the bookmark at the end of its initial events. */
+/**
+ * A watch without a resourceVersion starts at the most recent state; one from 0 at any state that the cache has. With the WatchList gate
+ * both get the bookmark at the end of their initial events.
+ */
 async function startOf(options: ListOptions, starting: Starting): Promise<WatchOptions['start']> {
   const { askedVersion, range, reader, allowsWatchList } = starting
   const { sendInitialEvents, resourceVersion, allowWatchBookmarks: markEnd } = options
-  if (sendInitialEvents === undefined) {
-    return askedVersion === 0 ? { initial: 'any', markEnd: markEnd && allowsWatchList } : { after: askedVersion }
-  }
   const initial = resourceVersion === '' ? 'latest' : askedVersion === 0 ? 'any' : { atLeast: askedVersion }
+  if (sendInitialEvents === undefined) {
+    return askedVersion === 0 ? { initial, markEnd: markEnd && allowsWatchList } : { after: askedVersion }
+  }
   if (sendInitialEvents) return { initial, markEnd }
   if (askedVersion !== 0) return { after: askedVersion }
   const { revision } = await reader.list({ from: range.from, to: range.from }, initial)
