@@ -102,3 +102,25 @@ test('a slice is over after a millisecond of its own work', async () => {
   await turned
   assert.ok(!slices.isOver, 'the time of others does not count')
 })
+
+test('of all expensive requests one has a slice in a turn, beside those of others', async () => {
+  const { time, nextTurn, work } = loop()
+  const told: string[] = []
+  const run = async (name: string, slices: Slices): Promise<void> => {
+    for (let step = 0; step < 3; step++) {
+      work(10)
+      assert.ok(slices.isOver)
+      await slices.turn()
+      told.push(name)
+    }
+  }
+  const all = [
+    ...['x', 'y', 'z'].map((name) => run(name, new Slices(time, { isExpensive: true }))),
+    run('A', new Slices(time)),
+  ]
+  for (const expected of [['x', 'A'], ['y', 'A'], ['z', 'A'], ['x'], ['y'], ['z'], ['x'], ['y'], ['z']]) {
+    await nextTurn()
+    assert.deepEqual(told.splice(0), expected)
+  }
+  await Promise.all(all)
+})

@@ -15,12 +15,18 @@ const SLICES_PER_TURN = 2
  */
 const BACKGROUND_EVERY_MS = 4
 
+/** Longer than other slices: what a step does outside of its loops is repeated in each of them. */
+const EXPENSIVE_SLICE_MS = 6
+
 /** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
 
-/** Runs the work, and yields to the event loop whenever a slice is over. */
-export async function inSlices<T>(steps: Steps<T>): Promise<T> {
-  const slices = new Slices()
+/**
+ * Runs the work, and yields to the event loop whenever a slice is over. The work of an expensive
+ * request begins in a turn of its own.
+ */
+export async function inSlices<T>(steps: Steps<T>, slices = new Slices()): Promise<T> {
+  if (slices.isExpensive) await slices.turn()
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
@@ -35,6 +41,8 @@ export type SlicesOptions = {
   readonly isBackground?: boolean
   /** All clients of a resource wait for this work: it has a slice in each turn, and does not stand behind the lists of some. */
   readonly isShared?: boolean
+  /** The request works on a large object: of all such requests, one has a slice in a turn. */
+  readonly isExpensive?: boolean
 }
 
 export class Slices {
@@ -48,9 +56,13 @@ export class Slices {
     this.#since = time.monotonicMs()
   }
 
+  get isExpensive(): boolean {
+    return this.#options.isExpensive === true
+  }
+
   /** Cheap, to be called often. True when the slice is over: then await `turn()`. */
   get isOver(): boolean {
-    return this.#time.monotonicMs() - this.#since > SLICE_MS
+    return this.#time.monotonicMs() - this.#since > (this.isExpensive ? EXPENSIVE_SLICE_MS : SLICE_MS)
   }
 
   /** Begins a new slice: the time since the last one was not spent on this work. */
@@ -72,6 +84,7 @@ class SliceTurns {
   readonly #shared = new Deque<() => void>()
   readonly #waiting = new Deque<() => void>()
   readonly #background = new Deque<() => void>()
+  readonly #expensive = new Deque<() => void>()
   #isDue = false
   #turnedMs: number
 
@@ -80,22 +93,27 @@ class SliceTurns {
     this.#turnedMs = time.monotonicMs()
   }
 
-  add(resume: () => void, { isShared = false, isBackground = false }: SlicesOptions): void {
-    const queue = isShared ? this.#shared : isBackground ? this.#background : this.#waiting
-    queue.push(resume)
+  add(resume: () => void, options: SlicesOptions): void {
+    this.#queueOf(options).push(resume)
     if (this.#isDue) return
     this.#isDue = true
     this.#time.soon(this.#next, 'long')
   }
 
+  #queueOf({ isShared = false, isBackground = false, isExpensive = false }: SlicesOptions): Deque<() => void> {
+    if (isExpensive) return this.#expensive
+    return isShared ? this.#shared : isBackground ? this.#background : this.#waiting
+  }
+
   readonly #next = (): void => {
+    this.#expensive.shift()?.()
     this.#shared.shift()?.()
     for (let count = 0; count < SLICES_PER_TURN; count++) (this.#waiting.shift() ?? this.#shared.shift())?.()
     const sinceMs = this.#time.monotonicMs() - this.#turnedMs
     const background = Math.min(SLICES_PER_TURN, Math.max(1, Math.floor(sinceMs / BACKGROUND_EVERY_MS)))
     for (let count = 0; count < background; count++) this.#background.shift()?.()
     this.#turnedMs = this.#time.monotonicMs()
-    this.#isDue = this.#shared.length + this.#waiting.length + this.#background.length > 0
+    this.#isDue = this.#shared.length + this.#waiting.length + this.#background.length + this.#expensive.length > 0
     if (this.#isDue) this.#time.soon(this.#next, 'long')
   }
 }

@@ -1,0 +1,228 @@
+/**
+ * Divides long synchronous work into parts, between which the event loop serves others. The work
+ * stays plain functions: its loops over lists and maps call `repeat`, `eachItem` or `eachKey`,
+ * where it can pause. A pause throws. The work is then called again in a later turn: finished loops
+ * return what they made, and the one that was interrupted continues with the state that it had.
+ *
+ * All else is repeated with each part, so it must be short and free of effects; `once` is for what
+ * is not short. The work must come to the same loops each time: where a cache may spare it some of
+ * them, the call is inside of a `once`. Outside of `parts` these functions are ordinary loops.
+ */
+import { inSlices, type Slices, type Steps } from './slices.ts'
+
+/** Steps between two looks at the clock. A step that is long has loops of its own. */
+const STEPS_PER_LOOK = 16
+
+type PartSlices = Pick<Slices, 'isOver' | 'begin'>
+
+/** Runs the work in parts, each in a turn of its own. */
+export const inParts = <T>(work: () => T, slices: Slices): Promise<T> => inSlices(parts(work, slices), slices)
+
+/** Like `inParts`, for work that is one of several steps. A part ends when the slice is over. */
+export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
+  const progress = new Progress(slices)
+  for (;;) {
+    yield undefined
+    progress.rewind()
+    running.progress = progress
+    try {
+      return work()
+    } catch (error) {
+      if (error === unsteady) return undivided(work)
+      if (error !== paused) throw error
+    } finally {
+      running.progress = undefined
+    }
+  }
+}
+
+/** Runs a step of several, and yields after it. Without `slices` it is not divided. */
+export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> {
+  const made = slices === undefined ? work() : yield* parts(work, slices)
+  yield undefined
+  return made
+}
+
+function undivided<T>(work: () => T): T {
+  running.progress = undefined
+  return work()
+}
+
+/** Whether the caller is called by `parts`. */
+export const isDivided = (): boolean => running.progress !== undefined
+
+/**
+ * Calls `step` until it returns false; returns the state, which must hold all that the steps change.
+ * `key` tells loops apart: it is the same whenever the work comes to this one.
+ */
+export function repeat<S>(key: number, start: () => S, step: (state: S) => boolean): S {
+  if (running.progress !== undefined) return running.progress.repeat(key, start, step)
+  const state = start()
+  while (step(state));
+  return state
+}
+
+/** Makes a value that is not made again when the work continues. */
+export function once<T>(make: () => T): T {
+  const { progress } = running
+  if (progress === undefined) return make()
+  const kept = progress.repeat(ONCE, noneMade<T>, (state) => {
+    state.made = [make()]
+    return false
+  })
+  return kept.made.length === 0 ? make() : kept.made[0]
+}
+
+const noneMade = <T>(): { made: [] | [T] } => ({ made: [] })
+
+/** Visits the items of a list, until a visit returns false. */
+export function eachItem<T, S>(
+  items: readonly T[],
+  start: () => S,
+  visit: (state: S, item: T, at: number) => boolean,
+): S {
+  const { progress } = running
+  if (progress !== undefined) return progress.each(items.length, () => items, start, visit)
+  const state = start()
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at]
+    if (item === undefined || !visit(state, item, at)) break
+  }
+  return state
+}
+
+/** Visits the keys of a map, until a visit returns false. */
+export function eachKey<S>(fields: object, start: () => S, visit: (state: S, key: string) => boolean): S {
+  const { progress } = running
+  if (progress !== undefined) return progress.each(KEYS, () => Object.keys(fields), start, visit)
+  const state = start()
+  for (const key in fields) if (!visit(state, key)) break
+  return state
+}
+
+/** Like `items.every`. */
+export function everyItem<T>(items: readonly T[], holds: (item: T, at: number) => boolean): boolean {
+  if (!isDivided()) return items.every(holds)
+  return eachItem(
+    items,
+    (): { isSo: boolean } => ({ isSo: true }),
+    (state, item, at) => (state.isSo = holds(item, at)),
+  ).isSo
+}
+
+/** Like `everyItem`, for the keys of a map. */
+export function everyKey(fields: object, holds: (key: string) => boolean): boolean {
+  return eachKey(
+    fields,
+    (): { isSo: boolean } => ({ isSo: true }),
+    (state, key) => (state.isSo = holds(key)),
+  ).isSo
+}
+
+/** Like `items.map`. */
+export function mapEach<T, R>(items: readonly T[], map: (item: T, at: number) => R): R[] {
+  if (!isDivided()) return items.map(map)
+  return eachItem(
+    items,
+    (): R[] => [],
+    (made, item, at) => {
+      made.push(map(item, at))
+      return true
+    },
+  )
+}
+
+/** Keys of loops that are not known by a length or a position. */
+const ONCE = -1
+const KEYS = -2
+
+/** Not an error: it ends the call of a work that continues later. */
+const paused = new Error('the work is paused')
+
+/** The work has come to another loop than before. That is a mistake; the work is done at once. */
+const unsteady = new Error('the work is not the same each time')
+
+const running: { progress: Progress | undefined } = { progress: undefined }
+
+/** A loop that was begun. `inner`: the loops of its current step, in the order of their calls. */
+type Loop<S> = { readonly key: number; readonly state: S; isDone: boolean; inner: Loop<unknown>[] }
+
+class Progress {
+  readonly #slices: PartSlices
+  readonly #all: Loop<unknown>[] = []
+  /** The loops of the step that is running, and the index of the next one. */
+  #loops = this.#all
+  #next = 0
+  #steps = 0
+  /**
+   * Whether this part has done something that was not done before. What it repeats does not count
+   * as its time: a part could be over before it gets on.
+   */
+  #hasBegun = false
+
+  constructor(slices: PartSlices) {
+    this.#slices = slices
+  }
+
+  rewind(): void {
+    this.#loops = this.#all
+    this.#next = 0
+    this.#hasBegun = false
+  }
+
+  each<T, S>(
+    key: number,
+    list: () => readonly T[],
+    start: () => S,
+    visit: (state: S, item: T, at: number) => boolean,
+  ): S {
+    const begin = (): { readonly items: readonly T[]; readonly state: S; at: number } => ({
+      items: list(),
+      state: start(),
+      at: 0,
+    })
+    const loop = this.repeat(key, begin, (now) => {
+      const item = now.items[now.at]
+      if (item === undefined) return false
+      const goesOn = visit(now.state, item, now.at)
+      now.at++
+      return goesOn
+    })
+    return loop.state
+  }
+
+  repeat<S>(key: number, start: () => S, step: (state: S) => boolean): S {
+    const loops = this.#loops
+    const at = this.#next++
+    const known = loops[at]
+    if (known !== undefined && known.key !== key) throw unsteady
+    const loop = known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
+    loops[at] = loop
+    if (loop.isDone) return loop.state
+    try {
+      this.#run(loop, step)
+    } finally {
+      this.#loops = loops
+      this.#next = at + 1
+    }
+    return loop.state
+  }
+
+  #run<S>(loop: Loop<S>, step: (state: S) => boolean): void {
+    for (;;) {
+      if (!this.#hasBegun && loop.inner.length === 0) {
+        this.#hasBegun = true
+        this.#slices.begin()
+      }
+      this.#loops = loop.inner
+      this.#next = 0
+      if (!step(loop.state)) break
+      if (loop.inner.length > 0) loop.inner = []
+      if (++this.#steps % STEPS_PER_LOOK === 0 && this.#slices.isOver) throw paused
+    }
+    loop.isDone = true
+    loop.inner = []
+  }
+}
+
+const isOf = <S>(loop: Loop<unknown>, key: number): loop is Loop<S> => loop.key === key
