@@ -1,5 +1,6 @@
 /** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
 import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
+import { isDivided, repeat } from '../lib/parts.ts'
 import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
@@ -25,6 +26,7 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
   }
   switch (type) {
     case 'object': {
+      if (isDivided()) return readFieldsInParts(scanner, depth, onRepeat)
       const fields = new JsonMap()
       let count = 0
       for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
@@ -39,6 +41,7 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
     case 'array': {
       const list = readLongList(scanner)
       if (list !== undefined) return list
+      if (isDivided()) return readItemsInParts(scanner, depth, onRepeat)
       const items: Json[] = []
       for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
         items.push(readAny(scanner, depth + 1, onRepeat))
@@ -54,6 +57,43 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
       scanner.skipNull()
       return null
   }
+}
+
+function readFieldsInParts(scanner: JsonScanner, depth: number, onRepeat?: () => void): JsonMap {
+  const begin = (): { readonly fields: JsonMap; count: number; more: boolean; at: number } => {
+    const more = scanner.beginObject()
+    return { fields: new JsonMap(), count: 0, more, at: scanner.at }
+  }
+  const { fields, count, at } = repeat(scanner.at, begin, (read) => {
+    scanner.at = read.at
+    if (!read.more) return false
+    const key = scanner.readKey()
+    read.fields[key] = readAny(scanner, depth + 1, onRepeat)
+    read.count++
+    read.more = scanner.nextInObject()
+    read.at = scanner.at
+    return read.more
+  })
+  scanner.at = at
+  if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
+  return fields
+}
+
+function readItemsInParts(scanner: JsonScanner, depth: number, onRepeat?: () => void): Json[] {
+  const begin = (): { readonly items: Json[]; more: boolean; at: number } => {
+    const more = scanner.beginArray()
+    return { items: [], more, at: scanner.at }
+  }
+  const { items, at } = repeat(scanner.at, begin, (read) => {
+    scanner.at = read.at
+    if (!read.more) return false
+    read.items.push(readAny(scanner, depth + 1, onRepeat))
+    read.more = scanner.nextInArray()
+    read.at = scanner.at
+    return read.more
+  })
+  scanner.at = at
+  return items
 }
 
 /** Undefined if there is no long list here, or one with a number that JSON.parse reads differently; the scanner does not move then. */

@@ -4,7 +4,8 @@
  * the apply is forced.
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
-import { Slices } from '../lib/slices.ts'
+import { inParts, once } from '../lib/parts.ts'
+import type { Slices } from '../lib/slices.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
@@ -30,6 +31,8 @@ export type Application = {
   /** Fields that this path does not write. */
   readonly ignored: FieldSet
   readonly now: string
+  /** Present if the object is large: each step is divided then. */
+  readonly slices?: Slices | undefined
   /** The type in the version of a manager; undefined if the kind has no such version: the fields owned in it cannot be found. */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /** Converts a wire form to another version; absent if only a webhook could convert it. */
@@ -46,27 +49,40 @@ export type Applied = {
 
 /** Fails with a Conflict. Yields to the event loop if the object is large. */
 export async function applyOver(application: Application): Promise<Applied> {
-  const { writer, live, applied, type, typeIn, ignored, now } = application
-  const slices = new Slices()
-  const owners = fitOwners(application.owners, typeIn)
+  const { writer, ignored, now, slices } = application
   const identity = identityOf(writer)
-  const before = owners.get(identity)
-  const stated = recursiveDifference(appliedSet(applied, type), ignored)
-  const own = ownerAfter(writer, before, stated)
-  const all = new Map(owners).set(identity, own)
-  if (slices.isOver) await slices.turn()
-  const merged = merge(live, applied, type)
-  if (slices.isOver) await slices.turn()
-  const pruned = pruneStated(merged, { before, all, stated, application })
-  const result = isFields(pruned) ? pruned : {}
-  if (slices.isOver) await slices.turn()
-  const isChanged = !isEqual(live, result)
+  const change = (): Changed => changedBy(application, identity)
+  const { own, all, result, isChanged } = slices === undefined ? change() : await inParts(change, slices)
   const differences = new Differences(await application.versions(result), ignored)
-  refuseConflicts(differences, all, { ...application, identity })
-  const left = differences.release(all, identity)
+  const release = (): Map<string, Owner> => {
+    refuseConflicts(differences, all, { ...application, identity })
+    return differences.release(all, identity)
+  }
+  const left = slices === undefined ? release() : await inParts(release, slices)
   if (isEmptySet(own.fields)) left.delete(identity)
   else if (isChanged) left.set(identity, { ...own, time: now, entry: undefined })
   return { result: isChanged ? result : undefined, owners: left }
+}
+
+type Changed = {
+  /** The applier's entry after this apply, and with it those of all managers. */
+  readonly own: Owner
+  readonly all: Owners
+  readonly result: Fields
+  readonly isChanged: boolean
+}
+
+function changedBy(application: Application, identity: string): Changed {
+  const { writer, live, applied, type, typeIn, ignored } = application
+  const owners = once(() => fitOwners(application.owners, typeIn))
+  const before = owners.get(identity)
+  const stated = once(() => recursiveDifference(appliedSet(applied, type), ignored))
+  const own = once(() => ownerAfter(writer, before, stated))
+  const all = new Map(owners).set(identity, own)
+  const merged = once(() => merge(live, applied, type))
+  const pruned = once(() => pruneStated(merged, { before, all, stated, application }))
+  const result = isFields(pruned) ? pruned : {}
+  return { own, all, result, isChanged: !isEqual(live, result) }
 }
 
 type Pruning = {

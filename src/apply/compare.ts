@@ -1,6 +1,7 @@
 /** Compares two values of one type: the fields that were added, modified and removed. */
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
+import { eachItem, eachKey, isDivided, once } from '../lib/parts.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { addedSet, childOf, itemsByElement } from './owned.ts'
 import { isEmptyMap, isEqual, isNothing } from './value.ts'
@@ -60,16 +61,24 @@ const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed
 const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
 
 function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
-  const found = new Gathering()
-  for (const key in after) {
+  const putAdded = (found: Gathering, key: string): true => {
     const { element, below: inner } = childOf(key, type)
     found.put(element, compareParts(before[key], after[key], inner))
+    return true
   }
-  for (const key in before) {
-    if (after[key] !== undefined) continue
+  const putRemoved = (found: Gathering, key: string): true => {
+    if (after[key] !== undefined) return true
     const { element, below: inner } = childOf(key, type)
     found.put(element, compareParts(before[key], undefined, inner))
+    return true
   }
+  if (isDivided()) {
+    const found = eachKey(after, () => new Gathering(), putAdded)
+    return eachKey(before, () => found, putRemoved).result
+  }
+  const found = new Gathering()
+  for (const key in after) putAdded(found, key)
+  for (const key in before) putRemoved(found, key)
   return found.result
 }
 
@@ -86,11 +95,35 @@ function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge
   const found = new Gathering()
   const olds = itemsByElement(before, type)
   const news = itemsByElement(after, type)
+  if (isDivided()) return byItemInParts(olds, news, type)
   for (const [element, items] of news) found.put(element, compareItems(olds.get(element) ?? [], items, type.of))
   for (const [element, items] of olds) {
     if (!news.has(element)) found.put(element, compareItems(items, [], type.of))
   }
   return found.result
+}
+
+type ItemsByElement = ReadonlyMap<string, readonly Json[]>
+
+function byItemInParts(olds: ItemsByElement, news: ItemsByElement, type: ListMerge): Comparison | undefined {
+  const added = once(() => [...news])
+  const removed = once(() => [...olds].filter(([element]) => !news.has(element)))
+  const found = eachItem(
+    added,
+    () => new Gathering(),
+    (made, [element, items]) => {
+      made.put(element, compareItems(olds.get(element) ?? [], items, type.of))
+      return true
+    },
+  )
+  return eachItem(
+    removed,
+    () => found,
+    (made, [element, items]) => {
+      made.put(element, compareItems(items, [], type.of))
+      return true
+    },
+  ).result
 }
 
 /** Items with the same key are compared as one value. */

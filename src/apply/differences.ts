@@ -2,6 +2,7 @@
 import type { Fields } from '../api/object.ts'
 import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
 import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
+import { once } from '../lib/parts.ts'
 import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
@@ -51,7 +52,7 @@ export class Differences {
   #compare(apiVersion: string): Comparison | undefined {
     const versions = this.#versionsIn(apiVersion)
     if (versions === undefined) return undefined
-    const comparison = compare(versions.before, versions.after, versions.type)
+    const comparison = once(() => compare(versions.before, versions.after, versions.type))
     if (comparison === undefined) return same
     return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
   }

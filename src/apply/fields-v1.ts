@@ -2,8 +2,9 @@
  * Field sets in the format of managedFields, FieldsV1: the tree as JSON, with `.` for a field that is in the set and has others below it.
  */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
-import { compareKeys, printString } from '../codec/json.ts'
+import { compareKeys, joinedInParts, printString } from '../codec/json.ts'
 import { ownText } from '../lib/own-text.ts'
+import { isDivided, once, repeat } from '../lib/parts.ts'
 import { type FieldSet, isSameSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
@@ -45,6 +46,7 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
     return ownedLeaf
   }
   if (type !== 'object' || depth > DEPTH_MAX) return undefined
+  if (isDivided()) return readNodeInParts(scanner, depth)
   let isOwned = false
   let children: Map<string, FieldSet> | undefined
   let isEmpty = true
@@ -62,6 +64,34 @@ function readNode(scanner: JsonScanner, depth: number): FieldSet | undefined {
   }
   return nodeOf(isOwned || isEmpty, children)
 }
+
+function readNodeInParts(scanner: JsonScanner, depth: number): FieldSet | undefined {
+  type Read = { isOwned: boolean; isEmpty: boolean; isValid: boolean; more: boolean; at: number; children: Children }
+  const begin = (): Read => {
+    const more = scanner.beginObject()
+    return { isOwned: false, isEmpty: !more, isValid: true, more, at: scanner.at, children: new Map() }
+  }
+  const read = repeat(scanner.at, begin, (now) => {
+    scanner.at = now.at
+    if (!now.more) return false
+    const element = scanner.readKey()
+    if (element === '.') {
+      now.isOwned = true
+      scanner.skipValue()
+    } else {
+      const node = readNode(scanner, depth + 1)
+      now.isValid = node !== undefined && isElement(element)
+      if (node !== undefined && isKnownElement(element)) now.children.set(element, node)
+    }
+    now.more = now.isValid && scanner.nextInObject()
+    now.at = scanner.at
+    return now.more
+  })
+  scanner.at = read.at
+  return read.isValid ? nodeOf(read.isOwned || read.isEmpty, read.children) : undefined
+}
+
+type Children = Map<string, FieldSet>
 
 /** Cached by set: sets are immutable, and most are printed unchanged. */
 export function printFieldsV1(set: FieldSet): string {
@@ -83,6 +113,11 @@ function addKnown(set: FieldSet, own: FieldSet | undefined): string {
 }
 
 function printChildren({ children }: FieldSet, start: string): string {
+  if (isDivided()) {
+    const all = once(() => [...sorted(children)])
+    const text = joinedInParts(all, ([element, child]) => `${printString(element)}:${printNode(child)}`)
+    return `{${[start, text].filter((part) => part !== '').join(',')}}`
+  }
   let text = start
   for (const [element, child] of sorted(children)) {
     text += `${text === '' ? '' : ','}${printString(element)}:${printNode(child)}`

@@ -4,6 +4,7 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
 import { compareKeys, printString } from '../codec/json.ts'
+import { once } from '../lib/parts.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
 import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
@@ -45,7 +46,7 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
   for (const item of managedFields) {
     const entry = fieldsOf(item)
     const operation = operations.find((known) => known === entry['operation'])
-    const fields = fieldsOfEntry(entry)
+    const fields = once(() => fieldsOfEntry(entry))
     const apiVersion = textOf(entry['apiVersion'])
     if (operation === undefined || fields === undefined || apiVersion === '') return undefined
     if (entry['fieldsType'] !== 'FieldsV1') return undefined
@@ -79,7 +80,7 @@ export function printOwners(owners: Owners): readonly Fields[] | undefined {
 
 function entryOf({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): Fields {
   if (entry !== undefined) return entry
-  const fieldsV1 = printFieldsV1(fields)
+  const fieldsV1 = once(() => printFieldsV1(fields))
   const made: { [name: string]: string } = { manager, operation, apiVersion }
   if (time !== undefined) made['time'] = time
   made['fieldsType'] = 'FieldsV1'

@@ -1,5 +1,6 @@
 /** The field sets of a value: the fields that its applier owns, and the fields that are added with it. */
-import { isFields, type Json } from '../api/object.ts'
+import { type Fields, isFields, type Json } from '../api/object.ts'
+import { eachItem, eachKey, isDivided } from '../lib/parts.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { fieldElement, itemElement } from './path-element.ts'
@@ -13,15 +14,16 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
   if (Array.isArray(value)) return nodeOf(false, itemSets(value, type, ownedItem))
   if (!isFields(value)) return ownedLeaf
-  const children = new Map<string, FieldSet>()
-  for (const key in value) {
-    const given = value[key] ?? null
-    const { element, below, isDeclared } = childOf(key, type)
-    const set = appliedSet(given, below)
-    const isOwned = set.isOwned || !isDeclared || isEmptyMap(given)
-    if (isOwned || set.children.size > 0) children.set(element, isOwned ? owned(set) : set)
-  }
-  return nodeOf(false, children)
+  return nodeOf(
+    false,
+    fieldSets(value, (children, key) => {
+      const given = value[key] ?? null
+      const { element, below, isDeclared } = childOf(key, type)
+      const set = appliedSet(given, below)
+      const isOwned = set.isOwned || !isDeclared || isEmptyMap(given)
+      if (isOwned || set.children.size > 0) children.set(element, isOwned ? owned(set) : set)
+    }),
+  )
 }
 
 const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
@@ -31,12 +33,29 @@ export function addedSet(value: Json, type: MergeType): FieldSet {
   if (isLeaf(value, type)) return ownedLeaf
   if (Array.isArray(value)) return nodeOf(true, itemSets(value, type, addedSet))
   if (!isFields(value)) return ownedLeaf
-  const children = new Map<string, FieldSet>()
-  for (const key in value) {
-    const { element, below } = childOf(key, type)
-    children.set(element, addedSet(value[key] ?? null, below))
+  return nodeOf(
+    true,
+    fieldSets(value, (children, key) => {
+      const { element, below } = childOf(key, type)
+      children.set(element, addedSet(value[key] ?? null, below))
+    }),
+  )
+}
+
+type Children = Map<string, FieldSet>
+
+const newChildren = (): Children => new Map()
+
+function fieldSets(fields: Fields, put: (children: Children, key: string) => void): Children {
+  if (isDivided()) {
+    return eachKey(fields, newChildren, (children, key) => {
+      put(children, key)
+      return true
+    })
   }
-  return nodeOf(true, children)
+  const children = newChildren()
+  for (const key in fields) put(children, key)
+  return children
 }
 
 /** Items with the same key are one field, without known fields below it. */
@@ -45,13 +64,12 @@ function itemSets(
   type: MergeType,
   setOf: (item: Json, of: MergeType) => FieldSet,
 ): ReadonlyMap<string, FieldSet> {
-  const children = new Map<string, FieldSet>()
-  if (type.form !== 'list') return children
-  for (const item of list) {
+  if (type.form !== 'list') return newChildren()
+  return eachItem(list, newChildren, (children, item) => {
     const element = itemElement(item, type)
     if (element !== undefined) children.set(element, children.has(element) ? ownedLeaf : setOf(item, type.of))
-  }
-  return children
+    return true
+  })
 }
 
 const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
@@ -91,13 +109,16 @@ export function childOf(key: string, type: MergeType): Child {
 
 /** The items of a list by their elements, with all of those that are repeated. */
 export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
-  const items = new Map<string, Json[]>()
-  for (const item of list) {
-    const element = itemElement(item, type)
-    if (element === undefined) continue
-    const known = items.get(element)
-    if (known === undefined) items.set(element, [item])
-    else known.push(item)
-  }
-  return items
+  return eachItem(
+    list,
+    (): Map<string, Json[]> => new Map(),
+    (items, item) => {
+      const element = itemElement(item, type)
+      if (element === undefined) return true
+      const known = items.get(element)
+      if (known === undefined) items.set(element, [item])
+      else known.push(item)
+      return true
+    },
+  )
 }

@@ -1,11 +1,14 @@
 /** Validates an applied value against its type. The messages are upstream's, which prints values as Go does. */
 import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { goPlain, goSyntax } from '../api/go-value.ts'
-import { isFields, isNumber, type Json } from '../api/object.ts'
+import { type Fields, isFields, isNumber, type Json } from '../api/object.ts'
 import { BoundedTexts } from '../lib/bounded-texts.ts'
+import { eachItem, eachKey, isDivided } from '../lib/parts.ts'
 import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement, itemFault, printElement } from './path-element.ts'
+
+const newFaults = (): BoundedTexts => new BoundedTexts(FAULTS_CHARACTERS_MAX)
 
 /** Empty: the value is valid. Null is valid everywhere. */
 export const validateApplied = (value: Json, type: MergeType): readonly string[] => validate(value, type, false)
@@ -14,7 +17,7 @@ export const validateApplied = (value: Json, type: MergeType): readonly string[]
 export const validateTyped = (value: Json, type: MergeType): readonly string[] => validate(value, type, true)
 
 function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
-  const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
+  const faults = newFaults()
   visit(value, type, { above: undefined, element: '', faults, allowsRepeats })
   return faults.all
 }
@@ -78,7 +81,7 @@ function pathOf({ above, element }: Place): string {
 
 function visit(value: Json, type: MergeType, place: Place): void {
   if (value === null) return
-  const { faults, allowsRepeats } = place
+  const { faults } = place
   const refuse = (why: string): void => faults.add(() => `${pathOf(place)}: ${why}`)
   switch (type.form) {
     case 'any':
@@ -94,14 +97,34 @@ function visit(value: Json, type: MergeType, place: Place): void {
     case 'map':
     case 'struct':
       if (!isFields(value)) return refuse(formatted(`expected map, got &{${goPlain(value)}}`))
-      for (const key in value) {
-        const { element, below, isDeclared } = childOf(key, type)
-        // Upstream skips the rest of this map then.
-        if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
-          return faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
-        visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
-      }
+      if (isDivided()) visitInParts(value, { type, place })
+      else for (const key in value) if (!visitField(value, key, { type, place })) return
   }
+}
+
+type Visited = { readonly type: MergeType; readonly place: Place }
+
+/** The faults of each field are collected apart: a visit that was interrupted is repeated. */
+function visitInParts(value: Fields, { type, place }: Visited): void {
+  const found = eachKey(value, newFaults, (all, key) => {
+    const faults = newFaults()
+    const goesOn = visitField(value, key, { type, place: { ...place, faults } })
+    all.addAll(faults.all)
+    return goesOn
+  })
+  place.faults.addAll(found.all)
+}
+
+/** False: upstream skips the rest of this map. */
+function visitField(value: Fields, key: string, { type, place }: Visited): boolean {
+  const { faults, allowsRepeats } = place
+  const { element, below, isDeclared } = childOf(key, type)
+  if (type.form === 'struct' && !isDeclared && type.isOpen !== true) {
+    faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
+    return false
+  }
+  visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
+  return true
 }
 
 /** Upstream uses this message as a format string: a percent sign begins a verb without an argument. */
@@ -109,19 +132,40 @@ const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))
 
 function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
-  const { faults, allowsRepeats } = place
+  if (isDivided()) return visitItemsInParts(list, type, place)
   const seen = new Set<string>()
-  for (const [at, item] of list.entries()) {
-    const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
-    if (element === undefined) {
-      // Upstream skips the rest of the list then.
-      return faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
-    }
-    if (!allowsRepeats && seen.has(element))
-      faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
-    seen.add(element)
-    visit(item, type.of, { above: place, element, faults, allowsRepeats })
+  for (const [at, item] of list.entries()) if (!visitItem(item, at, { type, place, seen })) return
+}
+
+function visitItemsInParts(list: readonly Json[], type: ListMerge, place: Place): void {
+  const found = eachItem(
+    list,
+    () => ({ seen: new Set<string>(), all: newFaults() }),
+    ({ seen, all }, item, at) => {
+      const faults = newFaults()
+      const goesOn = visitItem(item, at, { type, place: { ...place, faults }, seen })
+      all.addAll(faults.all)
+      return goesOn
+    },
+  )
+  place.faults.addAll(found.all.all)
+}
+
+type VisitedItem = { readonly type: ListMerge; readonly place: Place; readonly seen: Set<string> }
+
+/** False: upstream skips the rest of the list. */
+function visitItem(item: Json, at: number, { type, place, seen }: VisitedItem): boolean {
+  const { faults, allowsRepeats } = place
+  const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
+  if (element === undefined) {
+    faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
+    return false
   }
+  if (!allowsRepeats && seen.has(element))
+    faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
+  visit(item, type.of, { above: place, element, faults, allowsRepeats })
+  seen.add(element)
+  return true
 }
 
 function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undefined {

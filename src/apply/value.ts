@@ -1,5 +1,6 @@
 /** Predicates on JSON values. */
 import { isFields, type Json } from '../api/object.ts'
+import { everyItem, everyKey, isDivided, once } from '../lib/parts.ts'
 
 /** False for anything but a map. */
 export function isEmptyMap(value: Json): boolean {
@@ -17,10 +18,16 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   if (one === other) return true
   if (Array.isArray(one)) {
     return (
-      Array.isArray(other) && one.length === other.length && one.every((item: Json, at) => isEqual(item, other[at]))
+      Array.isArray(other) &&
+      one.length === other.length &&
+      everyItem(one, (item: Json, at) => isEqual(item, other[at]))
     )
   }
   if (!isFields(one) || !isFields(other)) return false
+  if (isDivided()) {
+    const isOfSameSize = once(() => Object.keys(one).length === Object.keys(other).length)
+    return isOfSameSize && everyKey(one, (key) => isEqual(one[key], other[key]))
+  }
   const keys = Object.keys(one)
   return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
 }
@@ -30,9 +37,13 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   if (one === other) return false
   if (Array.isArray(one) && Array.isArray(other)) {
     if (one.length !== other.length) return one.length > 0 && other.length > 0
-    return one.some((item: Json, at) => isSurelyOther(item, other[at]))
+    return !everyItem(one, (item: Json, at) => !isSurelyOther(item, other[at]))
   }
   if (isFields(one) && isFields(other)) {
+    if (isDivided()) {
+      if (!everyKey(one, (key) => !isSurelyOther(one[key], other[key]))) return true
+      return !everyKey(other, (key) => one[key] !== undefined || !hasValue(other[key]))
+    }
     for (const key in one) if (isSurelyOther(one[key], other[key])) return true
     for (const key in other) if (one[key] === undefined && hasValue(other[key])) return true
     return false

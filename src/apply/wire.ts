@@ -8,10 +8,12 @@ import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { zeroOf } from '../codec/decode.ts'
 import { readAny } from '../api/json-value.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { eachKey, isDivided, mapEach, once } from '../lib/parts.ts'
 import { isNothing } from './value.ts'
 
 /** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
-export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
+export const storedWire = (object: KubeObject, struct: Struct): Fields =>
+  once(() => structWire(tracked(object), struct, null))
 
 /** With managedFields: all that a client would see. */
 export const wholeWire = (object: Fields, struct: Struct): Fields => structWire(object, struct, undefined)
@@ -24,14 +26,14 @@ export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, un
 
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
-  structWire(tracked(object), struct, undefined, stored)
+  once(() => structWire(tracked(object), struct, undefined, stored))
 
 /**
  * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
  * those.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
-  changedStructs(tracked(stored), tracked(given), struct)
+  once(() => changedStructs(tracked(stored), tracked(given), struct))
 
 export type WirePair = { readonly before: Fields; readonly after: Fields }
 
@@ -113,9 +115,19 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
     case 'list':
       return isPlain(schema.of) || !Array.isArray(value)
         ? value
-        : value.map((item: Json) => itemWire(item, schema.of, empty))
+        : mapEach(value, (item: Json) => itemWire(item, schema.of, empty))
     case 'map': {
       if (isPlain(schema.of) || !isFields(value)) return value
+      if (isDivided()) {
+        return eachKey(
+          value,
+          (): JsonMap => new JsonMap(),
+          (made, key) => {
+            made[key] = itemWire(value[key] ?? null, schema.of, empty)
+            return true
+          },
+        )
+      }
       const wire = new JsonMap()
       for (const [key, item = null] of Object.entries(value)) wire[key] = itemWire(item, schema.of, empty)
       return wire

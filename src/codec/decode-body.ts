@@ -11,6 +11,7 @@ import { type FoundHead, goTypeOfHead, type Head, parseFault, readHead, strictTe
 import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
+import { once } from '../lib/parts.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
 import { NotFiniteError, ProtobufError, TooManyEntriesError } from './protobuf/reader.ts'
@@ -49,23 +50,25 @@ export type DecodedBody = {
 /** A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a BadRequest on anything that does not fit. */
 export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const { shape } = expected
-  const { value, fault, strictFaults: read, head } = readBody(body, expected)
+  const { value, fault, strictFaults: read, head } = once(() => readBody(body, expected))
   const isStrict = fieldValidation !== 'Ignore'
-  const other = shape.custom === undefined ? kindFault(head, body.bytes.toString('utf8'), expected) : undefined
+  const other =
+    shape.custom === undefined ? once(() => kindFault(head, body.bytes.toString('utf8'), expected)) : undefined
   if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
   // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
   const unreadable =
     other?.what === 'kind' && other.struct && decodeStruct(body.bytes.toString('utf8'), other.struct).fault
   if (unreadable) throw refusing(head, expected)(unreadable)
-  const refuse =
-    shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict)
+  const refuse = once(() =>
+    shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict),
+  )
   if (fault !== undefined) throw refuse(fault)
   const { kind } = expected
   const named = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
   const refusal = shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
   // The schema is that of the expected kind: of another one only the metadata is known.
   const { object, strictFaults } =
-    refusal === undefined ? pruned(named, read, shape) : { object: named, strictFaults: read }
+    refusal === undefined ? once(() => pruned(named, read, shape)) : { object: named, strictFaults: read }
   // A value that cannot be decoded is reported before unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
@@ -115,7 +118,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
     () => openEnvelope(bytes),
   )
   const refuse = checkKind(envelope, body, expected)
-  const object = orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX))
+  const object = once(() => orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX)))
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
@@ -123,7 +126,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
 export function decodeCborBody(sent: Buffer, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const refuse = (why: string): Error =>
     unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
-  const json = orElse(refuse, () => cborToJson(sent))
+  const json = once(() => orElse(refuse, () => cborToJson(sent)))
   return decodeBody({ bytes: Buffer.from(json), sent }, expected, fieldValidation)
 }
 
@@ -138,8 +141,10 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
 }
 
 function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
-  checkMembers(body.bytes)
-  const text = body.bytes.toString('utf8')
+  const text = once(() => {
+    checkMembers(body.bytes)
+    return body.bytes.toString('utf8')
+  })
   try {
     const scanner = new JsonScanner(text)
     if (scanner.peekType() !== 'object') return { ...readOther(scanner, body, expected), head: noHead }
@@ -285,7 +290,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   if (type !== 'object') {
     return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
   }
-  const decoding = decodeStruct(text, shape.struct)
+  const decoding = once(() => decodeStruct(text, shape.struct))
   const { value, fault, strictFaults: read } = decoding
   const { head, fault: headFault } = headOf(text, decoding)
   if (headFault !== undefined) return { fault: parseFault(headFault) }
@@ -305,7 +310,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   const otherForm =
     head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
   if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
-  const other = kindFault(head, text, expected)
+  const other = once(() => kindFault(head, text, expected))
   if (other?.what === 'kind') {
     const own = other.struct && decodeStruct(text, other.struct).fault
     return { fault: own ?? other.why }
@@ -313,7 +318,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   if (other !== undefined) return { fault: other.why }
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
-  const { object, strictFaults } = pruned(named, read, shape)
+  const { object, strictFaults } = once(() => pruned(named, read, shape))
   const refusal = by === 'apply' ? undefined : shape.refuse?.(object)
   if (refusal !== undefined) return { fault: refusal }
   if (by === 'patch' || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }

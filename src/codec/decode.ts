@@ -9,6 +9,7 @@ import { quote } from '../api/quote.ts'
 import { zeroTime } from '../api/time.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
+import { isDivided, once, repeat } from '../lib/parts.ts'
 import { duplicateFields, newPathRoom } from './duplicates.ts'
 import { readAny } from '../api/json-value.ts'
 import { readRaw } from './json.ts'
@@ -59,7 +60,8 @@ export function decodeValue(
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
 function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
-  const decoder = new Decoder(text, origin)
+  const decoder = once(() => new Decoder(text, origin))
+  decoder.rewind()
   decoder.scanner.peekType()
   const value = decoder.struct(struct, {})
   decoder.scanner.end()
@@ -70,14 +72,15 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
  * Decodes an object of a custom kind: fields that have a type here are decoded by it, others as any JSON. Nulls are kept, since some
  * schemas want them.
  */
-function decodeOpen(text: string, { byName }: Struct): Decoding {
+function decodeOpen(text: string, struct: Struct): Decoding {
+  const { byName } = struct
   const scanner = new JsonScanner(text)
   const value: Target = new JsonMap()
   const unknown: string[] = []
   let fault: string | undefined
-  let isRepeated = false
+  const repeated = once(() => ({ isSeen: false }))
   const onRepeat = (): void => {
-    isRepeated = true
+    repeated.isSeen = true
   }
   scanner.peekType()
   for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
@@ -100,7 +103,7 @@ function decodeOpen(text: string, { byName }: Struct): Decoding {
     }
   }
   scanner.end()
-  return { value, fault, strictFaults: [...(isRepeated ? duplicateFields(text) : []), ...unknown] }
+  return { value, fault, strictFaults: [...(repeated.isSeen ? duplicateFields(text) : []), ...unknown] }
 }
 
 /** Scalars that are more than a JSON value of one type. */
@@ -148,6 +151,15 @@ class Decoder {
     this.scanner = new JsonScanner(text)
     this.#isStored = isStored
     this.#outerPath = path.map((name) => `.${name}`).join('')
+  }
+
+  /** Before the text is read once more in parts. Faults that were found stay. */
+  rewind(): void {
+    this.scanner.at = 0
+    this.#path = []
+    this.#struct = undefined
+    this.#depth = 0
+    this.#selfReadingDepth = 0
   }
 
   get fault(): string | undefined {
@@ -249,6 +261,7 @@ class Decoder {
 
   #list(of: Schema, existing: readonly Json[]): Json[] {
     const { scanner } = this
+    if (isDivided()) return this.#listInParts(of, existing)
     const items: Json[] = []
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
       const index = items.length
@@ -260,8 +273,32 @@ class Decoder {
     return items
   }
 
+  #listInParts(of: Schema, existing: readonly Json[]): Json[] {
+    const { scanner } = this
+    const depth = this.#path.length
+    const begin = (): { items: Json[]; more: boolean; at: number } => {
+      const more = scanner.beginArray()
+      return { items: [], more, at: scanner.at }
+    }
+    const read = repeat(scanner.at, begin, (list) => {
+      scanner.at = list.at
+      if (!list.more) return false
+      const index = list.items.length
+      this.#path.push(index)
+      const item = this.value(of, existing[index])
+      this.#path.length = depth
+      list.items.push(item ?? zeroOf(of))
+      list.more = scanner.nextInArray()
+      list.at = scanner.at
+      return list.more
+    })
+    scanner.at = read.at
+    return read.items
+  }
+
   #map(of: Schema, into: Target): Target {
     const { scanner } = this
+    if (isDivided()) return this.#mapInParts(of, into)
     // If the map was given before, its earlier keys are merged with, and are no duplicates.
     const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
@@ -274,6 +311,32 @@ class Decoder {
       own?.add(key)
     }
     return into
+  }
+
+  #mapInParts(of: Schema, into: Target): Target {
+    const { scanner } = this
+    const depth = this.#path.length
+    const begin = (): { own: Set<string> | undefined; into: Target; more: boolean; at: number } => {
+      const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
+      const more = scanner.beginObject()
+      return { own, into, more, at: scanner.at }
+    }
+    const read = repeat(scanner.at, begin, (map) => {
+      scanner.at = map.at
+      if (!map.more) return false
+      const key = scanner.readKey()
+      if (map.own === undefined ? key in map.into : map.own.has(key)) this.#strict('duplicate', key)
+      this.#path.push(MAP_KEY + key)
+      const value = this.value(of, undefined)
+      this.#path.length = depth
+      map.into[key] = value ?? zeroInMap(of)
+      map.own?.add(key)
+      map.more = scanner.nextInObject()
+      map.at = scanner.at
+      return map.more
+    })
+    scanner.at = read.at
+    return read.into
   }
 
   /** A value of another JSON type leaves a schema-or-list empty, and is an error for a schema-or-boolean. */

@@ -4,6 +4,7 @@ import { type Fields, isFields, type Json } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../api/json-scanner.ts'
+import { eachItem, isDivided, once } from '../lib/parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
 /** The type of a value, as error messages name it. */
@@ -80,6 +81,7 @@ export function compareKeys(a: string, b: string): number {
 export function printSorted(value: Json): string {
   if (typeof value === 'string') return printString(value)
   if (typeof value !== 'object' || value === null) return `${value}`
+  if (isDivided()) return printSlowly(value)
   const sorting = new Sorting()
   const sorted = sorting.sorted(value)
   const text = sorting.isExact ? JSON.stringify(sorted) : undefined
@@ -141,10 +143,25 @@ function areSorted(keys: readonly string[]): boolean {
 }
 
 function printSlowly(value: Json): string {
-  if (!isFields(value)) return Array.isArray(value) ? `[${value.map(printSlowly).join(',')}]` : printOrdered(value)
-  const keys = sortedKeys(value)
-  return `{${keys.map((key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`).join(',')}}`
+  if (!isFields(value)) return Array.isArray(value) ? `[${joinedInParts(value, printSlowly)}]` : printOrdered(value)
+  const keys = sortedInParts(value)
+  return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
 }
+
+/** The texts of items, with commas between them. Can be divided. */
+export function joinedInParts<T>(items: readonly T[], print: (item: T) => string): string {
+  return eachItem(
+    items,
+    (): { text: string } => ({ text: '' }),
+    (made, item, at) => {
+      made.text += at === 0 ? print(item) : `,${print(item)}`
+      return true
+    },
+  ).text
+}
+
+/** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
+export const sortedInParts = (fields: Fields): readonly string[] => once(() => sortedKeys(fields))
 
 /** Keys are mostly sorted when they come in. */
 export function sortedKeys(fields: Fields): readonly string[] {
@@ -175,7 +192,11 @@ function printValue(value: Json, depth: number): string {
   if (typeof value === 'string') return printString(value)
   if (value === null || typeof value !== 'object') return `${value}`
   if (depth === DEPTH_MAX) throw badRequest('exceeded max depth')
-  if (!isFields(value)) return `[${value.map((item) => printValue(item, depth + 1)).join(',')}]`
+  if (!isFields(value)) return `[${joinedInParts(value, (item) => printValue(item, depth + 1))}]`
+  if (isDivided()) {
+    const keys = once(() => Object.keys(value).filter((key) => value[key] !== undefined))
+    return `{${joinedInParts(keys, (key) => `${printString(key)}:${printValue(value[key] ?? null, depth + 1)}`)}}`
+  }
   const parts: string[] = []
   for (const [key, field] of Object.entries(value)) {
     if (field !== undefined) parts.push(`${printString(key)}:${printValue(field, depth + 1)}`)

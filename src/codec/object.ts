@@ -2,6 +2,7 @@
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
+import { once } from '../lib/parts.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -174,9 +175,9 @@ function decodeCustom(
   { struct }: ObjectSchema,
   { form, revision }: { readonly form: CustomForm; readonly revision: number },
 ): KubeObject {
-  const read = readStoredCustom(bytes, struct)
+  const read = once(() => readStoredCustom(bytes, struct))
   if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
-  const whole = withCount(form.fromStored(withoutEmptyMetadata(read)))
+  const whole = once(() => withCount(form.fromStored(withoutEmptyMetadata(read))))
   const object = numbered(whole, revision)
   const isCounted = read.metadata.generation !== undefined
   const isCurrent = whole === read || (isCounted && !hasEmptyMetadata(read) && form.isCurrent(read))
@@ -253,10 +254,12 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const { setDefaults, completeStored, isDefaultedAgain } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
-  const read = envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct)
+  const read = once(() =>
+    envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct),
+  )
   const given = form.fromStored(read)
   const stored = withoutNullBytes(given, schema)
-  const defaulted = setDefaults(stored)
+  const defaulted = once(() => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
   // Bytes with a resourceVersion are the wire form, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object

@@ -5,8 +5,9 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
 import { assert } from '../lib/assert.ts'
+import { isDivided } from '../lib/parts.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { printOrdered, printSorted, printString, sortedKeys } from './json.ts'
+import { joinedInParts, printOrdered, printSorted, printString, sortedInParts, sortedKeys } from './json.ts'
 
 type Print = (value: Json) => string
 
@@ -182,6 +183,7 @@ function listPrinter(of: Schema, owner: Struct): Print {
   return (value) => {
     if (value === null) return 'null'
     assert(Array.isArray(value), 'a list was decoded as one')
+    if (isDivided()) return `[${joinedInParts(value, print)}]`
     let text = ''
     for (const item of value) text += text === '' ? print(item) : `,${print(item)}`
     return `[${text}]`
@@ -193,6 +195,10 @@ function mapPrinter(of: Schema, owner: Struct): Print {
   return (value) => {
     if (value === null) return 'null'
     assert(isFields(value), 'a map was decoded as one')
+    if (isDivided()) {
+      const keys = sortedInParts(value)
+      return `{${joinedInParts(keys, (key) => `${printString(key)}:${print(value[key] ?? null)}`)}}`
+    }
     let text = ''
     for (const key of sortedKeys(value)) {
       text += `${text === '' ? '' : ','}${printString(key)}:${print(value[key] ?? null)}`

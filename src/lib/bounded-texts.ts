@@ -31,8 +31,17 @@ export class BoundedTexts {
     return this.#texts
   }
 
+  /** Without repeated ones: work in parts may add a text several times. */
+  get distinct(): readonly string[] {
+    return this.#texts.length === 0 ? this.#texts : [...new Set(this.#texts)]
+  }
+
   get isFull(): boolean {
     return this.#room.isFull
+  }
+
+  addAll(texts: readonly string[]): void {
+    for (const text of texts) this.add(() => text)
   }
 
   /** `make` is called only if there is room. */

@@ -4,7 +4,8 @@
  * elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../api/json-scanner.ts'
-import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
+import { compacted, compareKeys, joinedInParts, printString, readRaw } from '../codec/json.ts'
+import { once } from '../lib/parts.ts'
 import type { Steps } from '../lib/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
@@ -59,10 +60,10 @@ export class JsonNode {
     if (this.#text !== undefined) return this.#text
     checkDepth(depth)
     const show = (value: Value | undefined): string => value?.print(depth + 1) ?? 'null'
-    if (Array.isArray(this.#inside)) return `[${this.#inside.map(show).join(',')}]`
+    if (Array.isArray(this.#inside)) return `[${joinedInParts(this.#inside, show)}]`
     const members = this.#inside ?? new Map<string, Value>()
-    const keys = [...members.keys()].toSorted(compareKeys)
-    return `{${keys.map((key) => `${printString(key)}:${show(members.get(key))}`).join(',')}}`
+    const keys = once(() => [...members.keys()].toSorted(compareKeys))
+    return `{${joinedInParts(keys, (key) => `${printString(key)}:${show(members.get(key))}`)}}`
   }
 
   /** Objects are equal whatever the order of their keys; numbers and strings only when they are written alike. */

@@ -5,12 +5,15 @@
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { printFields } from '../codec/print.ts'
-import type { Steps } from '../lib/slices.ts'
+import { stepOf } from '../lib/parts.ts'
+import type { Slices, Steps } from '../lib/slices.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
 import type { Work } from './work.ts'
+
+type Merging = { readonly shape: Shape; readonly work: Work; readonly slices?: Slices | undefined }
 
 type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
@@ -21,23 +24,22 @@ type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 export function* mergeTouched(
   current: KubeObject,
   patch: Members,
-  { shape: { struct, setDefaults, refuse }, work }: { readonly shape: Shape; readonly work: Work },
+  { shape: { struct, setDefaults, refuse }, work, slices }: Merging,
 ): Steps<KubeObject | undefined> {
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
   const places = placesIn(current, patch, struct)
   yield undefined
-  const root = new JsonNode(`{${printFields(partOf(current, places), struct, 0)}}`, work)
+  const printed = yield* stepOf(() => printFields(partOf(current, places), struct, 0), slices)
+  const root = new JsonNode(`{${printed}}`, work)
   yield* mergeInto(root.members() ?? new Map(), patch)
   yield undefined
-  const text = root.print()
-  yield undefined
-  const { value, fault, strictFaults } = decodeStruct(text, struct)
-  yield undefined
+  const text = yield* stepOf(() => root.print(), slices)
+  const { value, fault, strictFaults } = yield* stepOf(() => decodeStruct(text, struct), slices)
   if (fault !== undefined || strictFaults.length > 0) return undefined
   const { kind, apiVersion } = current
   const fields = joined(current, value, places)
   const object = { ...fields, kind, apiVersion, metadata: fieldsOf(fields['metadata']) }
-  return refuse?.(object) === undefined ? setDefaults(object) : undefined
+  return refuse?.(object) === undefined ? yield* stepOf(() => setDefaults(object), slices) : undefined
 }
 
 /** What a patch touches: some fields of structs that exist, and other values as a whole. */

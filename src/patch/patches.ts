@@ -8,7 +8,8 @@ import { readAny } from '../api/json-value.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
 import { duplicateFields } from '../codec/duplicates.ts'
-import type { Steps } from '../lib/slices.ts'
+import { stepOf } from '../lib/parts.ts'
+import type { Slices, Steps } from '../lib/slices.ts'
 import { goPrint } from './go-print.ts'
 import { applyOperations } from './json-patch.ts'
 import { mergeInto } from './merge-patch.ts'
@@ -25,6 +26,8 @@ export type Patch = {
   readonly text: string
   /** Whether unknown and duplicate fields are reported. */
   readonly isChecked: boolean
+  /** Present if the patch or the object is large: each step is divided then. */
+  readonly slices?: Slices | undefined
 }
 
 export type Patched = Decoded & {
@@ -37,12 +40,12 @@ export function* applyPatch(current: KubeObject, patch: Patch, expected: Expecte
   if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
   const quick = patch.form === 'merge' ? yield* applyQuickly(current, patch, expected) : undefined
   if (quick !== undefined) return quick
-  const document = objectText(current, expected.shape.struct)
-  yield undefined
+  const { slices } = patch
+  const document = yield* stepOf(() => objectText(current, expected.shape.struct), slices)
   const { text, strictFaults } =
     patch.form === 'json' ? yield* applyJson(document, patch) : yield* applyMerge(document, patch)
   yield undefined
-  const decoded = decodeText(text, expected)
+  const decoded = yield* stepOf(() => decodeText(text, expected), slices)
   const shown = (): string => text
   return 'fault' in decoded
     ? { ...decoded, shown }
@@ -61,15 +64,16 @@ function decodeText(text: string, expected: Expected): Decoded {
 
 type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }
 
-function* applyJson(document: string, { text, isChecked }: Patch): Steps<PatchedText> {
+function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
   const work = new Work()
   const { operations, strictFaults } = yield* readOperations(text, work, isChecked)
   try {
     const root = new JsonNode(document, work)
     root.members()
+    yield undefined
     const patched = yield* applyOperations(root, operations, work)
     yield undefined
-    return { text: patched.print(), strictFaults }
+    return { text: yield* stepOf(() => patched.print(), slices), strictFaults }
   } catch (error) {
     throw rejected(error)
   }
@@ -78,7 +82,7 @@ function* applyJson(document: string, { text, isChecked }: Patch): Steps<Patched
 /** Undefined, which is rare: the patch has to be applied to the whole object. */
 function* applyQuickly(
   current: KubeObject,
-  { text, isChecked }: Patch,
+  { text, isChecked, slices }: Patch,
   { shape }: Expected,
 ): Steps<Patched | undefined> {
   if (shape.struct.open !== undefined) return undefined
@@ -87,14 +91,14 @@ function* applyQuickly(
   if (strictFaults.length > 0) return undefined
   yield undefined
   try {
-    const object = yield* mergeTouched(current, patch, { shape, work })
+    const object = yield* mergeTouched(current, patch, { shape, work, slices })
     return object && { object, strictFaults, shown: () => '' }
   } catch (error) {
     throw rejected(error)
   }
 }
 
-function* applyMerge(document: string, { text, isChecked }: Patch): Steps<PatchedText> {
+function* applyMerge(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
   const work = new Work()
   const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
   yield undefined
@@ -102,7 +106,7 @@ function* applyMerge(document: string, { text, isChecked }: Patch): Steps<Patche
     const root = new JsonNode(document, work)
     yield* mergeInto(root.members() ?? new Map(), patch)
     yield undefined
-    return { text: root.print(), strictFaults }
+    return { text: yield* stepOf(() => root.print(), slices), strictFaults }
   } catch (error) {
     throw rejected(error)
   }
@@ -131,24 +135,23 @@ const notAMap = (type: JsonType): string =>
 const rejected = (error: unknown): unknown => (error instanceof PatchError ? patchRejected(error) : error)
 
 /** Kind and apiVersion stay as they are, whatever the patch says. */
-function* applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Steps<Patched> {
-  const patch = readStrategic(text)
-  yield undefined
+function* applyStrategic(current: KubeObject, { text, isChecked, slices }: Patch, { shape }: Expected): Steps<Patched> {
+  const patch = yield* stepOf(() => readStrategic(text), slices)
   const duplicates = isChecked ? duplicateFields(text) : []
   yield undefined
-  const touched = touchedTree(current, patch, shape.struct)
-  yield undefined
+  const touched = yield* stepOf(() => touchedTree(current, patch, shape.struct), slices)
   const merged = yield* mergeMaps(touched, patch, shape.struct)
   const shown = (): string => goPrint(patch)
   yield undefined
   try {
-    const { value, strictFaults } = restoreStruct(merged, shape.struct, { tree: current, value: current })
+    const known = { tree: current, value: current }
+    const { value, strictFaults } = yield* stepOf(() => restoreStruct(merged, shape.struct, known), slices)
     const { kind, apiVersion } = current
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
-    yield undefined
     const refusal = shape.refuse?.(object)
     if (refusal !== undefined) throw unclassified(refusal)
-    return { object: shape.setDefaults(object), strictFaults: [...duplicates, ...strictFaults], shown }
+    const whole = yield* stepOf(() => shape.setDefaults(object), slices)
+    return { object: whole, strictFaults: [...duplicates, ...strictFaults], shown }
   } catch (error) {
     if (error instanceof RestoreError) return { fault: error.message, shown }
     throw error

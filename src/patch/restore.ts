@@ -11,6 +11,7 @@ import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
+import { eachKey, isDivided, mapEach, once } from '../lib/parts.ts'
 import { goKind } from './go-print.ts'
 
 /** A value that does not fit the schema. The message is Go's. */
@@ -29,15 +30,22 @@ type Known = { readonly tree: Json | undefined; readonly value: Json | undefined
 
 /** Fails with a RestoreError. */
 export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restored {
-  const restorer = new Restorer()
+  const restorer = once(() => new Restorer())
+  restorer.rewind()
   const value = restorer.struct(tree, struct, known)
-  return { value, strictFaults: restorer.unknown.toSorted() }
+  const unknown = isDivided() ? [...new Set(restorer.unknown)] : restorer.unknown
+  return { value, strictFaults: unknown.toSorted() }
 }
 
 class Restorer {
   readonly unknown: string[] = []
   readonly #path: string[] = []
   readonly #room = newPathRoom()
+
+  /** Before the tree is visited once more in parts. */
+  rewind(): void {
+    this.#path.length = 0
+  }
 
   struct(tree: Json, struct: Struct, known?: Known): Target {
     const { fields, byName } = struct
@@ -85,21 +93,27 @@ class Restorer {
   #list(value: Json, of: Schema, known?: Known): Json {
     if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
     const [knownTree, knownValue] = [listOf(known?.tree), listOf(known?.value)]
-    return value.map((item: Json, index) => {
+    const restore = (item: Json, index: number): Json => {
       const inside = { tree: knownTree[index], value: knownValue[index] }
       if (item === inside.tree && inside.value !== undefined) return inside.value
       this.#path.push(`[${index}]`)
       const restored = item === null ? undefined : this.#value(item, of, inside)
       this.#path.pop()
       return restored ?? zeroOf(of)
-    })
+    }
+    return mapEach(value, restore)
   }
 
   #map(value: Json, of: Schema): Json {
     if (!isFields(value)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
-    const target = new JsonMap()
-    for (const key in value) target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroInMap(of)
-    return target
+    return eachKey(
+      value,
+      (): JsonMap => new JsonMap(),
+      (target, key) => {
+        target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroInMap(of)
+        return true
+      },
+    )
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { roundToMilli } from '../api/quantity.ts'
+import { eachItem, eachKey, isDivided } from '../lib/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Undefined: there is nothing to set in values of this schema. */
@@ -88,8 +89,23 @@ function setterOf(
 }
 
 function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
+  if (isDivided()) return mappedInParts(items, set)
   const after = items.map(set)
   return after.some((item, at) => item !== items[at]) ? after : items
+}
+
+function mappedInParts(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
+  const { after, isChanged } = eachItem(
+    items,
+    (): { readonly after: Json[]; isChanged: boolean } => ({ after: [], isChanged: false }),
+    (state, item) => {
+      const value = set(item)
+      state.after.push(value)
+      if (value !== item) state.isChanged = true
+      return true
+    },
+  )
+  return isChanged ? after : items
 }
 
 /** Amounts in resource lists are rounded up to thousandths. */
@@ -102,5 +118,18 @@ const isTooExact = (amount: Json | undefined): amount is string =>
   typeof amount === 'string' && /[nu]$|e-[69]$/.test(amount)
 
 function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
+  if (isDivided()) {
+    return eachKey(
+      fields,
+      (): { [name: string]: Json } => ({}),
+      (after, key) => {
+        Object.defineProperty(after, key, { value: set(fields[key] ?? null), ...plainProperty })
+        return true
+      },
+    )
+  }
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, set(value ?? null)]))
 }
+
+/** As Object.fromEntries defines them: a key may be `__proto__`. */
+const plainProperty = { configurable: true, enumerable: true, writable: true } as const

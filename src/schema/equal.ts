@@ -1,6 +1,7 @@
 /** Whether two decoded values are equal. */
 import { nanosOf } from '../api/quantity.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { everyItem, everyKey, isDivided, once } from '../lib/parts.ts'
 import type { Schema, Struct } from './schema.ts'
 
 /** Without a schema: an empty list, an empty map, an empty struct and an absent value are equal. */
@@ -8,9 +9,13 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   if (one === other) return true
   if (isNothing(one) || isNothing(other)) return isNothing(one) && isNothing(other)
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item: Json, at) => isSame(item, other[at]))
+    return one.length === other.length && everyItem(one, (item: Json, at) => isSame(item, other[at]))
   }
   if (!isFields(one) || !isFields(other)) return false
+  if (isDivided()) {
+    if (!everyKey(one, (key) => isSame(one[key], own(other, key)))) return false
+    return everyKey(other, (key) => Object.hasOwn(one, key) || isNothing(other[key]))
+  }
   for (const key in one) if (!isSame(one[key], own(other, key))) return false
   for (const key in other) if (!Object.hasOwn(one, key) && !isNothing(other[key])) return false
   return true
@@ -50,16 +55,19 @@ export function isEqual(
       if (items === undefined || items.length === 0) {
         return others.length === 0 && (equality === 'semantic' || items === undefined)
       }
-      return items.length === others.length && items.every((item, at) => isEqual(schema.of, item, others[at], equality))
+      return (
+        items.length === others.length && everyItem(items, (item, at) => isEqual(schema.of, item, others[at], equality))
+      )
     }
     case 'map': {
-      const keys = isFields(now) ? Object.keys(now) : undefined
+      const keys = isFields(now) ? once(() => Object.keys(now)) : undefined
       const others = isFields(stored) ? stored : {}
       if (keys === undefined || keys.length === 0) {
         return Object.keys(others).length === 0 && (equality === 'semantic' || keys === undefined)
       }
       if (keys.length !== Object.keys(others).length) return false
-      return keys.every(
+      return everyItem(
+        keys,
         (key) => Object.hasOwn(others, key) && isEqual(schema.of, fieldsOf(now)[key], others[key], equality),
       )
     }

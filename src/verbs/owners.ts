@@ -8,6 +8,7 @@ import type { Fields, Json, KubeObject } from '../api/object.ts'
 import { managerOfAgent } from '../api/manager-name.ts'
 import { firstHeader } from '../api/request.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
+import { once } from '../lib/parts.ts'
 import type { Struct } from '../schema/schema.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -60,7 +61,7 @@ const emptyWires = new WeakMap<Struct, Fields>()
 
 /** The wire form of an object that does not exist: the zero values that are always serialized. */
 export function emptyWire(struct: Struct): Fields {
-  const known = emptyWires.get(struct) ?? storedWire(emptyObject, struct)
+  const known = once(() => emptyWires.get(struct) ?? storedWire(emptyObject, struct))
   emptyWires.set(struct, known)
   return known
 }

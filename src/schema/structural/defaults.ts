@@ -5,8 +5,9 @@
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { once } from '../../lib/parts.ts'
 import type { Structural } from './structural.ts'
-import { mapItems } from './value.ts'
+import { changedFields, changedItems } from './value.ts'
 
 /** The size of all defaults that an object gets. etcd accepts a megabyte and a half, or a few more if it is configured so. */
 const CHARACTERS_MAX = 32 << 20
@@ -17,7 +18,7 @@ export type Nulls = 'removed' | 'kept'
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
 
 export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
-  return setAt(value, schema, { nulls, room: { characters: CHARACTERS_MAX } })
+  return setAt(value, schema, { nulls, room: once(() => ({ characters: CHARACTERS_MAX })) })
 }
 
 function setAt(value: Json, schema: Structural, walk: Walk): Json {
@@ -27,34 +28,29 @@ function setAt(value: Json, schema: Structural, walk: Walk): Json {
 
 function setInItems(items: readonly Json[], schema: Structural | undefined, walk: Walk): Json {
   if (schema === undefined) return items
-  return mapItems(items, (item) => {
+  return changedItems(items, (item) => {
     const start = isVoid(item, schema) ? (taken(schema.default, walk) ?? null) : item
     return setAt(start, schema, start === item ? walk : inDefault(walk))
   })
 }
 
 function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
-  let changed: { [name: string]: Json } | undefined
+  let absent: JsonMap | undefined
   for (const { name, value, property } of schema.defaults) {
     if (Object.hasOwn(fields, name)) continue
     const given = taken(value, walk)
     if (given === undefined) break
-    changed ??= Object.assign(new JsonMap(), fields)
-    changed[name] = setAt(given, property, inDefault(walk))
+    absent ??= new JsonMap()
+    absent[name] = setAt(given, property, inDefault(walk))
   }
-  for (const name of Object.keys(fields)) {
+  const otherwise = walk.nulls === 'kept' ? null : undefined
+  const set = changedFields(fields, (before, name) => {
     const own = schema.properties?.get(name) ?? schema.additional
-    if (typeof own !== 'object') continue
-    const before = fields[name] ?? null
-    const otherwise = walk.nulls === 'kept' ? null : undefined
+    if (typeof own !== 'object') return before
     const start = isVoid(before, own) ? (taken(own.default, walk) ?? otherwise) : before
-    const after = start === undefined ? undefined : setAt(start, own, start === before ? walk : inDefault(walk))
-    if (after === before) continue
-    changed ??= Object.assign(new JsonMap(), fields)
-    if (after === undefined) delete changed[name]
-    else changed[name] = after
-  }
-  return changed ?? fields
+    return start === undefined ? undefined : setAt(start, own, start === before ? walk : inDefault(walk))
+  })
+  return absent === undefined ? set : Object.assign(new JsonMap(), set, absent)
 }
 
 /** Upstream removes nulls before it sets defaults: those in a default are stored, and removed when the object is read. */
@@ -63,20 +59,13 @@ const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...wal
 /** Removes nulls from fields that are not nullable and have no default, as upstream does where it converts between versions. */
 export function removeNulls(value: Json, schema: Structural): Json {
   const { items } = schema
-  if (Array.isArray(value)) return items === undefined ? value : mapItems(value, (item) => removeNulls(item, items))
+  if (Array.isArray(value)) return items === undefined ? value : changedItems(value, (item) => removeNulls(item, items))
   if (!isFields(value)) return value
-  let changed: { [name: string]: Json } | undefined
-  for (const name of Object.keys(value)) {
+  return changedFields(value, (before, name) => {
     const own = schema.properties?.get(name) ?? schema.additional
-    if (typeof own !== 'object') continue
-    const before = value[name] ?? null
-    const after = isVoid(before, own) && own.default === undefined ? undefined : removeNulls(before, own)
-    if (after === before) continue
-    changed ??= Object.assign(new JsonMap(), value)
-    if (after === undefined) delete changed[name]
-    else changed[name] = after
-  }
-  return changed ?? value
+    if (typeof own !== 'object') return before
+    return isVoid(before, own) && own.default === undefined ? undefined : removeNulls(before, own)
+  })
 }
 
 /** Undefined: there is no default, or no room for it. */

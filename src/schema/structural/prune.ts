@@ -1,10 +1,10 @@
 /** Drops the fields that a schema does not know, as upstream does: below a field that is kept without a schema, objects become empty. */
-import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { BoundedTexts } from '../../lib/bounded-texts.ts'
+import { once } from '../../lib/parts.ts'
 import type { Structural } from './structural.ts'
 import { nameOf, Trail } from './trail.ts'
-import { mapItems } from './value.ts'
+import { changedFields, changedItems } from './value.ts'
 
 /** The length of the paths of all unknown fields: those beyond it are dropped like the rest, but not reported. */
 export const UNKNOWN_CHARACTERS_MAX = 1 << 20
@@ -14,15 +14,15 @@ export type Pruned<T extends Json> = { readonly value: T; readonly unknown: read
 
 /** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
-  const unknown = new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
+  const unknown = once(() => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
-  return { value, unknown: unknown.all.toSorted() }
+  return { value, unknown: unknown.distinct.toSorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
-  const unknown = new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
+  const unknown = once(() => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
-  return { value: pruned, unknown: unknown.all.toSorted() }
+  return { value: pruned, unknown: unknown.distinct.toSorted() }
 }
 
 type Place = { readonly trail: Trail; readonly unknown: BoundedTexts; readonly isObject?: boolean }
@@ -35,7 +35,7 @@ function pruneAt(value: Json, schema: Structural | undefined, place: Place): Jso
 
 function pruneItems(items: readonly Json[], schema: Structural | undefined, place: Place): Json {
   if (schema?.keepsUnknown === true && schema.items === undefined) return items
-  return mapItems(items, (item, at) => pruneBelow(item, schema?.items, { place, step: at }))
+  return changedItems(items, (item, at) => pruneBelow(item, schema?.items, { place, step: at }))
 }
 
 type Step = { readonly place: Place; readonly step: string | number }
@@ -46,18 +46,10 @@ function pruneBelow(value: Json, schema: Structural | undefined, { place, step }
 }
 
 function pruneFields(fields: Fields, schema: Structural | undefined, place: Place): Fields {
-  let changed: { [name: string]: Json } | undefined
   const isObject = schema?.isEmbedded === true || place.isObject === true
-  for (const name of Object.keys(fields)) {
-    if (isObject && isMetaField(name)) continue
-    const before = fields[name] ?? null
-    const after = pruneField(before, schema, { place, step: name })
-    if (after === before) continue
-    changed ??= Object.assign(new JsonMap(), fields)
-    if (after === undefined) delete changed[name]
-    else changed[name] = after
-  }
-  return changed ?? fields
+  return changedFields(fields, (value, name) =>
+    isObject && isMetaField(name) ? value : pruneField(value, schema, { place, step: name }),
+  )
 }
 
 /** Undefined: the field is dropped. */

@@ -1,7 +1,9 @@
 /** JSON values as Go decodes them: whole numbers within int64 are integers, all others floats. */
-import { isFields, type Json } from '../../api/object.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { JsonMap } from '../../api/json-map.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
+import { eachItem, eachKey, isDivided } from '../../lib/parts.ts'
 import type { ValueType } from './structural.ts'
 
 export function typeOfValue(value: Json): ValueType | 'null' {
@@ -64,6 +66,56 @@ export function mapItems(items: readonly Json[], change: (item: Json, at: number
     changed?.push(after)
   }
   return changed ?? items
+}
+
+/** Like `mapItems`, and can be divided: `change` must have no effects. */
+export function changedItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
+  if (!isDivided()) return mapItems(items, change)
+  const { changed } = eachItem(
+    items,
+    (): { changed: Json[] | undefined } => ({ changed: undefined }),
+    (state, before, at) => {
+      const after = change(before, at)
+      if (after !== before) state.changed ??= items.slice(0, at)
+      state.changed?.push(after)
+      return true
+    },
+  )
+  return changed ?? items
+}
+
+/**
+ * Returns the fields themselves if none changes. A field that becomes undefined is dropped. Can be
+ * divided: `change` must have no effects.
+ */
+export function changedFields(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
+  if (isDivided()) return changedInParts(fields, change)
+  let changed: JsonMap | undefined
+  for (const name of Object.keys(fields)) {
+    const before = fields[name] ?? null
+    const after = change(before, name)
+    if (after !== before) put((changed ??= Object.assign(new JsonMap(), fields)), name, after)
+  }
+  return changed ?? fields
+}
+
+function changedInParts(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
+  const { changed } = eachKey(
+    fields,
+    (): { changed: JsonMap | undefined } => ({ changed: undefined }),
+    (state, name) => {
+      const before = fields[name] ?? null
+      const after = change(before, name)
+      if (after !== before) put((state.changed ??= Object.assign(new JsonMap(), fields)), name, after)
+      return true
+    },
+  )
+  return changed ?? fields
+}
+
+function put(fields: JsonMap, name: string, value: Json | undefined): void {
+  if (value === undefined) delete fields[name]
+  else fields[name] = value
 }
 
 /** A text that two values share only if they are equal. */

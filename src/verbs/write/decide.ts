@@ -1,6 +1,7 @@
 /** Decides what an update writes, and whether it writes at all. */
 import { isSameButTimes } from '../../apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../apply/value.ts'
+import { once } from '../../lib/parts.ts'
 import { type Fields, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { encodeStored, hasEmptyMetadata, isOutdated, withoutNullBytes } from '../../codec/object.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
@@ -25,22 +26,22 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withManagedFields(object, managedFields) : object
-  const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
+  const [plain, plainBefore] = once(() => [withoutVersion(same), withoutVersion(before)] as const)
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
   // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
   // custom kind does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
-  const isOther = isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore)
-  const isUnchanged = !isOther && isEqual(plain, plainBefore)
+  const isOther = once(() => isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore))
+  const isUnchanged = !isOther && once(() => isEqual(plain, plainBefore))
   // An object is stored again if its stored form differs from what would be written now.
   if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }
   if (isUnchanged) return { object: same, decision: 'unchanged' }
-  const isStored = !isOther && encodeStored(same, shape).equals(encodeStored(before, shape))
+  const isStored = !isOther && once(() => encodeStored(same, shape)).equals(once(() => encodeStored(before, shape)))
   if (isStored) return { object: same, decision: 'unchanged' }
   return { object, decision: { put: encodeStored(object, shape) } }
 }
