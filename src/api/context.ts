@@ -3,8 +3,10 @@
  * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
+import { inParts } from '../lib/parts.ts'
 import { runningWork, type Work } from '../lib/running-work.ts'
-import { TIMER_MS_MAX } from '../lib/timers.ts'
+import { Slices } from '../lib/slices.ts'
+import { systemTime, TIMER_MS_MAX } from '../lib/timers.ts'
 import type { AccessDecision, AccessSelectors } from './access.ts'
 import type { Audited } from './audited.ts'
 import type { Span } from './span.ts'
@@ -37,6 +39,9 @@ export type ResourceInfo = {
   readonly selectors?: (() => AccessSelectors) | undefined
 }
 
+/** Each step of a write takes a millisecond or two for an object of this size. */
+const LARGE_BYTES = 64 * 1024
+
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
@@ -64,7 +69,7 @@ export class RequestContext implements Work {
   bodyBytes = -1
   /** The length of the longest text that its objects were decoded from. Their texts are parts of it: what keeps one of them keeps it. */
   textBytes = 0
-  /** The length of the stored object, if it is a large one. */
+  /** The length of the stored object that it works on, if that is known. */
   storedBytes = 0
   /** What is done for the request: decode, validate and so on. For the log line of a turn that took long. */
   step = ''
@@ -75,6 +80,7 @@ export class RequestContext implements Work {
   /** On the monotonic clock. */
   readonly deadlineMs: number
   readonly #options: ContextOptions
+  #slices: Slices | undefined
   #signal: AbortSignal | undefined
   #hasTimedOut = false
   #release: (() => void) | undefined
@@ -159,6 +165,30 @@ export class RequestContext implements Work {
   /** An object is decoded from a text of this length: the JSON of a body of another form may be far longer than the body. */
   noteText(bytes: number): void {
     if (bytes > this.textBytes) this.textBytes = bytes
+  }
+
+  /** Whether the request works on a large object: one that it sent, or one that it changes. */
+  get isLarge(): boolean {
+    return this.textBytes > LARGE_BYTES || this.storedBytes > LARGE_BYTES
+  }
+
+  /** For requests that work on a large object: of all of them, one has a slice in a turn. */
+  get slices(): Slices {
+    this.#slices ??= new Slices(systemTime, { isExpensive: true })
+    return this.#slices
+  }
+
+  /**
+   * Runs a step of a request that works on a large object, while others are served. It ends when
+   * nobody waits for the response any more.
+   */
+  inParts<T>(work: () => T): Promise<T> {
+    const { signal } = this
+    const step = (): T => {
+      signal.throwIfAborted()
+      return work()
+    }
+    return inParts(step, this.slices)
   }
 
   /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */

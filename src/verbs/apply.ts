@@ -9,7 +9,7 @@ import type { Convert } from '../apply/prune-across.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { formatFaults, validateApplied, validateStored, validateTyped } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
-import { Slices } from '../lib/slices.ts'
+import { inParts, once } from '../lib/parts.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf, withManagedFields } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
@@ -17,7 +17,7 @@ import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
 import { askWebhook, fittingIn, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
-import { emptyObject, emptyWire, ignoredAt, trackingOf, writerOf } from './owners.ts'
+import { emptyObject, emptyWire, ignoredAt, type Tracking, trackingOf, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
@@ -59,21 +59,19 @@ async function applyTo(
   current: KubeObject | undefined,
   { request, applied, stored, writing }: ApplyTo,
 ): Promise<KubeObject> {
-  const slices = new Slices()
+  const { context } = request
   const { options, access } = writing
   const expected = viewOf(request) ?? request.resource
   const { struct } = expected.shape
   const type = mergeTypeOfObjects(struct)
-  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
+  const slices = context.isLarge ? context.slices : undefined
+  const look = (): Looked => lookOver(current, { request, applied, stored })
+  const { live, tracking, misfits, faults } = slices === undefined ? look() : await inParts(look, slices)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
-  const tracking = trackingOf(request, stored)
-  const misfits =
-    request.resource.isCustom && viewOf(request) === undefined ? validateTyped(live, type) : validateStored(live, type)
   if (misfits.length > 0 && tracking.owners.size === 0) {
     const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
     throw unclassified(`failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`)
   }
-  const faults = validateApplied(applied, type)
   if (faults.length > 0) {
     throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${formatFaults(faults)}`)
   }
@@ -85,7 +83,6 @@ async function applyTo(
     const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
   }
-  if (slices.isOver) await slices.turn()
   const ownerTypes = new Map<string, StructMerge | undefined>([[writer.apiVersion, type]])
   const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
     if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
@@ -95,15 +92,19 @@ async function applyTo(
     ownerTypes.set(apiVersion, other?.type)
     return other?.type
   }
-  const { result, owners } = await orUnclassified({
+  const begin = (): Owners => firstOwners(live, { request, writer, writing })
+  const owners =
+    tracking.owners.size > 0 ? tracking.owners : slices === undefined ? begin() : await inParts(begin, slices)
+  const { result, owners: left } = await orUnclassified({
     writer,
     type,
     live,
     applied,
-    owners: tracking.owners.size === 0 ? firstOwners(live, { request, writer, writing }) : tracking.owners,
+    owners,
     force: options.force,
     ignored: ignoredAt(request),
     now: access.now(),
+    slices,
     typeIn: typeOfOwner,
     ...(viewOf(request) !== undefined || access.convertTo !== undefined
       ? {}
@@ -117,17 +118,34 @@ async function applyTo(
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },
   })
-  if (slices.isOver) await slices.turn()
   if (why !== undefined && result !== undefined) {
     throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
   }
-  const managedFields = tracking.finish(owners)
+  const managedFields =
+    slices === undefined ? tracking.finish(left) : await inParts(() => tracking.finish(left), slices)
   if (current !== undefined && result === undefined) {
     return withManagedFields(withLastApplied(current, applied, writer), managedFields)
   }
-  const object = objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
-  if (slices.isOver) await slices.turn()
+  const make = (): KubeObject => objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
+  const object = slices === undefined ? make() : await inParts(make, slices)
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
+}
+
+type Looked = {
+  readonly live: Fields
+  readonly tracking: Tracking
+  /** How the stored object and the applied configuration do not fit their type. */
+  readonly misfits: readonly string[]
+  readonly faults: readonly string[]
+}
+
+function lookOver(current: KubeObject | undefined, { request, applied, stored }: Omit<ApplyTo, 'writing'>): Looked {
+  const { struct } = (viewOf(request) ?? request.resource).shape
+  const type = mergeTypeOfObjects(struct)
+  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
+  const tracking = once(() => trackingOf(request, stored))
+  const validateLive = request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
+  return { live, tracking, misfits: validateLive(live, type), faults: validateApplied(applied, type) }
 }
 
 /** Converts between versions of a kind. Without a webhook, versions of a custom kind differ only in the schema that objects must fit. */
@@ -214,12 +232,13 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
   }
   if (shape.custom !== undefined) {
     const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
-    const decoded = decodePatched(printOrdered(said), expected, 'apply')
+    const text = once(() => printOrdered(said))
+    const decoded = decodePatched(text, expected, 'apply')
     if ('fault' in decoded) throw refuse(decoded.fault)
     return decoded.object
   }
   try {
-    const { value } = restoreStruct(wire, shape.struct, { tree: live, value: current })
+    const { value } = once(() => restoreStruct(wire, shape.struct, { tree: live, value: current }))
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
     if (!isDefaulted) return object
     const why = shape.refuse?.(object)

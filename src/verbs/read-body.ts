@@ -16,7 +16,6 @@ import { bodyForm } from '../codec/body-form.ts'
 import { printOrdered } from '../codec/json.ts'
 import { printObject } from '../codec/object.ts'
 import { YamlError } from '../codec/yaml-error.ts'
-import { Slices } from '../lib/slices.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
@@ -56,15 +55,15 @@ export async function readAs(
   const form = bodyForm(http)
   const bytes = await context.readBody(http)
   context.enter('decode')
-  const slices = new Slices()
   if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
-  const { object, warnings, refusal }: DecodedBody =
+  const body: Body = form === 'yaml' ? await fromYaml(bytes, request, access) : { bytes }
+  const decode = (): DecodedBody =>
     form === 'protobuf'
       ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
       : form === 'cbor'
         ? decodeCborBody(bytes, expected, fieldValidation)
-        : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
-  if (slices.isOver) await slices.turn()
+        : decodeBody(body, expected, fieldValidation)
+  const { object, warnings, refusal } = context.isLarge ? await context.inParts(decode) : decode()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
   context.audited?.requestObject(object.metadata, () => printGiven(object, expected.shape))

@@ -22,7 +22,9 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
     context.enter('patch')
-    const patched = await inSlices(applyPatch(withShownOwners(current, { request, stored }), patch, expected))
+    const slices = context.isLarge ? context.slices : undefined
+    const shown = withShownOwners(current, { request, stored })
+    const patched = await inSlices(applyPatch(shown, { ...patch, slices }, expected), slices)
     if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
     const { object, strictFaults } = patched
     if (strictFaults.length > 0 && fieldValidation === 'Strict') {

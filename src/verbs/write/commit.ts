@@ -41,7 +41,7 @@ export async function commit(
   const mustRead = isFresh || isUnknown
   const item = mustRead ? undefined : await readCached(access, key)
   if (item !== undefined) holdStored(request, item.length)
-  const cached = item && currentOf(item)
+  const cached = item && (context.isLarge ? await context.inParts(() => currentOf(item)) : currentOf(item))
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
@@ -53,8 +53,8 @@ export async function commit(
 
 /** Fails if there is no room. The objects of a collection are deleted a few at a time, and do not count. */
 function holdStored({ http, verb, context }: ResourceRequest, bytes: number): void {
-  if (bytes <= SMALL_BYTES || verb === 'deletecollection') return
   context.storedBytes = bytes
+  if (bytes <= SMALL_BYTES || verb === 'deletecollection') return
   if (http.hold?.(bytes * STORED_HELD_TIMES) === false) throw noMemory()
 }
 
@@ -65,7 +65,9 @@ async function dryRun(
 ): Promise<UpdateResult<KubeObject>> {
   const { revision, found } = await store.get(key)
   holdStored(request, found?.value.length ?? 0)
-  const previous = found && { ...found, object: decode(found) }
+  const { context } = request
+  const object = found && (context.isLarge ? await context.inParts(() => decode(found)) : decode(found))
+  const previous = found && object && { ...found, object }
   const decision = await decide(previous)
   const outcome =
     decision === 'delete' ? 'deleted' : decision === 'unchanged' || decision === 'untouched' ? 'unchanged' : 'put'

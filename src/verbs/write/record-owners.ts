@@ -10,11 +10,10 @@ import { hasSetsOfAny, mayOmitKeys, validateApplied, validateTyped } from '../..
 import { isEqual } from '../../apply/value.ts'
 import { givenWire, storedWire } from '../../apply/wire.ts'
 import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
-import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
-import { emptyWire, hasOtherVersion, ignoredAt, trackingOf, writerOf } from '../owners.ts'
+import { emptyWire, hasOtherVersion, ignoredAt, type Tracking, trackingOf, writerOf } from '../owners.ts'
 import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
@@ -32,9 +31,10 @@ export async function recordOwners(
     const updated = await ownersAfterUpdate(request, { stored: current.object, after: given }, write)
     return withManagedFields(given, updated)
   }
-  const slices = new Slices()
-  const created = ownersAfterCreate(request, given, write)
-  if (slices.isOver) await slices.turn()
+  const { context } = request
+  const created = context.isLarge
+    ? await context.inParts(() => ownersAfterCreate(request, given, write))
+    : ownersAfterCreate(request, given, write)
   return withManagedFields(given, created)
 }
 
@@ -61,35 +61,47 @@ async function ownersAfterUpdate(
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
   { options, access }: Recording,
 ): Promise<Json | undefined> {
-  if (isUnfit(request, after)) return undefined
-  const tracking = trackingOf(request, stored)
-  const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
-  const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
+  const { context } = request
+  const begin = (): Begun | undefined => beginUpdate(request, stored, after)
+  const begun = context.isLarge ? await context.inParts(begin) : begin()
+  if (begun === undefined) return undefined
+  const { tracking, owners } = begun
   // An object without managedFields gets none by an update: the first apply begins them.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
-  if (viewOf(request) === undefined && [before, after].some((one) => isUnfitElsewhere(request, one, owners)))
-    return undefined
   const objects = { before: () => before, after: () => after }
   try {
     const asked = await askWebhook(request, access, { owners, objects })
-    const slices = new Slices()
-    const mustBeLookedOver = mayBeUntyped(request)
-    const versions = versionsOf(request, access, { ...objects, asked, isChangeOnly: !mustBeLookedOver })
-    if (mustBeLookedOver) {
-      const own = versions(writerOf(request, options).apiVersion)
-      if (own !== undefined && !isTyped(request, own)) return undefined
+    const record = (): Json | undefined => {
+      const mustBeLookedOver = mayBeUntyped(request)
+      const versions = versionsOf(request, access, { ...objects, asked, isChangeOnly: !mustBeLookedOver })
+      if (mustBeLookedOver) {
+        const own = versions(writerOf(request, options).apiVersion)
+        if (own !== undefined && !isTyped(request, own)) return undefined
+      }
+      const differences = new Differences(versions, ignoredAt(request))
+      const update = { writer: writerOf(request, options), now: access.now(), differences }
+      return tracking.finish(recordUpdate(owners, update))
     }
-    const differences = new Differences(versions, ignoredAt(request))
-    const update = { writer: writerOf(request, options), now: access.now(), differences }
-    const recorded = tracking.finish(recordUpdate(owners, update))
-    if (slices.isOver) await slices.turn()
-    return recorded
+    return context.isLarge ? await context.inParts(record) : record()
   } catch (error) {
     // Upstream drops all managedFields where it cannot convert the object to the version of an entry.
     if (error instanceof UnknownVersionError) return undefined
     throw error
   }
+}
+
+type Begun = { readonly tracking: Tracking; readonly owners: Owners }
+
+/** The owners that an update begins with. Undefined: the object gets no managedFields. */
+function beginUpdate(request: ResourceRequest, stored: KubeObject, after: KubeObject): Begun | undefined {
+  if (isUnfit(request, after)) return undefined
+  const tracking = trackingOf(request, stored)
+  const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
+  const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
+  if (owners.size === 0 || viewOf(request) !== undefined) return { tracking, owners }
+  const isMisfit = [shownAt(request, stored), after].some((one) => isUnfitElsewhere(request, one, owners))
+  return isMisfit ? undefined : { tracking, owners }
 }
 
 /**

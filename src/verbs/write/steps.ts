@@ -8,7 +8,6 @@
 import { attributesOf } from '../../admission/admission.ts'
 import { itemsOf, type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
 import { printOwners, readOwners } from '../../apply/managers.ts'
-import { Slices } from '../../lib/slices.ts'
 import { type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { inNamespace } from '../identity.ts'
@@ -77,21 +76,22 @@ function invalidOwners(managedFields: Json | undefined): string {
 /** Returns the object to store. These steps run again with each generated name. */
 export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
-  const slices = new Slices()
-  request.context.enter('prepare')
-  const prepared = prepare(write, mutated, current)
-  if (slices.isOver) await slices.turn()
+  const { context } = request
+  context.enter('prepare')
+  const prepared = context.isLarge
+    ? await context.inParts(() => prepare(write, mutated, current))
+    : prepare(write, mutated, current)
   const object = await allocate(write, prepared, current)
-  request.context.enter('validate')
+  context.enter('validate')
   await validate(write, object, current)
   // Authorized before any plugin that counts sees the object: a quota would be charged for an object that the user may not create.
   if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, versioned(object, current))
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
-  request.context.enter('admit')
+  context.enter('admit')
   await access.admission.validate(attributesOf(request, { operation, options, object: shown, oldObject }))
-  request.context.enter('store')
+  context.enter('store')
   return object
 }
 

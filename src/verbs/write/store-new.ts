@@ -8,7 +8,7 @@ import { isMarked } from '../../registry/deletion.ts'
 import { uintFault } from '../options.ts'
 import type { Written } from '../represent/representation.ts'
 import type { Write } from './write.ts'
-import { answered, readBack } from './written.ts'
+import { answered, readBack, shownLarge } from './written.ts'
 
 /** A dry run only checks whether the name is free. Returns the object, with its JSON if that was printed for the cache. */
 export async function storeNew(write: Write, object: KubeObject): Promise<Written> {
@@ -19,7 +19,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   if (options.isDryRun) {
     const { item } = await access.reader.get(key, 'latest')
     if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
-    return { object: await readBack(object, { resource, access }), json: undefined }
+    return shownLarge(request, await readBack(object, { request, resource, access }))
   }
   if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
     throw unclassified('resourceVersion should not be set on objects to be created')
@@ -28,7 +28,8 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   write.allocation?.offer()
   for (let made = object; ; made = withManagedFields(made, undefined)) {
     try {
-      const stored = encodeStored(made, resource.shape)
+      const encode = (): Buffer => encodeStored(made, resource.shape)
+      const stored = context.isLarge ? await context.inParts(encode) : encode()
       const revision = await access.store.create(key, stored, { ttlSeconds, signal: context.signal })
       return await answered(made, key, revision, { request, resource, access, stored })
     } catch (error) {

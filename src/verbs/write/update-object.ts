@@ -13,7 +13,7 @@ import { type Decided, decide } from './decide.ts'
 import { complete, mutate } from './steps.ts'
 import { storeNew } from './store-new.ts'
 import type { Change, Updated, Write } from './write.ts'
-import { answered, readBack, withVersion } from './written.ts'
+import { answered, readBack, shownLarge, withVersion } from './written.ts'
 
 type Updating = {
   readonly options: WriteOptions
@@ -62,7 +62,8 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
       renamed = await storeNew(write, completed)
       return 'unchanged'
     }
-    decided = decide(request.resource, completed, current?.object)
+    const made = (): Decided => decide(request.resource, completed, current?.object)
+    decided = request.context.isLarge ? await request.context.inParts(made) : made()
     allocation?.offer()
     return decided.decision
   })
@@ -96,12 +97,13 @@ async function updatedOf(
   const object: KubeObject = options.isDryRun ? await readBack(decided.object, writing) : decided.object
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined
-  if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
+  if (options.isDryRun && isNew) return { isNew, ...(await shownLarge(request, shownAt(request, object))) }
   // A write that removes the last finalizer deletes the object; its response has the previous resourceVersion.
   const revision = outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun
   const stored = isStored ? await answered(object, key, revision, writing) : undefined
   if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
   const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
-  return { isNew, object: shownAt(request, stored?.object ?? withVersion(object, revision)), json }
+  const shown = shownAt(request, stored?.object ?? withVersion(object, revision))
+  return { isNew, ...(json === undefined ? await shownLarge(request, shown) : { object: shown, json }) }
 }

@@ -2,7 +2,6 @@
 import { refuseInvalid } from '../../api/errors.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { Slices } from '../../lib/slices.ts'
 import {
   type NamespaceRule,
   type ResourceRequest,
@@ -28,15 +27,15 @@ export async function validate(
   const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
   const rule = rules.namespaceRule?.(object, before)
   const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
-  const slices = new Slices()
-  const faults =
+  const faultsOf = (): readonly FieldFault[] =>
     before === undefined
       ? validateCreate(object, resource, found)
       : validateUpdate(object, before, { resource, rules, found })
-  if (slices.isOver) await slices.turn()
+  const faults = context.isLarge ? await context.inParts(faultsOf) : faultsOf()
   refuseInvalid(resource, object, [...first, ...faults])
-  const warnings =
+  const warningsOf = (): readonly string[] =>
     before === undefined ? resource.warnings(object, undefined) : (rules.warnings?.(object, before) ?? [])
+  const warnings = context.isLarge ? await context.inParts(warningsOf) : warningsOf()
   for (const warning of warnings) context.warn(warning)
 }
 

@@ -4,12 +4,14 @@ import {
   encodeStored,
   hasEmptyMetadata,
   markOutdated,
+  printObject,
   printWire,
   wireOfStored,
   withoutEmptyMetadata,
   withoutNullBytes,
 } from '../../codec/object.ts'
-import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import { type Resource, type ResourceRequest, viewOf } from '../../registry/resource.ts'
+import { once } from '../../lib/parts.ts'
 import { isSame } from '../../schema/equal.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
@@ -18,7 +20,11 @@ import type { Written } from '../represent/representation.ts'
 
 /** The object for the response to a write. */
 export async function answered(object: KubeObject, key: Key, revision: Revision, writing: Writing): Promise<Written> {
-  if (writing.access.readBack === undefined) return written(object, key, revision, writing)
+  const context = writing.request?.context
+  if (writing.access.readBack === undefined)
+    return context?.isLarge === true
+      ? context.inParts(() => written(object, key, revision, writing))
+      : written(object, key, revision, writing)
   return { object: withVersion(await readBack(object, writing), revision), json: undefined }
 }
 
@@ -29,7 +35,7 @@ export function written(
   revision: Revision,
   { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
 ): Written {
-  const { object: form, isOther } = asStored(object, resource.shape, mayHoldUnknown)
+  const { object: form, isOther } = once(() => asStored(object, resource.shape, mayHoldUnknown))
   const current = withVersion(form, revision)
   if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
@@ -61,6 +67,14 @@ function textBytesOf(request: ResourceRequest | undefined): number {
   return context.textBytes + http.path.length + (http.rawQuery?.length ?? 0) + (http.headers['user-agent']?.length ?? 0)
 }
 
+/** An object that is not stored, with its JSON if it is large: that is printed in parts. */
+export async function shownLarge(request: ResourceRequest, object: KubeObject): Promise<Written> {
+  const { context } = request
+  if (!context.isLarge) return { object, json: undefined }
+  const { shape } = viewOf(request) ?? request.resource
+  return { object, json: await context.inParts(() => printObject(object, shape)) }
+}
+
 type Writing = {
   readonly resource: Resource
   /** Absent: the object has no text of a client. */
@@ -75,8 +89,11 @@ type Writing = {
 
 /** The object that a read returns once it is stored. `stored`: the bytes that were stored, or would be, if they are known. */
 export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
-  const { resource, access, stored, mayHoldUnknown } = writing
-  if (access.readBack === undefined) return asStored(object, resource.shape, mayHoldUnknown).object
+  const { resource, access, stored, mayHoldUnknown, request } = writing
+  if (access.readBack === undefined) {
+    const read = (): KubeObject => asStored(object, resource.shape, mayHoldUnknown).object
+    return request?.context.isLarge === true ? request.context.inParts(read) : read()
+  }
   return access.readBack(stored ?? encodeStored(object, resource.shape))
 }
 
@@ -92,11 +109,13 @@ function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = fal
   if (custom === undefined) {
     const kept = withoutNullBytes(object, schema)
     if (isDefaultedAgain !== true) return { object: kept, isOther: kept !== object }
-    const whole = setDefaults(object)
+    const whole = once(() => setDefaults(object))
     return { object: whole, isOther: !isSame(whole, object) }
   }
-  const kept = stored?.toStored(withoutEmptyMetadata(object)) ?? object
-  const whole = stored?.fromStored(kept) ?? (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object))
+  const kept = once(() => stored?.toStored(withoutEmptyMetadata(object)) ?? object)
+  const whole = once(
+    () => stored?.fromStored(kept) ?? (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object)),
+  )
   const isOther = hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
   return { object: withoutEmptyMetadata(whole), isOther }
 }
