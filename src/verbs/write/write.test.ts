@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { attributes } from '../../../test/harness/admission.ts'
 import { turnsDuring } from '../../../test/harness/turns.ts'
 import { Admission } from '../../admission/admission.ts'
+import { RequestContext } from '../../api/context.ts'
 import { forbidden } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { EvictionQueue } from '../../cache/eviction-queue.ts'
@@ -185,4 +186,41 @@ test('a write without an answer keeps what it took; one that admission made befo
     assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
     assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
   }
+})
+
+test('a large object that is stored keeps its allocations if the client has gone meanwhile', async () => {
+  const { request, access } = worldOf([])
+  const client = new AbortController()
+  const context = new RequestContext({
+    auditId: '',
+    info: request.context.info,
+    clientSignal: () => client.signal,
+    timeoutMs: 60_000,
+    monotonicMs: () => 0,
+  })
+  context.identify(request.user)
+  let outcome = ''
+  const allocation = {
+    object: aRange({ metadata: { name: 'l', namespace: 'n', labels: { a: 'b' } }, spec: { limits: [] } }),
+    keep: async () => void (outcome = 'kept'),
+    undo: async () => void (outcome = 'released'),
+  }
+  const large = { ...request, verb: 'create', context } as const
+  context.noteText(1 << 20)
+  await createObject(large, allocation.object, {
+    options,
+    access: {
+      ...access,
+      allocator: { allocate: async () => allocation, release: refused },
+      store: {
+        ...access.store,
+        create: async () => {
+          client.abort()
+          return 7
+        },
+      },
+      reader: { ...access.reader, expect: () => undefined },
+    },
+  })
+  assert.equal(outcome, 'kept')
 })

@@ -11,19 +11,22 @@ import {
   withoutNullBytes,
 } from '../../codec/object.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../../registry/resource.ts'
-import { once } from '../../lib/parts.ts'
+import { inParts, once } from '../../lib/parts.ts'
 import { isSame } from '../../schema/equal.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 
-/** The object for the response to a write. */
+/**
+ * The object for the response to a write. It is made even if nobody waits for it any more: the object is stored, so a
+ * write must not fail here and release the addresses and ports that the object has.
+ */
 export async function answered(object: KubeObject, key: Key, revision: Revision, writing: Writing): Promise<Written> {
   const context = writing.request?.context
   if (writing.access.readBack === undefined)
     return context?.isLarge === true
-      ? context.inParts(() => written(object, key, revision, writing))
+      ? inParts(() => written(object, key, revision, writing), context.slices)
       : written(object, key, revision, writing)
   return { object: withVersion(await readBack(object, writing), revision), json: undefined }
 }
@@ -67,12 +70,12 @@ function textBytesOf(request: ResourceRequest | undefined): number {
   return context.textBytes + http.path.length + (http.rawQuery?.length ?? 0) + (http.headers['user-agent']?.length ?? 0)
 }
 
-/** An object that is not stored, with its JSON if it is large: that is printed in parts. */
+/** An object for a response, with its JSON if it is large: that is printed in parts. Like `answered`, it does not fail. */
 export async function shownLarge(request: ResourceRequest, object: KubeObject): Promise<Written> {
   const { context } = request
   if (!context.isLarge) return { object, json: undefined }
   const { shape } = viewOf(request) ?? request.resource
-  return { object, json: await context.inParts(() => printObject(object, shape)) }
+  return { object, json: await inParts(() => printObject(object, shape), context.slices) }
 }
 
 type Writing = {
