@@ -70,6 +70,7 @@ import { systemTimers, type Timers } from './lib/timers.ts'
 import { FollowedRoles } from './rbac/followed-roles.ts'
 import { isOfRoles, rbacGroup } from './rbac/role.ts'
 import { builtInResources } from './registry/built-in.ts'
+import type { DeclarativeReport } from './registry/declarative.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
 import { ConnectedRemotes } from './remote-documents.ts'
@@ -124,6 +125,7 @@ export type ControlPlaneParts = {
   readonly hookMetrics: HookMetrics
   readonly admissionMetrics: AdmissionMetrics
   readonly podSecurityMetrics: PodSecurityMetrics
+  readonly declarativeReporter: DeclarativeReport
   readonly accountMetrics: AccountMetrics
   readonly issuanceMetrics: IssuanceMetrics
   readonly logMetrics: LogMetrics
@@ -198,7 +200,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { isServed } = config.runtime
   const now = createNow(clock.wallMs)
   const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
-  const registry = new Registry(builtInResources(options))
+  const registry = new Registry(builtInResources({ ...options, declarative: parts.declarativeReporter }))
   const accessOf: AccessOf = (resource) => access.of(resource)
   /** Of the resources of a group, by their plural; undefined: the resource is not served. */
   const accessIn =

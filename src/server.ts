@@ -54,6 +54,7 @@ import { inTime, systemTimers, type Time, type Timers } from './lib/timers.ts'
 import { type ModuleLevel, Verbosity } from './lib/verbosity.ts'
 import { createDebugPages } from './profiles/debug-pages.ts'
 import { Profiles } from './profiles/profiler.ts'
+import { DeclarativeReporter } from './registry/declarative.ts'
 import type { ExporterParts } from './tracing/exporter.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { rangeOf } from './storage/keys.ts'
@@ -276,6 +277,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       allocatorMetrics: new AllocatorMetrics(metrics, monotonicMs),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),
+      declarativeReporter: new DeclarativeReporter(metrics, named(log, 'registry')),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,

@@ -13,7 +13,13 @@ export type FaultReason =
   | 'FieldValueTooMany'
   | 'InternalError'
 
-export type FieldFault = { readonly path: string; readonly reason: FaultReason; readonly message: string }
+export type FieldFault = {
+  readonly path: string
+  readonly reason: FaultReason
+  readonly message: string
+  /** The validation tag that reports this fault, where declarative validation covers it (KEP-5073). */
+  readonly tag?: 'minimum' | 'required'
+}
 
 /**
  * The maximum of faults of one object. Rules stop when it is reached: each item of a list of a million can have thousands, and nobody reads

@@ -27,14 +27,6 @@ export function addServerMetrics(metrics: Metrics, gates: Gates): void {
     stability: 'BETA',
     labels: ['name', 'stage'],
   })
-  // Declarative and handwritten validation are one implementation here, so they cannot differ.
-  for (const what of ['mismatch', 'panic']) {
-    metrics.counter({
-      name: `apiserver_validation_declarative_validation_${what}_total`,
-      help: 'How often rules by declaration and by hand came to different ends.',
-      stability: 'BETA',
-    })
-  }
   metrics.onPrint(() => {
     for (const { name, stage, isOn } of gates.all) enabled.with(name, stage === 'GA' ? '' : stage).value = isOn ? 1 : 0
   })

@@ -8,6 +8,7 @@ import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { assert } from '../lib/assert.ts'
 import { resourceTable } from './catalogue/resources.ts'
+import { type DeclarativeReport, withDeclarative } from './declarative.ts'
 import { GatedFields } from './gated-fields.ts'
 import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
@@ -29,6 +30,8 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
+  /** Receives differences between declarative and handwritten validation. */
+  readonly declarative?: DeclarativeReport
   /** Absent: the versions that are served by default. */
   readonly isServed?: (resource: Pick<ResourceRow, 'group' | 'version' | 'plural'>) => boolean
 }
@@ -44,16 +47,21 @@ export function builtInResources({
   gates = defaultGates,
   now = () => zeroTime,
   isServed = isServedByDefault,
+  declarative = { mismatch: () => undefined, panic: () => undefined },
 }: BuiltInOptions = {}): Resource[] {
   const gated = new GatedFields(gates)
   const defaults = new Defaults(gates)
+  const both = gates.isOn('DeclarativeValidation')
+    ? { isTakenOver: gates.isOn('DeclarativeValidationTakeover'), reporter: declarative }
+    : undefined
   const isThere = (row: ResourceRow): boolean => isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
   const rows = readResources(resourceTable).filter(isThere)
   return rows.map((row) => {
     const name = kindName(row)
     const rules = rulesOf(row)
     const strict = gates.isOn('StrictIPCIDRValidation') ? withStrictAddresses(rules, name) : rules
-    return builtIn(row, allowsPrivileged ? strict : unprivileged(strict, name), {
+    const handwritten = allowsPrivileged ? strict : unprivileged(strict, name)
+    return builtIn(row, both === undefined ? handwritten : withDeclarative(handwritten, both), {
       storedAs,
       cluster: { ipFamily, gates, now },
       gated,

@@ -40,6 +40,8 @@ export type KindRules = Partial<
   readonly warnings?: (object: KubeObject, current: KubeObject | undefined, gates: Gates) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
+  /** A second validation, by the tags of upstream's types. It must find the faults that have a tag. */
+  readonly declarative?: (object: KubeObject) => FieldFault[]
   /** For writes through /status, on top of the rules for all kinds. */
   readonly status?: Partial<KindUpdateRules>
   readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }

@@ -1,6 +1,7 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, isFields, type KubeObject, numberOf } from '../../../api/object.ts'
+import { validateByTags } from '../../declarative.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels } from '../../rules/label-selector.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
@@ -18,10 +19,10 @@ export const replicationControllerRules: KindRules = {
   setDefaults,
   // Clients expect the field from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
-  validate: (object, gates) => takenOver(validate(object, gates), object, gates),
+  validate,
   // As upstream, an update is validated twice, and faults are reported twice.
-  validateUpdate: (object, _current, gates) =>
-    takenOver([...validate(object, gates), ...validate(object, gates)], object, gates),
+  validateUpdate: (object, _current, gates) => [...validate(object, gates), ...validate(object, gates)],
+  declarative: validateByTags({ replicas: { isDefaulted: true, minimum: 0 }, minReadySeconds: { minimum: 0 } }),
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     // As upstream, it is the template from before the update.
@@ -30,18 +31,6 @@ export const replicationControllerRules: KindRules = {
       : []),
   ],
   status: { validateUpdate: validateStatus },
-}
-
-/** The fields that upstream also validates declaratively, in its order. */
-const declared = fields({ replicas: nonNegative, minReadySeconds: nonNegative })
-
-/** If declarative validation takes over, its faults are reported last, and once. */
-function takenOver(faults: readonly FieldFault[], object: KubeObject, gates: Gates): FieldFault[] {
-  const isTaken = ['DeclarativeValidation', 'DeclarativeValidationTakeover'].every((gate) => gates.isOn(gate))
-  if (!isTaken) return [...faults]
-  const own = faultsOf(declared, object['spec'], 'spec')
-  const paths = new Set(own.map(({ path }) => path))
-  return [...faults.filter(({ path }) => !paths.has(path)), ...own]
 }
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
@@ -65,11 +54,18 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   const { template, selector } = spec
   const wanted = entriesOf(selector)
   return [
-    ...faultsOf(fields({ minReadySeconds: nonNegative }), spec, 'spec'),
+    ...taggedMinimum(spec, 'minReadySeconds'),
     ...(wanted.length === 0 ? [required('spec.selector')] : []),
-    ...faultsOf(fields({ replicas: nonNegative }), spec, 'spec'),
+    ...(spec['replicas'] === undefined
+      ? [{ ...required('spec.replicas'), tag: 'required' as const }]
+      : taggedMinimum(spec, 'replicas')),
     ...(template === undefined ? [required('spec.template')] : validateTemplate(fieldsOf(template), wanted, gates)),
   ]
+}
+
+/** Declarative validation covers these faults. */
+function taggedMinimum(spec: Fields, field: string): FieldFault[] {
+  return faultsOf(nonNegative, spec[field], `spec.${field}`).map((fault) => ({ ...fault, tag: 'minimum' }))
 }
 
 function validateTemplate(

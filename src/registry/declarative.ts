@@ -1,0 +1,125 @@
+/**
+ * Declarative validation (KEP-5073). Fields whose types have validation tags in k8s.io/api are
+ * validated a second time, by these tags. Differences between the two validations are logged and
+ * counted. The handwritten validation decides, unless DeclarativeValidationTakeover is on.
+ */
+import { type FieldFault, internalFault, invalidValue, required } from '../api/field-fault.ts'
+import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
+import type { Count, Metrics } from '../lib/metrics.ts'
+import type { KindRules } from './kind-rules.ts'
+
+/** The validation tags of a field in `spec`. */
+export type SpecTags = {
+  /** `+k8s:optional` with a default: the field is set before the object is validated. */
+  readonly isDefaulted?: true
+  /** `+k8s:minimum` */
+  readonly minimum: number
+}
+
+/** The validation that the tags of these fields of `spec` describe. */
+export function validateByTags(tags: { readonly [field: string]: SpecTags }): (object: KubeObject) => FieldFault[] {
+  const rows = Object.entries(tags)
+  return (object) => {
+    const spec = fieldsOf(object['spec'])
+    return rows.flatMap(([field, own]) => tagFaults(spec[field], `spec.${field}`, own))
+  }
+}
+function tagFaults(value: Json | undefined, path: string, { isDefaulted, minimum }: SpecTags): FieldFault[] {
+  if (typeof value !== 'number') return isDefaulted === true ? [{ ...required(path), tag: 'required' }] : []
+  if (value >= minimum) return []
+  return [{ ...invalidValue(path, value, `must be greater than or equal to ${minimum}`), tag: 'minimum' }]
+}
+
+/** Receives what goes wrong with declarative validation. */
+export type DeclarativeReport = {
+  readonly mismatch: (detail: string) => void
+  /** `detail` is undefined if the client receives it as a fault. */
+  readonly panic: (detail: string | undefined) => void
+}
+
+/** Logs and counts what goes wrong with declarative validation. */
+export class DeclarativeReporter implements DeclarativeReport {
+  readonly #mismatches: Count
+  readonly #panics: Count
+  readonly #log: Log
+
+  constructor(metrics: Metrics, log: Log) {
+    const counter = (what: string, help: string): Count =>
+      metrics
+        .counter({ name: `apiserver_validation_declarative_validation_${what}_total`, help, stability: 'BETA' })
+        .with()
+    this.#mismatches = counter('mismatch', 'Number of differences between declarative and handwritten validation.')
+    this.#panics = counter('panic', 'Number of times declarative validation failed with an internal error.')
+    this.#log = log
+  }
+
+  mismatch(detail: string): void {
+    this.#log('error', detail)
+    this.#mismatches.add()
+  }
+
+  panic(detail: string | undefined): void {
+    if (detail !== undefined) this.#log('error', detail)
+    this.#panics.add()
+  }
+}
+
+type DeclarativeOptions = { readonly isTakenOver: boolean; readonly reporter: DeclarativeReport }
+
+/** Rules that also run the declarative validation of `rules`, and compare the two. */
+export function withDeclarative(rules: KindRules, { isTakenOver, reporter }: DeclarativeOptions): KindRules {
+  const { validate, validateUpdate, declarative } = rules
+  if (declarative === undefined) return rules
+  const runDeclarative = (object: KubeObject): FieldFault[] => {
+    try {
+      return declarative(object)
+    } catch (error) {
+      const detail = `panic during declarative validation: ${messageOf(error)}`
+      reporter.panic(isTakenOver ? undefined : detail)
+      return isTakenOver ? [internalFault('<nil>', detail)] : []
+    }
+  }
+  const compare = (faults: FieldFault[], object: KubeObject): FieldFault[] => {
+    const declared = runDeclarative(object)
+    if (faults.length === 0 && declared.length === 0) return faults
+    for (const detail of mismatches(faults, declared)) {
+      reporter.mismatch(`${detail}. This indicates an issue with declarative validation. ${adviceFor(isTakenOver)}`)
+    }
+    return isTakenOver ? [...faults.filter(({ tag }) => tag === undefined), ...declared] : faults
+  }
+  return {
+    ...rules,
+    validate: (object, gates) => compare(validate?.(object, gates) ?? [], object),
+    validateUpdate: (object, current, gates) =>
+      compare(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? [], object),
+  }
+}
+
+const adviceFor = (isTakenOver: boolean): string =>
+  isTakenOver
+    ? 'Consider disabling the DeclarativeValidationTakeover feature gate to keep data persisted in etcd consistent with prior versions of Kubernetes.'
+    : 'This difference should not affect system operation since hand written validation is authoritative.'
+
+/**
+ * Handwritten faults match declarative ones by reason, path and tag. The values are not compared.
+ * An update is validated twice, so equal faults count once.
+ */
+function mismatches(handwritten: readonly FieldFault[], declared: readonly FieldFault[]): string[] {
+  const covered = new Set(handwritten.filter(({ tag }) => tag !== undefined).map(identify))
+  const found = new Set(declared.map(identify))
+  const difference = 'Unexpected difference between hand written validation and declarative validation error results'
+  return [
+    ...[...covered].filter((id) => !found.has(id)).map((id) => `${difference}, unmatched error(s) found ${id}`),
+    ...declared
+      .map(identify)
+      .filter((id) => !covered.has(id))
+      .map((id) => `${difference}, extra error(s) found ${id}`),
+  ]
+}
+
+/** The part of a fault by which the two validations are compared, as it is logged. */
+const identify = ({ path, reason, tag }: FieldFault): string =>
+  `{Type=${quote(reason)}, Field=${quote(path)}, Origin=${quote(tag === 'minimum' ? tag : '')}}`
