@@ -3,6 +3,7 @@ import { devHelp, UsageError } from '../dev/dev-flags.ts'
 import { startDev } from '../dev/dev.ts'
 import { systemClock } from '../lib/clock.ts'
 import { collectWhenIdle } from '../lib/collect-when-idle.ts'
+import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { defaultKubeconfig, runningIndex } from './own-files.ts'
 import { asksForHelp, type CommandParts, FAILURE, USAGE_FAULT } from './parts.ts'
@@ -10,14 +11,25 @@ import { Verbosity } from '../lib/verbosity.ts'
 
 export async function dev(args: readonly string[], parts: CommandParts): Promise<void> {
   if (asksForHelp(args)) return parts.print(devHelp)
-  const { log } = parts.createSink({ format: 'auto', verbosity: new Verbosity(0) })
+  const verbosity = new Verbosity(0)
+  const line = parts.startProgress()
+  let sink = parts.createSink({ format: 'auto', verbosity })
+  const log: Log = (...entry) => {
+    line.end()
+    sink.log(...entry)
+  }
   const signals = parts.onSignals(log)
   signals.stopOnHangup()
-  const line = parts.startProgress()
   try {
     line.show?.('keelson: starting …')
     const running = await startDev(args, {
       log,
+      verbosity,
+      configureLog: ({ format, verbosity: level, modules }) => {
+        verbosity.level = level
+        verbosity.setModules(modules)
+        sink = parts.createSink({ format, verbosity })
+      },
       path: parts.env['PATH'] ?? '',
       ownEtcd: parts.fileOf('../.cache/tools/etcd'),
       nowMs: systemClock.wallMs(),

@@ -10,6 +10,7 @@ import { hostPort } from '../lib/host-port.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { systemTimers } from '../lib/timers.ts'
+import type { Verbosity } from '../lib/verbosity.ts'
 import { realSurroundings, type Seams, type Server, startServer } from '../server.ts'
 import { parseFirstObjects, readFirstObjects } from '../storage/first-objects.ts'
 import { MemoryEngine } from '../storage/memory/memory-engine.ts'
@@ -32,6 +33,9 @@ import { noteRunning } from './running.ts'
 
 export type DevParts = {
   readonly log: Log
+  readonly verbosity: Verbosity
+  /** Applies the flags about logging. */
+  readonly configureLog: (logging: Config['logging']) => void
   /** The environment's PATH. */
   readonly path: string
   /** Used if there is no etcd on the PATH. */
@@ -60,8 +64,11 @@ export type Dev = {
 export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
   const own = splitArgs(args)
   // Flags are checked before anything starts; the store does not matter for that.
-  const checked = orFail(checkArgs([...serveDefaults(own), ...(own.hasServers ? [] : ['--store=memory']), ...own.rest]))
+  const store = own.hasServers ? [] : ['--store=memory']
+  const { config: checked, warnings } = orFail(checkArgs([...serveDefaults(own), ...store, ...own.rest]))
   const { bindAddress } = checked
+  parts.configureLog(checked.logging)
+  for (const warning of warnings) parts.log('warn', warning)
   await using stack = new AsyncDisposableStack()
   const folder = await openFolder(own, parts, stack)
   const startsEtcd = !own.hasServers && !own.isEphemeral && (own.etcd !== undefined || hasEtcdData(folder))
@@ -81,7 +88,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
     ...storeArgs(folder, own, etcd),
     ...own.rest,
   ]
-  const server = stack.use(await startOnFreePort({ flags, own, folder, opening, bindAddress, log: parts.log }))
+  const server = stack.use(await startOnFreePort({ flags, own, folder, opening, bindAddress, parts }))
   const url = `https://${hostPort({ host: reachableHost(bindAddress), port: Number(new URL(server.url).port) })}`
   const kubeconfig = writeKubeconfig(folder, { serverUrl: url, context: own.context, nowMs: parts.nowMs })
   if (own.merges) await merge({ folder, own, kubeconfig, parts, stack })
@@ -151,17 +158,19 @@ type Starting = {
   /** For the first server. */
   readonly opening: Promise<OpenedEngine> | undefined
   readonly bindAddress: string
-  readonly log: Log
+  readonly parts: Pick<DevParts, 'log' | 'verbosity'>
 }
 
 /** On the port that was asked for, else on one that is free: that of the last start, 6443, or any. */
-async function startOnFreePort({ flags, own, folder, opening, bindAddress, log }: Starting): Promise<Server> {
+async function startOnFreePort({ flags, own, folder, opening, bindAddress, parts }: Starting): Promise<Server> {
   let unused = opening
   const startOn = async (port: number): Promise<Server> => {
-    const config: Config = orFail(checkArgs([...flags, `--secure-port=${port}`]))
+    const { config } = orFail(checkArgs([...flags, `--secure-port=${port}`]))
     const seams = unused !== undefined && config.etcd.store.kind === 'sqlite' ? { opening: unused } : {}
     unused = undefined
-    return startServer(config, realSurroundings(log), { ...seams, ...prepared(config, { own, log }) })
+    const { log, verbosity } = parts
+    const surroundings = { ...realSurroundings(log), verbosity }
+    return startServer(config, surroundings, { ...seams, ...prepared(config, { own, log }) })
   }
   if (own.port !== undefined && own.port !== 0) return startOn(own.port)
   let taken: unknown
@@ -178,7 +187,7 @@ async function startOnFreePort({ flags, own, folder, opening, bindAddress, log }
 }
 
 /** In memory, a server begins with the objects of the package's file. Flags may ask for others. */
-function prepared(config: Config, { own, log }: Pick<Starting, 'own' | 'log'>): Seams {
+function prepared(config: Config, { own, log }: { readonly own: Own; readonly log: Log }): Seams {
   if (!own.isEphemeral || own.rest.length > 0 || config.clientCaPem === null) return {}
   const text = readFirstObjects()
   if (text === undefined) return {}
@@ -194,7 +203,6 @@ function serveDefaults({ rest }: Own): string[] {
   const controllers = controllersIn(rest)
   const defaults = [
     '--bind-address=127.0.0.1',
-    '--authorization-mode=Node,RBAC',
     '--allow-privileged=true',
     // There is no kube-controller-manager.
     ...(controllers === undefined ? ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller'] : []),
@@ -260,7 +268,7 @@ const signingArgs = (folder: DataFolder, { rest }: Own): string[] =>
 
 function orFail(checked: Checked) {
   if (checked.kind === 'faults') throw new UsageError([...checked.faults, ...checked.hints])
-  return checked.config
+  return checked
 }
 
 const quoteForShell = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

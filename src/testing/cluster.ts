@@ -194,7 +194,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { options, config, credentials } = this.#parts
     if (options.servesControl !== true) return { config, credentials }
     const own = createForkCredentials(credentials)
-    return { config: configure(options, own), credentials: own }
+    return { config: configure({ ...options, log: silent }, own), credentials: own }
   }
 
   /** The state of now, for `restore`. */

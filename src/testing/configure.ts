@@ -1,6 +1,7 @@
 /** The configuration of a test cluster: that of `keelson serve` with the flags that `keelson dev` has, and the shared credentials. */
 import { mastersGroup, type TokenEntry } from '../api/user.ts'
 import { checkArgs, type Config } from '../config/config.ts'
+import { type Log, silent } from '../lib/log.ts'
 import { adminName, type Credentials } from './credentials.ts'
 
 export type ConfigureOptions = {
@@ -14,10 +15,14 @@ export type ConfigureOptions = {
 }
 
 /** Fails with all faults of the flags. */
-export function configure({ flags = [], controllers = true }: ConfigureOptions, credentials: Credentials): Config {
+export function configure(
+  { flags = [], controllers = true, log = silent }: ConfigureOptions & { readonly log?: Log },
+  credentials: Credentials,
+): Config {
   const checked = checkArgs([...usualFlags, ...controllerFlags(controllers), ...flags])
   if (checked.kind === 'faults') throw new Error([...checked.faults, ...checked.hints].join('\n'))
-  const { config } = checked
+  const { config, warnings } = checked
+  for (const warning of warnings) log('warn', warning)
   const { authority, clientCaPem, server } = credentials
   return {
     ...config,
@@ -63,7 +68,6 @@ const usualAccounts = {
 const usualFlags = [
   '--store=memory',
   '--bind-address=127.0.0.1',
-  '--authorization-mode=Node,RBAC',
   '--allow-privileged=true',
   // Nothing in a test is reached through them, and they would be rewritten as long as the cluster lives.
   '--endpoint-reconciler-type=none',

@@ -378,6 +378,38 @@ test('a folder of something else stays as it is, even with --reset', async () =>
   assert.deepEqual(await readdir(join(folder, 'store')), ['shop.ts'])
 })
 
+test('dev logs the warnings of serve about deprecated flags and gates, each once', async () => {
+  const gates = '--feature-gates=KMSv1=true,AnyVolumeDataSource=true'
+  const deprecated = ['--admission-control=AlwaysAdmit', '--apiserver-count=2', gates]
+  await using dev = new DevProcess(['--ephemeral', '--secure-port=0', ...deprecated])
+  await dev.ready()
+  const warnings = dev.err.split('\n').filter((line) => line.includes('"warn"'))
+  for (const text of [
+    'Flag --admission-control has been deprecated',
+    'Flag --apiserver-count has been deprecated',
+    'Setting deprecated feature gate KMSv1=true',
+    'Setting GA feature gate AnyVolumeDataSource=true',
+  ]) {
+    assert.equal(warnings.filter((line) => line.includes(text)).length, 1, `${text} in ${dev.err}`)
+  }
+})
+
+test('the flags about logging apply to dev', async () => {
+  const flags = ['--ephemeral', '--secure-port=0', '--logging-format=text', '--v=2', '--apiserver-count=2']
+  await using dev = new DevProcess(flags)
+  await dev.ready()
+  assert.match(dev.err, /^\S+ WARN Flag --apiserver-count has been deprecated/m)
+  assert.match(dev.err, /^\S+ DEBUG /m)
+})
+
+test('--authorization-config decides instead of Node,RBAC', async () => {
+  const file = join(dir, 'authorization.yaml')
+  const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n'
+  await writeFile(file, `${head}authorizers: [{type: Node, name: node}, {type: RBAC, name: rbac}]\n`)
+  await using dev = new DevProcess(['--ephemeral', '--secure-port=0', `--authorization-config=${file}`])
+  await dev.ready()
+})
+
 test('mistakes are told before anything starts', async () => {
   const { code, stderr } = await failure(['--etcd=/none', `--data-dir=${join(dir, 'fourth')}`])
   assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
