@@ -157,7 +157,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   await using parts = new AsyncDisposableStack()
   const { certificate, files } = loadCertificate(config, clock)
 
-  const metrics = new Metrics(config.metrics).countOwn()
+  const metrics = new Metrics(config.metrics, log).countOwn()
   const { random } = surroundings
   const egress = await createEgressOf(config, metrics, clock)
   const audit = await createAudit(config.audit, {

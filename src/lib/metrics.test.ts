@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Log } from './log.ts'
 import { Metrics } from './metrics.ts'
 
 test('metrics are printed as Prometheus text, by name, labels in their order and le last', () => {
@@ -90,6 +91,18 @@ test('what is disabled or long deprecated is not shown, but counted as such', ()
   assert.match(shown, /^disabled_metrics_total 1$/m)
   assert.match(shown, /^registered_metrics_total\{deprecated_version="1.33.0",stability_level="STABLE"\} 1$/m)
   assert.match(addThree(new Metrics({ showsHidden: true })), /^old_total 0$/m)
+})
+
+test('deprecated metrics that an operator asked for are logged, unless they are disabled', () => {
+  const logged: string[] = []
+  const log: Log = (level, message) => logged.push(`${level} ${message}`)
+  addThree(new Metrics({ showsHidden: true, disabled: new Set(['young_total']) }, log))
+  assert.deepEqual(logged, [
+    'warn Hidden metrics (old_total) have been manually overridden, showing this very deprecated metric.',
+  ])
+  logged.length = 0
+  addThree(new Metrics({}, log))
+  assert.deepEqual(logged, [])
 })
 
 test('many series are printed in turns, as the same text', async () => {

@@ -3,6 +3,7 @@
  * addition to a field. (prom-client looks its labels up at every call, and cannot print `le` last.)
  */
 
+import { type Log, silent } from './log.ts'
 import { Quantiles } from './quantiles.ts'
 import { Slices } from './slices.ts'
 
@@ -255,13 +256,15 @@ export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly pieces: () => Iterable<string> }[] = []
   readonly #updates: (() => Iterable<void>)[] = []
   readonly #choice: MetricChoice
+  readonly #log: Log
   #unexpected: Count | undefined
   #registered: Counter | undefined
   #hidden: Count | undefined
   #printing: Promise<unknown> = Promise.resolve()
 
-  constructor(choice: Partial<MetricChoice> = {}) {
+  constructor(choice: Partial<MetricChoice> = {}, log: Log = silent) {
     this.#choice = { ...everything, ...choice }
+    this.#log = log
     if (this.#choice.allowedLabels.size === 0) return
     this.#unexpected = this.counter({
       name: 'cardinality_enforcement_unexpected_categorizations_total',
@@ -355,6 +358,7 @@ export class Metrics {
     const isHidden = deprecatedSince !== undefined && isOld(deprecatedSince) && !showsHidden
     if (isHidden) this.#hidden?.add()
     if (!isHidden && !disabled.has(name)) {
+      if (deprecatedSince !== undefined && showsHidden) this.#log('warn', shownAlthoughHidden(name))
       this.#metrics.push(metric)
       this.#registered?.with(deprecatedSince ?? '', stability).add()
     }
@@ -363,6 +367,9 @@ export class Metrics {
     return metric
   }
 }
+
+const shownAlthoughHidden = (name: string): string =>
+  `Hidden metrics (${name}) have been manually overridden, showing this very deprecated metric.`
 
 /** The minor version of the Kubernetes release whose metrics these are. */
 const MINOR = 33
