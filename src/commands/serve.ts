@@ -1,5 +1,5 @@
 import { checkArgs } from '../config/config.ts'
-import { gatesActedOn } from '../config/feature-gates.ts'
+import { gateHelp } from '../config/feature-gates.ts'
 import { helpText } from '../config/flags.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { Verbosity } from '../lib/verbosity.ts'
@@ -44,4 +44,4 @@ export async function serve(args: readonly string[], parts: CommandParts): Promi
   }
 }
 
-export const serveHelp = (): string => helpText(gatesActedOn)
+export const serveHelp = (): string => helpText(gateHelp())

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gateRows } from '../api/gate-rows.ts'
-import { gatesActedOn, parseFeatureGates, unsupportedGates } from './feature-gates.ts'
+import { gateHelp, gatesActedOn, parseFeatureGates, unsupportedGates } from './feature-gates.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
@@ -14,6 +14,15 @@ test('docs/gates.md explains each gate that can be changed in kube-apiserver and
     .flatMap(({ names }) => names)
     .filter((name) => !gatesActedOn.includes(name))
   assert.deepEqual(told.toSorted(), unchanged.toSorted())
+})
+
+test('the help of --feature-gates has the stage and the default of each gate that changes something', () => {
+  const lines = gateHelp()
+  assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))
+  assert.ok(lines.includes('kube:MutatingAdmissionPolicy=true|false (ALPHA - default=false)'))
+  assert.ok(lines.includes('kube:KMSv1=true|false (DEPRECATED - default=false)'))
+  assert.ok(!lines.some((line) => line.startsWith('kube:AnyVolumeDataSource=')), 'locked gates cannot be changed')
+  assert.deepEqual(lines, lines.toSorted())
 })
 
 test('a gate of a part that is not here is off, whatever is asked for', () => {

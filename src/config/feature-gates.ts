@@ -109,6 +109,13 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
+/** The gates that change what Keelson does, with their stage and default, as kube-apiserver's help prints them. */
+export const gateHelp = (): string[] =>
+  gatesOf(gateRows)
+    .filter(([name, { isLocked }]) => !isLocked && gatesActedOn.includes(name))
+    .map(([name, { stage, isOnByDefault }]) => `kube:${name}=true|false (${stage} - default=${isOnByDefault})`)
+    .toSorted()
+
 /** Gates of features that Keelson does not have. Turning one on is refused, and AllAlpha does not turn it on. */
 export const unsupportedGates: ReadonlySet<string> = new Set([
   'LoggingAlphaOptions',

@@ -368,7 +368,7 @@ const flagTable = {
   'feature-gates': {
     section: generic,
     type: 'map',
-    help: "Name=true or Name=false, with kube-apiserver's names. Those that Keelson acts on: see below.",
+    help: "Name=true or Name=false, with kube-apiserver's names. The gates that change something are listed below.",
   },
   'request-timeout': {
     section: generic,
@@ -431,7 +431,7 @@ const flagTable = {
   'runtime-config': {
     section: 'API enablement',
     type: 'map',
-    help: 'Turns versions and resources off: apps/v1=false, v1/pods=false, api/all=false.',
+    help: 'Turns versions and resources on or off: api/beta=true, resource.k8s.io/v1beta1=true, apps/v1=false, v1/pods=false. api/all, api/ga, api/beta and api/alpha stand for all versions of a stage; alpha and beta versions are off by default.',
   },
   'enable-admission-plugins': {
     section: 'Admission',
@@ -590,8 +590,10 @@ export function helpText(gates: readonly string[]): string {
 Serves the Kubernetes API on etcd, or on a store of its own. Flags have the names that they have for kube-apiserver; those of its flags that are not
 listed here are refused by name.
 
-${text}Feature gates that Keelson acts on: ${gates.join(', ')}.
+${text}Feature gates with their stage and default. Setting one that is DEPRECATED logs a warning. Other gates of kube-apiserver are
+accepted and have no effect:
 
+${gates.map((line) => `  ${line}\n`).join('')}
   --help
         Shows this text.
 `
