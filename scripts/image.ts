@@ -1,10 +1,11 @@
 /**
- * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine has: the single executable, which is built unless a second argument names one, and the shared
- * libraries that it is linked with.
+ * Fills a folder from which an image can be built (deploy/Containerfile) with what this machine has: the single executable, which is built unless a second argument names one, the shared
+ * libraries that it is linked with, and trust roots.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { buildBinary } from './binary.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -27,6 +28,8 @@ export function fillImage(folder: string, binary: string): void {
   put('etc/passwd', `root:x:0:0:root:/:/none\nkeelson:x:${USER_ID}:${USER_ID}:keelson:/var/lib/keelson:/none\n`)
   put('etc/group', `root:x:0:\nkeelson:x:${USER_ID}:\n`)
   put('etc/nsswitch.conf', 'hosts: files dns\n')
+  // The trust roots of the image: those that Node has. Further ones can be mounted in /etc/ssl/certs.
+  put('etc/ssl/cert.pem', `${rootCertificates.join('\n')}\n`)
   for (const path of ['var/lib/keelson', 'tmp', 'etc/ssl/certs']) mkdirSync(join(inside, path), { recursive: true })
   copyFileSync(join(root, 'deploy', 'Containerfile'), join(folder, 'Containerfile'))
 }

@@ -277,7 +277,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
       allocatorMetrics: new AllocatorMetrics(metrics, monotonicMs),
       admissionMetrics: new AdmissionMetrics(metrics, clock.monotonicMs),
       podSecurityMetrics: new PodSecurityMetrics(metrics),
-      declarativeReporter: new DeclarativeReporter(metrics, named(log, 'registry')),
+      declarativeReporter: new DeclarativeReporter(metrics, log),
       accountMetrics: createAccountMetrics(metrics),
       authenticationMetrics: new AuthenticationMetrics(metrics),
       signer,

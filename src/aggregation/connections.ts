@@ -7,6 +7,7 @@ import { type ConnectionOptions, createSecureContext, type SecureContext, type T
 import { type Dial, dialDirect } from '../lib/dial.ts'
 import { secured, securedDirect } from '../lib/dialed-tls.ts'
 import { hostPort } from '../lib/host-port.ts'
+import { systemContext } from '../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import type { Address } from '../webhooks/service-address.ts'
 import { type ReadingSocket, RemoteMemory, RemotePool } from './remote-pool.ts'
@@ -39,11 +40,10 @@ export class RemoteConnections {
     this.#tls = tls
     this.#memory = memory
     this.#dial = dial
-    const { client, caPem } = tls
-    this.#secureContext = createSecureContext({
-      ...(caPem === '' ? {} : serverTrustAnchors(caPem)),
-      ...(client === undefined ? {} : { cert: client.certificatePem, key: client.keyPem }),
-    })
+    const { client, caPem, isInsecure } = tls
+    const own = client && { cert: client.certificatePem, key: client.keyPem }
+    this.#secureContext =
+      caPem === '' && !isInsecure ? systemContext(own) : createSecureContext({ ...serverTrustAnchors(caPem), ...own })
   }
 
   /** Resolves with the head of the answer, while the body of the request may still be sent. Fails with a FailedCall. */

@@ -5,6 +5,7 @@ import { connectTunnel } from './connect-tunnel.ts'
 import type { Dial } from './dial.ts'
 import { secured } from './dialed-tls.ts'
 import { hostPort } from './host-port.ts'
+import { systemContext } from './x509/system-roots.ts'
 
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
@@ -45,5 +46,6 @@ async function reach(dial: Dial, { protocol, hostname, port }: URL, signal: Abor
   const opening = dial(host, Number(port) || (isTls ? HTTPS_PORT : HTTP_PORT), signal)
   if (!isTls) return opening
   // SNI carries host names, not addresses (RFC 6066, 3).
-  return secured(opening, { host, ...(isIP(host) === 0 ? { servername: host } : {}) })
+  const named = isIP(host) === 0 ? { servername: host } : {}
+  return secured(opening, { host, ...named, secureContext: systemContext() })
 }

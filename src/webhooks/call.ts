@@ -121,7 +121,7 @@ export class Webhook {
     this.#received = received
     this.#answerBytesMax = answerBytesMax
     const caBundle = textOf(clientConfig['caBundle'])
-    const anchors = caBundle === '' ? {} : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
+    const anchors = caBundle === '' ? undefined : serverTrustAnchors(Buffer.from(caBundle, 'base64').toString('latin1'))
     const selected = this.#service === undefined ? dials?.controlplane : dials?.cluster
     const dial = ownOrigins.has(this.#origin) ? undefined : selected
     this.#connections = new Connections({ anchors, timeoutMs, dial })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Connections } from './connections.ts'
 import { ReceivedAnswers } from './received.ts'
 import type { Answer } from './send.ts'
@@ -19,7 +20,7 @@ async function callerOf(server: Server, timeoutMs = 5_000): Promise<Peer> {
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const connections = new Connections({ anchors: { ca: [cert] }, timeoutMs })
+  const connections = new Connections({ anchors: serverTrustAnchors(cert), timeoutMs })
   const call = {
     target: { host: '127.0.0.1', port: address.port, path: '/' },
     authority: 'hook',

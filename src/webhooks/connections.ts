@@ -12,6 +12,7 @@ import type { Dial } from '../lib/dial.ts'
 import { DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { secured } from '../lib/dialed-tls.ts'
 import { orAborted } from '../lib/or-aborted.ts'
+import { systemContext } from '../lib/x509/system-roots.ts'
 import type { ServerTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { type Http2Call, Http2Session } from './http2-session.ts'
 import type { KeyPair } from './kubeconfig-credentials.ts'
@@ -21,8 +22,8 @@ import { type Answer, LostConnection, send } from './send.ts'
 const SENDS_MAX = 3
 
 export type ConnectionsOptions = {
-  /** None are those of the system. */
-  readonly anchors: Partial<ServerTrustAnchors>
+  /** Undefined: the roots of the system. */
+  readonly anchors: ServerTrustAnchors | undefined
   /** After which an unused connection is closed, and one that cannot be opened is given up. */
   readonly timeoutMs: number
   /** Undefined: connections go straight. */
@@ -54,7 +55,8 @@ export class Connections {
     if (this.#current?.certificate === certificate) return this.#current.pool
     this.#current?.pool.close()
     const { anchors, ...options } = this.#options
-    const pool = new Pool(createSecureContext({ ...anchors, ...own }), options)
+    const context = anchors === undefined ? systemContext(own) : createSecureContext({ ...anchors, ...own })
+    const pool = new Pool(context, options)
     this.#current = { pool, certificate }
     if (this.#isClosed) pool.close()
     return pool

@@ -3,10 +3,11 @@ import { Agent, type AgentOptions } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { quote } from '../api/quote.ts'
 import type { Kubeconfig } from '../config/files/kubeconfig.ts'
-import type { Dial } from '../lib/dial.ts'
+import { type Dial, dialDirect } from '../lib/dial.ts'
 import { DialedAgent, DialedTlsAgent } from '../lib/dialed-agents.ts'
 import { formatDuration } from '../lib/duration.ts'
 import { proxyAuthorization, throughProxy, toProxy } from '../lib/proxied-dial.ts'
+import { systemContext } from '../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { deadline, sleep, systemTime, type Time } from '../lib/timers.ts'
 import { CallError, type CallFailure } from './call-error.ts'
@@ -57,11 +58,16 @@ export class KubeconfigClient implements Disposable {
     this.#url = new URL(kubeconfig.server)
     this.#url.searchParams.set('timeout', formatDuration(timeoutMs))
     this.#proxy = kubeconfig.proxyUrl === '' ? undefined : new URL(kubeconfig.proxyUrl)
-    this.#dial = this.#proxy === undefined || dial === undefined ? dial : this.#dialProxy(dial, this.#proxy)
+    this.#dial = this.#proxy === undefined ? dial : this.#dialProxy(dial, this.#proxy)
   }
 
-  /** As Go's client: what is dialed is the proxy. */
-  #dialProxy(dial: Dial, proxy: URL): Dial {
+  /**
+   * Go's client dials the proxy. Node's agent does the same if it can. A proxy with TLS needs a Dial, because
+   * the agent does not trust the roots of the system.
+   */
+  #dialProxy(given: Dial | undefined, proxy: URL): Dial | undefined {
+    if (given === undefined && proxy.protocol !== 'https:') return undefined
+    const dial = given ?? dialDirect
     return this.#url.protocol === 'https:' ? throughProxy(dial, proxy) : toProxy(dial, proxy)
   }
 
@@ -178,7 +184,7 @@ export class KubeconfigClient implements Disposable {
   }
 
   #tlsAgent(own: KeyPair | undefined): TlsAgent {
-    const options = { ...this.#tlsOptions(), ...own }
+    const options = this.#tlsOptions(own)
     return this.#dial === undefined ? new TlsAgent(options) : new DialedTlsAgent(this.#dial, options)
   }
 
@@ -195,11 +201,12 @@ export class KubeconfigClient implements Disposable {
     return { keepAlive: true, maxSockets: SOCKETS_MAX, ...proxyEnv }
   }
 
-  #tlsOptions(): ConstructorParameters<typeof TlsAgent>[0] {
+  #tlsOptions(own: KeyPair | undefined): NonNullable<ConstructorParameters<typeof TlsAgent>[0]> {
     const { certificateAuthority, isInsecure, tlsServerName } = this.#kubeconfig
+    const usesSystem = certificateAuthority === '' && !isInsecure
     return {
       ...this.#agentOptions(),
-      ...(certificateAuthority === '' ? {} : serverTrustAnchors(certificateAuthority)),
+      ...(usesSystem ? { secureContext: systemContext(own) } : { ...serverTrustAnchors(certificateAuthority), ...own }),
       ...(isInsecure ? { rejectUnauthorized: false } : {}),
       ...(tlsServerName === '' ? {} : { servername: tlsServerName }),
     }

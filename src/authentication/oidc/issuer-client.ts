@@ -7,6 +7,7 @@ import { Agent, request } from 'node:https'
 import { quote } from '../../api/quote.ts'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { deadline, type Timers } from '../../lib/timers.ts'
+import { systemContext } from '../../lib/x509/system-roots.ts'
 import { serverTrustAnchors } from '../../lib/x509/trust-anchors.ts'
 import { reasonOf } from '../../webhooks/send.ts'
 
@@ -36,7 +37,8 @@ export class IssuerClient implements Disposable {
 
   /** `certificateAuthority`: PEM; '': the system's trust store. */
   constructor(certificateAuthority: string, timers: Pick<Timers, 'after'>) {
-    const ca = certificateAuthority === '' ? {} : serverTrustAnchors(certificateAuthority)
+    const ca =
+      certificateAuthority === '' ? { secureContext: systemContext() } : serverTrustAnchors(certificateAuthority)
     // Requests are rare: a connection that is kept may be closed by the issuer just as it is used again.
     this.#agent = new Agent({ keepAlive: false, maxSockets: SOCKETS_MAX, ...ca })
     this.#timers = timers

@@ -45,7 +45,8 @@ export const serverTrustAnchors = (text: string): ServerTrustAnchors => ({
 
 const curves: ReadonlySet<string | undefined> = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1'])
 
-function hasKnownKey(block: Buffer): boolean {
+/** Whether Go can use the key of a certificate (DER or PEM). Node may crash with others: see serverTrustAnchors. */
+export function hasKnownKey(block: Buffer | string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(block).publicKey
     return asymmetricKeyType !== 'ec' || curves.has(asymmetricKeyDetails?.namedCurve)

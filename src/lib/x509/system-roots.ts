@@ -1,0 +1,44 @@
+/**
+ * The trust roots of the system, for TLS servers whose CA is not configured. Go's programs use
+ * these, while Node trusts a list of its own. Node finds them where OpenSSL does: in SSL_CERT_FILE
+ * and SSL_CERT_DIR, or their defaults. The certificates of NODE_EXTRA_CA_CERTS are added.
+ *
+ * They are loaded on first use and kept, as in Go, because this takes some 60 ms of CPU.
+ */
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { hasKnownKey, type ServerTrustAnchors } from './trust-anchors.ts'
+
+/** A client certificate, PEM. */
+export type ClientPair = { readonly cert?: string | Buffer; readonly key?: string | Buffer }
+
+/** A server has few client certificates. Each kept context takes about 1 MB. */
+const CONTEXTS_MAX = 8
+
+class SystemRoots {
+  #anchors: ServerTrustAnchors | undefined
+  readonly #contexts = new Map<string, SecureContext>()
+
+  /** Building a context with all roots takes some 10 ms, so the last ones are kept. */
+  contextFor(own: ClientPair): SecureContext {
+    const key = `${own.cert?.toString() ?? ''}${own.key?.toString() ?? ''}`
+    const kept = this.#contexts.get(key)
+    if (kept !== undefined) return kept
+    const [oldest] = this.#contexts.keys()
+    if (this.#contexts.size === CONTEXTS_MAX && oldest !== undefined) this.#contexts.delete(oldest)
+    const context = createSecureContext({ ...this.#load(), ...own })
+    this.#contexts.set(key, context)
+    return context
+  }
+
+  #load(): ServerTrustAnchors {
+    if (this.#anchors !== undefined) return this.#anchors
+    const found = new Set([...getCACertificates('system'), ...getCACertificates('extra')])
+    this.#anchors = { ca: [...found].filter(hasKnownKey), allowPartialTrustChain: true }
+    return this.#anchors
+  }
+}
+
+const systemRoots = new SystemRoots()
+
+/** A TLS context that trusts the roots of the system, and presents `own`. */
+export const systemContext = (own: ClientPair = {}): SecureContext => systemRoots.contextFor(own)
