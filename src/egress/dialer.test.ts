@@ -51,6 +51,13 @@ const kinds: { readonly [name: string]: () => Promise<Started> } = {
       proxy: { protocol: 'http-connect', transport: 'tcp', address: `127.0.0.1:${server.port}`, tls },
     }
   },
+  'HTTP CONNECT without TLS': async () => {
+    const server = await startConnectProxy({})
+    return {
+      ...server,
+      proxy: { protocol: 'http-connect', transport: 'tcp', address: `127.0.0.1:${server.port}`, tls: null },
+    }
+  },
   'HTTP CONNECT over a Unix domain socket': async () => {
     const path = newPath()
     return { ...(await startConnectProxy({ path })), proxy: { protocol: 'http-connect', transport: 'uds', path } }

@@ -14,7 +14,7 @@ import { portOf } from './port-of.ts'
 export type EgressProxyServer = AsyncDisposable & {
   /** Where it was asked to connect to, in order: `127.0.0.1:443`. */
   readonly dialed: readonly string[]
-  /** For TLS. */
+  /** 0 for a Unix domain socket. */
   readonly port: number
   /** Tunnels that are open now. */
   readonly openTunnels: () => number
@@ -25,8 +25,9 @@ export type EgressProxyServer = AsyncDisposable & {
 }
 
 export type ConnectProxyOptions = {
-  /** The Unix domain socket; absent: TLS on a port of this machine. */
+  /** The Unix domain socket; absent: a port of this machine. */
   readonly path?: string
+  /** Absent: without TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string }
   /** The status with which every tunnel is refused. */
   readonly refusal?: number

@@ -31,7 +31,14 @@ export type EgressName = (typeof egressNames)[number]
 export type ProxyTls = { readonly caPath: string | null; readonly certificatePath: string; readonly keyPath: string }
 
 export type EgressProxy =
-  | { readonly protocol: 'http-connect'; readonly transport: 'tcp'; readonly address: string; readonly tls: ProxyTls }
+  | {
+      readonly protocol: 'http-connect'
+      readonly transport: 'tcp'
+      /** The port may be missing. */
+      readonly address: string
+      /** Null: without TLS. */
+      readonly tls: ProxyTls | null
+    }
   | { readonly protocol: 'http-connect' | 'grpc'; readonly transport: 'uds'; readonly path: string }
 
 /** Absent or null: connections go straight. */
@@ -117,11 +124,8 @@ function tcpFaults(tcp: Fields): FieldFault[] {
   if (!url.startsWith('http://')) {
     return [invalidValue(`${path}.url`, url, 'supported connection protocols are http:// and https://')]
   }
-  if (tls !== undefined) {
-    return [invalidValue(`${path}.tlsConfig`, 'nil', 'TLSConfig config should not be present when using HTTP')]
-  }
-  // The reference accepts it, and crashes.
-  return [invalidValue(`${path}.url`, url, 'a proxy without TLS is not supported: use https:// and tlsConfig, or uds')]
+  if (tls === undefined) return []
+  return [invalidValue(`${path}.tlsConfig`, 'nil', 'TLSConfig config should not be present when using HTTP')]
 }
 
 function tlsFaults(tls: Fields | undefined): FieldFault[] {
@@ -177,18 +181,19 @@ function proxyOf({ protocol, transport = {} }: Selection): EgressProxy | { reado
     return { protocol: protocol === 'GRPC' ? 'grpc' : 'http-connect', transport: 'uds', path: textOf(uds['udsName']) }
   }
   const { url: given, tlsConfig } = fieldsOf(transport['tcp'])
-  const files = fieldsOf(tlsConfig)
-  const tls = {
-    caPath: textOf(files['caBundle']) || null,
-    certificatePath: textOf(files['clientCert']),
-    keyPath: textOf(files['clientKey']),
-  }
-  const fault = unusable(tls)
+  const tls = isFields(tlsConfig) ? tlsOf(tlsConfig) : null
+  const fault = tls === null ? undefined : unusable(tls)
   if (fault !== undefined) return { fault }
   const url = parseGoUrl(textOf(given))
   if ('fault' in url) return { fault: `invalid proxy server url ${quote(textOf(given))}: ${url.fault}` }
   return { protocol: 'http-connect', transport: 'tcp', address: url.host, tls }
 }
+
+const tlsOf = ({ caBundle, clientCert, clientKey }: Fields): ProxyTls => ({
+  caPath: textOf(caBundle) || null,
+  certificatePath: textOf(clientCert),
+  keyPath: textOf(clientKey),
+})
 
 /** Found when the server starts, although connections read the files again. */
 function unusable({ caPath, certificatePath, keyPath }: ProxyTls): string | undefined {
