@@ -56,6 +56,9 @@ export const pluginsOnByDefault: string = rows
 export const pluginsByName: string = pluginOrder.toSorted().join(', ')
 
 const known: ReadonlySet<string> = new Set(pluginOrder)
+
+export const isPlugin = (name: string): boolean => known.has(name)
+
 const absent: ReadonlySet<string> = new Set(rows.flatMap(([name, , state]) => (state === 'absent' ? name : [])))
 const deprecated: ReadonlySet<string> = new Set(['AlwaysAdmit', 'AlwaysDeny'])
 

@@ -1,5 +1,6 @@
 /** Reads `--admission-control-config-file` and the configurations of the plugins that run. Errors have upstream's messages. */
-import type { AdmissionPlugins } from './admission-plugins.ts'
+import { quote } from '../api/quote.ts'
+import { type AdmissionPlugins, isPlugin } from './admission-plugins.ts'
 import { type PluginConfigurations, readAdmissionConfiguration } from './files/admission.ts'
 import type { FileRead } from './files/config-file.ts'
 import { type EventLimit, noEventLimits, readEventLimits } from './files/event-rate-limit.ts'
@@ -37,11 +38,19 @@ type Reader = {
   readonly fault: (text: string) => void
 }
 
-export function readAdmissionFiles(values: Reader, { isOn }: AdmissionPlugins): AdmissionConfig {
+export function readAdmissionFiles(
+  values: Reader,
+  { isOn }: AdmissionPlugins,
+  warn: (text: string) => void,
+): AdmissionConfig {
   const refuse = (why: string): void => values.fault(`failed to apply admission: ${why}`)
-  const configurations = readConfigurations(values.string('admission-control-config-file'), refuse)
+  const flag = 'admission-control-config-file'
+  const configurations = readConfigurations(values.string(flag), refuse)
+  for (const name of configurations?.names ?? []) {
+    if (!isPlugin(name)) warn(`${flag}: plugin ${quote(name)} is unknown, its configuration is not used`)
+  }
   const read = <T>(plugin: string, { of, absent }: PluginFile<T>, otherwise: T): T => {
-    const given = isOn(plugin) ? configurations?.(plugin) : undefined
+    const given = isOn(plugin) ? configurations?.of(plugin) : undefined
     if (given === undefined) {
       if (isOn(plugin) && configurations !== undefined && absent !== undefined) refuse(couldNot(plugin, absent))
       return otherwise
@@ -90,7 +99,7 @@ const couldNot = (plugin: string, why: string): string => `couldn't init admissi
 
 /** Undefined if the file cannot be used, which is reported. */
 function readConfigurations(path: string, refuse: (why: string) => void): PluginConfigurations | undefined {
-  if (path === '') return () => undefined
+  if (path === '') return { of: () => undefined, names: [] }
   const read = readAdmissionConfiguration(path)
   if (!('fault' in read)) return read.value
   refuse(`failed to read plugin config: ${read.fault}`)

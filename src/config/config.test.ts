@@ -479,6 +479,19 @@ test('anonymous requests for some paths', () => {
   assert.deepEqual(checked.config.authentication.anonymous, { isEnabled: true, paths: ['/livez'] })
 })
 
+test('an AdmissionConfiguration for a plugin that does not exist causes a warning', () => {
+  const path = join(dir, 'admission.yaml')
+  const plugins = ['NoSuchPlugin', 'PodSecurity', 'AlwaysDeny', 'podsecurity', 'NoSuchPlugin'].map((name) => ({ name }))
+  const head = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration' }
+  writeFileSync(path, JSON.stringify({ ...head, plugins }))
+  const checked = checkArgs([etcd, `--admission-control-config-file=${path}`])
+  assert.ok(checked.kind === 'config')
+  assert.deepEqual(checked.warnings, [
+    'admission-control-config-file: plugin "NoSuchPlugin" is unknown, its configuration is not used',
+    'admission-control-config-file: plugin "podsecurity" is unknown, its configuration is not used',
+  ])
+})
+
 test('--testing is in the help, and refused where no cluster of a test is started', () => {
   assert.match(helpText([]), /^ {2}--testing \(default false\)$/m)
   assert.deepEqual(faultsOf(etcd, '--testing'), ['--testing is for keelson serve alone: leave it out'])

@@ -471,7 +471,7 @@ function readAdmission(values: Values, warn: (text: string) => void): Config['ad
   })
   for (const fault of faults) values.fault(fault)
   for (const warning of warnings) warn(warning)
-  return { ...plugins, ...readAdmissionFiles(values, plugins) }
+  return { ...plugins, ...readAdmissionFiles(values, plugins, warn) }
 }
 
 function readLogging(values: Values, gates: Gates): Config['logging'] {

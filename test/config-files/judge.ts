@@ -70,7 +70,11 @@ export function judge(flags: RawFlags): Verdict {
   const admission = new Values(allFlags, rawOf(flags, allFlags), [])
   const enabled = admission.slice('enable-admission-plugins')
   const disabled = admission.slice('disable-admission-plugins')
-  readAdmissionFiles(admission, parseAdmissionPlugins({ enabled, disabled, exactly: undefined }).plugins)
+  readAdmissionFiles(
+    admission,
+    parseAdmissionPlugins({ enabled, disabled, exactly: undefined }).plugins,
+    () => undefined,
+  )
   const readers = [authorizing, access, audit, egress, tracing, admission, encryption]
   const faults = readers.flatMap((one) => one.faults)
   return { accepted: faults.length === 0, errors: faults.length === 0 ? [] : [aggregate(faults)], warnings }

@@ -10,8 +10,12 @@ import { fieldNames, type FileFault, headOf, readText } from './decode-file.ts'
 import { readBytes } from './read-file.ts'
 import { admissionScheme } from './schemes.ts'
 
-/** The configuration of a plugin; undefined: it has none. */
-export type PluginConfigurations = (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
+export type PluginConfigurations = {
+  /** The configuration of a plugin; undefined: it has none. */
+  readonly of: (plugin: string) => { readonly bytes: Buffer } | FileFault | undefined
+  /** The plugins that the file names, each once. They need not exist. */
+  readonly names: readonly string[]
+}
 
 /** `path`: of the file, for messages and for relative paths in it. */
 export function readAdmissionConfiguration(path: string): FileRead<PluginConfigurations> {
@@ -21,7 +25,9 @@ export function readAdmissionConfiguration(path: string): FileRead<PluginConfigu
   }
   const { bytes } = read
   if (isUnversioned(bytes)) {
-    return { value: (plugin) => (unversionedPlugins.has(plugin) ? { bytes } : undefined) }
+    const of = (plugin: string): { bytes: Buffer } | undefined =>
+      unversionedPlugins.has(plugin) ? { bytes } : undefined
+    return { value: { of, names: [] } }
   }
   return readConfigFile(bytes, fileType(dirname(path)))
 }
@@ -39,12 +45,15 @@ function configurationsOf({ plugins }: Fields, folder: string): PluginConfigurat
       .toReversed()
       .map((entry) => [textOf(entry['name']), entry]),
   )
-  return (plugin) => {
-    const { configuration, path: given } = entries.get(plugin) ?? {}
-    if (typeof configuration === 'string') return { bytes: Buffer.from(configuration) }
-    const path = textOf(given)
-    if (path === '') return undefined
-    return readBytes(isAbsolute(path) ? path : join(folder, path))
+  return {
+    of: (plugin) => {
+      const { configuration, path: given } = entries.get(plugin) ?? {}
+      if (typeof configuration === 'string') return { bytes: Buffer.from(configuration) }
+      const path = textOf(given)
+      if (path === '') return undefined
+      return readBytes(isAbsolute(path) ? path : join(folder, path))
+    },
+    names: [...new Set(itemsOf(plugins).map(({ name }) => textOf(name)))],
   }
 }
 
