@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createGrpcService } from '../../test/harness/grpc-service.ts'
 import { portOf } from '../../test/harness/port-of.ts'
 import { systemClock } from '../lib/clock.ts'
-import { silent } from '../lib/log.ts'
+import { type Log, silent } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { Exporter } from './exporter.ts'
 
@@ -65,6 +65,22 @@ test('a span that cannot be encoded is left out, and told of once', async () => 
   assert.deepEqual(told, ['a span cannot be encoded; others like it are not told of'])
   await exporter[Symbol.asyncDispose]()
   collector.close()
+})
+
+test('a collector that refuses spans is logged with its own words, not as etcd', async () => {
+  await using stack = new AsyncDisposableStack()
+  const collector = createGrpcService(() => {
+    throw new Error('no room for spans')
+  }).listen(0, '127.0.0.1')
+  stack.defer(() => void collector.close())
+  await once(collector, 'listening')
+  const errors: unknown[] = []
+  const log: Log = (_level, _message, fields) => errors.push(fields?.['error'])
+  const parts = { clock: systemClock, log, metrics: new Metrics(), resource: {} }
+  const exporter = stack.use(new Exporter(`127.0.0.1:${portOf(collector)}`, parts))
+  exporter.add(span)
+  await exporter.flush()
+  assert.deepEqual(errors, ['no room for spans'])
 })
 
 test('spans wait for a collector that does not answer up to a bound of bytes, and the next ones once there is room', async () => {

@@ -9,6 +9,7 @@ import { unixEndpoint } from '../etcd/unix-socket.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Dial } from '../lib/dial.ts'
 import type { Log } from '../lib/log.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
 import { inTime } from '../lib/timers.ts'
 import { SpanBatch } from './otlp.ts'
@@ -157,7 +158,7 @@ export class Exporter implements AsyncDisposable {
   #told(error: unknown): void {
     if (this.#hasFailed) return
     this.#hasFailed = true
-    this.#parts.log('warn', 'spans could not be sent to the collector of traces', { error: String(error) })
+    this.#parts.log('warn', 'spans could not be sent to the collector of traces', { error: messageOf(error) })
   }
 }
 
