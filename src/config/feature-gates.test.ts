@@ -16,6 +16,13 @@ test('docs/gates.md explains each gate that can be changed in kube-apiserver and
   assert.deepEqual(told.toSorted(), unchanged.toSorted())
 })
 
+test('gates that are locked are shown as what they are locked to', () => {
+  const shown = new Map(parseFeatureGates([]).gates.all.map(({ name, isOn }) => [name, isOn]))
+  for (const { names, isLocked, isOnByDefault } of gateRows) {
+    for (const name of isLocked ? names : []) assert.equal(shown.get(name), isOnByDefault, name)
+  }
+})
+
 test('the help of --feature-gates has the stage and the default of each gate that changes something', () => {
   const lines = gateHelp()
   assert.ok(lines.includes('kube:APIResponseCompression=true|false (BETA - default=true)'))

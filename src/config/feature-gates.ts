@@ -127,8 +127,6 @@ export const unsupportedGates: ReadonlySet<string> = new Set([
 const absentGates: ReadonlySet<string> = new Set([
   'ContextualLogging',
   'PortForwardWebsockets',
-  'StrictCostEnforcementForVAP',
-  'StrictCostEnforcementForWebhooks',
   'TranslateStreamCloseWebsocketRequests',
 ])
 

@@ -18,8 +18,7 @@ const recorded: { readonly [run: string]: Served } = JSON.parse(await readFile(r
 const isGone = (line: string): boolean =>
   /^(?:flowcontrol.apiserver.k8s.io\/v1beta3|authentication.k8s.io\/v1beta1) /.test(line)
 /** Gates of features that Keelson does not have are off. */
-const absent =
-  /name="(?:ContextualLogging|LoggingBetaOptions|PortForwardWebsockets|StrictCostEnforcement\w+|TranslateStream\w+)"/
+const absent = /name="(?:ContextualLogging|PortForwardWebsockets|TranslateStream\w+)"/
 
 const shown = (lines: readonly string[]): string[] => lines.filter((line) => !isGone(line)).toSorted()
 const gatesOf = (lines: readonly string[]): string[] => lines.filter((line) => !absent.test(line)).toSorted()
