@@ -276,6 +276,7 @@ function imageFolder(): string {
   const folder = join(dir, 'image')
   if (!existsSync(folder)) fillImage(folder, binary)
   assert.ok(existsSync(join(folder, 'Containerfile')))
+  assert.match(readFileSync(join(folder, 'root/etc/ssl/cert.pem'), 'utf8'), /^-----BEGIN CERTIFICATE-----$/m)
   return folder
 }
 
