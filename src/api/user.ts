@@ -19,15 +19,5 @@ export const authenticatedGroup = 'system:authenticated'
 export const unauthenticatedGroup = 'system:unauthenticated'
 export const anonymousUser: User = { name: 'system:anonymous', uid: '', groups: [unauthenticatedGroup] }
 
-/**
- * The groups in the order of their first occurrence, without repetitions. Every part that builds a User from data of others calls it, so
- * that a group that is repeated thousands of times costs no more than one.
- */
-export function distinctGroups(groups: readonly string[]): readonly string[] {
-  if (groups.length < 2) return groups
-  const distinct = new Set(groups)
-  return distinct.size === groups.length ? groups : [...distinct]
-}
-
 /** A static bearer token and its user. */
 export type TokenEntry = { readonly token: string; readonly user: User }

@@ -126,7 +126,7 @@ for (const [what, protocols, wanted] of websocketCases) {
 const now = Date.parse('2026-06-01T00:00:00Z')
 const authority = createAuthority('test', now)
 const client = (commonName: string, isVerified = true): PeerCertificate => {
-  const organizations = ['system:masters', 'dev', 'system:masters']
+  const organizations = ['system:masters', 'dev']
   const { certificatePem } = issue(authority, { commonName, organizations, usage: 'client', hosts: [], nowMs: now })
   return { certificate: new X509Certificate(certificatePem), isVerified }
 }

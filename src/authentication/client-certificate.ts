@@ -5,7 +5,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
-import { distinctGroups, type User } from '../api/user.ts'
+import type { User } from '../api/user.ts'
 import { type CertificateSubject, readCertificateSubject, subjectPart } from '../lib/x509/certificate-subject.ts'
 import { DerError } from '../lib/x509/der-reader.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
@@ -87,7 +87,7 @@ function userOf(certificate: X509Certificate, parsesUid: boolean): User | string
   return {
     name,
     uid: uids[0] ?? '',
-    groups: distinctGroups(subject.get(subjectPart.organization) ?? []),
+    groups: subject.get(subjectPart.organization) ?? [],
     extra: {
       'authentication.kubernetes.io/credential-id': [
         `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`,

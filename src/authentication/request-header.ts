@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { IdentityHeaders } from '../api/identity-headers.ts'
 import { decodeHeaderKey, headerValues, type PeerCertificate } from '../api/request.ts'
-import { distinctGroups, type User } from '../api/user.ts'
+import type { User } from '../api/user.ts'
 import { type Attempt, unknownCaller } from './attempt.ts'
 import { withAuthenticatedGroup } from './authenticated-group.ts'
 import {
@@ -61,7 +61,7 @@ function userOf(headers: IncomingHttpHeaders, names: IdentityHeaders): User | un
   if (name === '') return undefined
   const groups = names.group.flatMap((header) => headerValues(headers, header)).filter((group) => group !== '')
   const extra = extraOf(headers, names.extraPrefixes)
-  const user = { name, uid: firstOf(headers, names.uid), groups: distinctGroups(groups) }
+  const user = { name, uid: firstOf(headers, names.uid), groups }
   return extra.size === 0 ? user : { ...user, extra: Object.fromEntries(extra) }
 }
 

@@ -41,7 +41,7 @@ const review = (status: object, apiVersion = 'authentication.k8s.io/v1'): object
   apiVersion,
   status,
 })
-const user = { username: 'jane', uid: 'u', groups: ['a', 'a'], extra: { k: ['v', 'w'] } }
+const user = { username: 'jane', uid: 'u', groups: ['a'], extra: { k: ['v', 'w'] } }
 const jane = { name: 'jane', uid: 'u', groups: ['a'], extra: { k: ['v', 'w'] } }
 const known = review({ authenticated: true, user })
 

@@ -2,7 +2,7 @@
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../api/object.ts'
 import { tooManyRequests } from '../api/errors.ts'
 import { quote } from '../api/quote.ts'
-import { distinctGroups, type User } from '../api/user.ts'
+import type { User } from '../api/user.ts'
 import { createBoundedLog } from '../lib/bounded-log.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
@@ -99,11 +99,7 @@ function readStatus(text: string, version: ReviewVersion): ReviewStatus {
     [audiences, groups, ...Object.values(fieldsOf(extra))].every((one) => isA(one, isTexts))
   if (!isReadable) throw new Error('the status of the answer has fields of other types than a TokenReview has')
   // A user is kept for minutes, the rest of the answer is not.
-  const known = {
-    name: ownText(textOf(username)),
-    uid: ownText(textOf(uid)),
-    groups: distinctGroups(textsOf(groups)).map(ownText),
-  }
+  const known = { name: ownText(textOf(username)), uid: ownText(textOf(uid)), groups: textsOf(groups).map(ownText) }
   const more = extraOf(fieldsOf(extra))
   return {
     isAuthenticated: authenticated === true,

@@ -2,7 +2,7 @@
 import type { AccessAttributes } from '../api/access.ts'
 import { accessSelectors } from '../api/access-selectors.ts'
 import { badRequest } from '../api/errors.ts'
-import { distinctGroups, type User } from '../api/user.ts'
+import type { User } from '../api/user.ts'
 import type { WhyQuestion } from './why.ts'
 
 /** The group of the served resource of this name; undefined: there is none. */
@@ -58,7 +58,7 @@ function userOf(query: URLSearchParams, name: string): User {
   return {
     name,
     uid: query.get('uid') ?? '',
-    groups: distinctGroups(query.getAll('group')),
+    groups: query.getAll('group'),
     ...(values.length === 0 ? {} : { extra: Object.fromEntries(values) }),
   }
 }

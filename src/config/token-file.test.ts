@@ -28,7 +28,7 @@ test('token files', () => {
   const warnings: string[] = []
   const { tokens, fault } = parseTokenFile(
     'f',
-    't1,u1,1\r\n\n"t""2",u2,2,"a, b,a"\nt3,u3,3,\n,u,1\nt1,u4,4,g\n',
+    't1,u1,1\r\n\n"t""2",u2,2,"a, b"\nt3,u3,3,\n,u,1\nt1,u4,4,g\n',
     (text) => void warnings.push(text),
   )
   assert.equal(fault, undefined)

@@ -1,5 +1,5 @@
 /** The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. It has no comments. */
-import { distinctGroups, type TokenEntry } from '../api/user.ts'
+import type { TokenEntry } from '../api/user.ts'
 import { parseCsv } from './csv.ts'
 
 const COLUMNS_MIN = 3
@@ -24,7 +24,7 @@ export function parseTokenFile(
       continue
     }
     if (tokens.has(token)) warn(`duplicate token has been found ${which}`)
-    tokens.set(token, { token, user: { name, uid, groups: distinctGroups(groups?.split(',') ?? []) } })
+    tokens.set(token, { token, user: { name, uid, groups: groups?.split(',') ?? [] } })
   }
   return fault === undefined ? { tokens: [...tokens.values()] } : { tokens: [], fault }
 }

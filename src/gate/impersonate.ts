@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
 import { impersonatesNobody } from '../api/errors.ts'
 import { type ApiRequest, decodeHeaderKey, headerValues } from '../api/request.ts'
-import { anonymousUser, authenticatedGroup, distinctGroups, unauthenticatedGroup, type User } from '../api/user.ts'
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
 import type { Authorize, Waiting } from '../authorization/authorizer.ts'
 import { refusal } from '../authorization/refusal.ts'
 
@@ -57,7 +57,7 @@ function readHeaders(headers: IncomingHttpHeaders): Asked {
   }
   const [name = ''] = headerValues(headers, USER)
   const [uid = ''] = headerValues(headers, UID)
-  return { name, uid, groups: distinctGroups(headerValues(headers, GROUP)), extra }
+  return { name, uid, groups: headerValues(headers, GROUP), extra }
 }
 
 const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/

@@ -50,24 +50,25 @@ export class SubjectList {
  * that matches, but compares its list with the user only once.
  */
 export class FirstSubjects {
+  /** Those of the user, each once: a client may repeat one thousands of times. */
+  readonly groups: ReadonlySet<string>
   readonly #user: User
-  readonly #groups: ReadonlySet<string>
   readonly #known = new Map<SubjectList, Subject | undefined>()
 
   constructor(user: User) {
     this.#user = user
-    this.#groups = new Set(user.groups)
+    this.groups = new Set(user.groups)
   }
 
   in(list: SubjectList): Subject | undefined {
     if (this.#known.has(list)) return this.#known.get(list)
-    const first = list.all.length > this.#groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
+    const first = list.all.length > this.groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
     this.#known.set(list, first)
     return first
   }
 
   readonly #isMatch = ({ kind, matches }: Subject): boolean =>
-    kind === 'Group' ? this.#groups.has(matches) : matches === this.#user.name
+    kind === 'Group' ? this.groups.has(matches) : matches === this.#user.name
 }
 
 const isUser = ({ kind, matches }: Subject, { name, groups }: User): boolean =>

@@ -120,8 +120,13 @@ test('a decision is linear in the groups of the user', () => {
   bind('long', groups)
   for (let at = 0; at < 2_000; at++) bind(`short-${at}`, ['x', 'y', `g${at}`])
   const seen: string[] = []
+  const repeated = Array.from({ length: 20_000 }, () => 'g1')
   const startCpu = process.threadCpuUsage()
-  index.visit({ name: 'u', uid: '', groups }, '', (binding) => seen.push(binding.name) === 0)
+  index.visit(
+    { name: 'u', uid: '', groups: [...groups, ...groups, ...repeated] },
+    '',
+    (binding) => seen.push(binding.name) === 0,
+  )
   const { user: userMicros } = process.threadCpuUsage(startCpu)
   assert.equal(seen.length, 2_001)
   assert.equal(new Set(seen).size, 2_001)

@@ -59,7 +59,7 @@ export class RoleIndex {
   /**
    * Visits ClusterRoleBindings first, then the RoleBindings of the namespace (empty: none), as kube-apiserver does; within each, where
    * kube-apiserver's order is random, the bindings of the user before those of the groups. A binding is visited twice only if the user has
-   * a group of the user's own name. Returns whether a visit returned true.
+   * a group of the user's own name, or has few groups and one of them twice. Returns whether a visit returned true.
    */
   visit(user: User, namespace: string, see: Visit): boolean {
     const visitor = { user, firsts: firstsOf(user), see }
@@ -186,7 +186,8 @@ const firstsOf = (user: User): FirstSubjects | undefined =>
 
 function visitFor(bindings: Bindings | undefined, visitor: Visitor): boolean {
   if (bindings === undefined) return false
-  const { name: userName, groups } = visitor.user
+  const { name: userName } = visitor.user
+  const groups = visitor.firsts?.groups ?? visitor.user.groups
   if (visitAt(bindings.get(userName), visitor, { name: userName, isGroup: false })) return true
   for (const name of groups) if (visitAt(bindings.get(name), visitor, { name, isGroup: true })) return true
   return false

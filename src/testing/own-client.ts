@@ -1,7 +1,7 @@
 /** A test's own way into a cluster: straight to the handler, without a connection and without faults. */
 import { parseJson } from '../api/json-value.ts'
 import type { ApiRequest, ApiResponse } from '../api/request.ts'
-import { authenticatedGroup, distinctGroups, mastersGroup, type User } from '../api/user.ts'
+import { authenticatedGroup, mastersGroup, type User } from '../api/user.ts'
 import type { Handle } from '../handle.ts'
 import { adminName, type TestUser } from './credentials.ts'
 import { discard } from './discard.ts'
@@ -39,7 +39,7 @@ export async function ask<T>(handle: Handle, request: TestRequest, history: Hist
 const userOf = ({ name, groups = [] }: TestUser = { name: adminName, groups: [mastersGroup] }): User => ({
   name,
   uid: '',
-  groups: distinctGroups([...groups, authenticatedGroup]),
+  groups: [...groups, authenticatedGroup],
 })
 
 function toApiRequest({ method = 'GET', path, body, contentType }: TestRequest): ApiRequest {

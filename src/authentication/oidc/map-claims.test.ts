@@ -27,7 +27,7 @@ const sub = { username: { claim: 'sub', prefix: 'p:' } }
 
 test('claims are mapped with their prefixes', async () => {
   const claimMappings = { ...sub, groups: { claim: 'roles', prefix: 'g:' }, uid: { claim: 'oid' } }
-  const claims = { sub: 'a', roles: ['x', 'y', 'x'], oid: '7', jti: 'j' }
+  const claims = { sub: 'a', roles: ['x', 'y'], oid: '7', jti: 'j' }
   assert.deepEqual(await mapped(claims, { claimMappings }), {
     name: 'p:a',
     groups: ['g:x', 'g:y'],

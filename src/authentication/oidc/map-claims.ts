@@ -1,6 +1,6 @@
 /** From the claims of a verified token to its user, by the mappings and rules of an authenticator, with upstream's messages. */
 import type { Fields } from '../../api/object.ts'
-import { distinctGroups, type User } from '../../api/user.ts'
+import type { User } from '../../api/user.ts'
 import { claimsType, userType } from '../../cel/access.ts'
 import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import type { Value } from '../../cel/values.ts'
@@ -16,7 +16,7 @@ export async function mapClaims(claims: Fields, config: JwtAuthenticator, answer
   const mapper = new ClaimMapper(claims, answer)
   const user = {
     name: await mapper.username(config.username),
-    groups: distinctGroups(await mapper.groups(config.groups)),
+    groups: await mapper.groups(config.groups),
     uid: await mapper.uid(config.uid),
     extra: await mapper.extra(config.extra),
   }

@@ -4,7 +4,7 @@ import { invalid } from '../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue, tooMany } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { distinctGroups, type User } from '../../api/user.ts'
+import type { User } from '../../api/user.ts'
 import { validateFieldRequirements, validateLabelRequirements, validateSelectorSizes } from './access-selectors.ts'
 import { readReview, type Review } from './question.ts'
 import { readSelectors } from './read-selectors.ts'
@@ -64,7 +64,7 @@ function subjectOf({ user, uid, groups, extra }: Fields): User {
   return {
     name: textOf(user),
     uid: textOf(uid),
-    groups: distinctGroups(textsOf(groups)),
+    groups: textsOf(groups),
     ...(more.length === 0 ? {} : { extra: Object.fromEntries(more) }),
   }
 }
