@@ -390,6 +390,10 @@ test('faults that only say what is wrong come with what to do', () => {
   assert.match(hintsOf(etcd, '--tls-cipher-suites=TLS_NONE').join(), /names of IANA/)
 })
 
+test('an etcd may listen on a Unix socket', () => {
+  assert.deepEqual(faultsOf('--etcd-servers=unix:///run/etcd/client:1'), [])
+})
+
 test('flags of parts that work differently here are taken, deprecated ones with a warning', () => {
   const checked = checkArgs([
     '--etcd-servers=127.0.0.1:2379',

@@ -309,7 +309,7 @@ function readOverrides(values: Values, { kind }: StoreConfig): readonly EtcdOver
 const withScheme = (server: string): string => (server.includes('://') ? server : `http://${server}`)
 
 function checkServer(values: Values, flag: string, server: string): void {
-  if (/^https?:$/.test(URL.parse(server)?.protocol ?? '')) return
+  if (/^(?:https?|unix):$/.test(URL.parse(server)?.protocol ?? '')) return
   values.fault(`--${flag}: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
 }
 

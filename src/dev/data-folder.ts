@@ -22,6 +22,8 @@ export type DataFolder = {
   readonly store: string
   readonly etcdData: string
   readonly etcdLog: string
+  /** The Unix sockets of an etcd that runs. */
+  readonly etcdSockets: string
   readonly caCertificate: string
   readonly caKey: string
   readonly serverCertificate: string
@@ -112,6 +114,7 @@ export function forgetObjects(folder: DataFolder): void {
   using _ = hasStoreData(folder) ? lockFolder(folder.store) : undefined
   for (const path of [folder.store, folder.etcdData]) rmSync(path, { recursive: true, force: true })
   rmSync(folder.etcdLog, { force: true })
+  rmSync(folder.etcdSockets, { recursive: true, force: true })
 }
 
 function isEmpty(path: string): boolean {
@@ -157,6 +160,7 @@ function layout(path: string): DataFolder {
     store: join(path, 'store'),
     etcdData: join(path, 'etcd'),
     etcdLog: join(path, 'etcd.log'),
+    etcdSockets: join(path, 'etcd-sockets'),
     caCertificate: join(path, 'ca.crt'),
     caKey: join(path, 'ca.key'),
     serverCertificate: join(path, 'server.crt'),

@@ -226,7 +226,12 @@ function controllersIn(args: readonly string[]): string[] | undefined {
 
 async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
   const program = findEtcd(given === 'etcd' ? undefined : given, parts.path, parts.ownEtcd)
-  const etcd = await startEtcd({ program, dataDir: folder.etcdData, logFile: folder.etcdLog })
+  const etcd = await startEtcd({
+    program,
+    dataDir: folder.etcdData,
+    logFile: folder.etcdLog,
+    socketsDir: folder.etcdSockets,
+  })
   noteEtcd(folder, etcd.pid)
   try {
     await etcd.ready()

@@ -1,16 +1,23 @@
-/** An etcd that runs as long as `keelson dev` does, on free ports of the loopback address, with its data in the folder. */
+/**
+ * An etcd that runs as long as `keelson dev` does, with its data in the folder. It has no authentication of its own, so it listens on Unix
+ * sockets in a folder that only this user can enter: on a port, every user of the machine, and every web page in a browser, could write to it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, closeSync, constants, openSync, readFileSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const START_MS_MAX = 30_000
 const POLL_MS = 10
 /** An etcd that has not ended so long after SIGTERM gets SIGKILL. */
 const STOP_MS_MAX = 5_000
+/** The longest path of a Unix socket that Linux takes, in bytes. */
+const SOCKET_PATH_BYTES_MAX = 107
+/** etcd makes a host and a port of the name of a socket, in its working directory. */
+const CLIENT_SOCKET = 'client:1'
+const PEER_SOCKET = 'peer:1'
 
 /** `own`: a tool of the checkout, for developers of Keelson itself. If there is no etcd, the error says what to do about it. */
 export function findEtcd(given: string | undefined, path: string, own: string): string {
@@ -37,19 +44,33 @@ function isExecutable(path: string): boolean {
   }
 }
 
-export type EtcdChildOptions = { readonly program: string; readonly dataDir: string; readonly logFile: string }
+export type EtcdChildOptions = {
+  readonly program: string
+  readonly dataDir: string
+  readonly logFile: string
+  /** Is created, for this user alone. */
+  readonly socketsDir: string
+}
 
 export class EtcdChild implements AsyncDisposable {
-  readonly url: string
   readonly pid: number
   readonly #child: ChildProcess
+  readonly #socketPath: string
   readonly #logFile: string
 
-  constructor(child: ChildProcess, url: string, logFile: string) {
+  constructor(child: ChildProcess, { socketsDir, logFile }: Pick<EtcdChildOptions, 'socketsDir' | 'logFile'>) {
     this.#child = child
-    this.url = url
     this.pid = child.pid ?? 0
     this.#logFile = logFile
+    const path = join(resolve(socketsDir), CLIENT_SOCKET)
+    // The kernel's link to the working directory stands for a path that is too long, or that --etcd-servers would split.
+    const isUsable = Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX && !path.includes(',')
+    this.#socketPath = isUsable ? path : `/proc/${this.pid}/cwd/${CLIENT_SOCKET}`
+  }
+
+  /** For --etcd-servers. */
+  get url(): string {
+    return `unix://${this.#socketPath}`
   }
 
   /** Resolves when etcd has ended, for whatever reason. */
@@ -63,7 +84,7 @@ export class EtcdChild implements AsyncDisposable {
 
   async ready(): Promise<void> {
     const until = performance.now() + START_MS_MAX
-    while (!(await isHealthy(this.url))) {
+    while (!(await isHealthy(this.#socketPath))) {
       if (this.#hasEnded) throw new Error(`etcd ended at once; the end of ${this.#logFile}:\n${this.#tail()}`)
       if (performance.now() > until) throw new Error(`etcd does not answer; ${this.#logFile} may say why`)
       await sleep(POLL_MS)
@@ -83,45 +104,37 @@ export class EtcdChild implements AsyncDisposable {
   }
 }
 
-export async function startEtcd({ program, dataDir, logFile }: EtcdChildOptions): Promise<EtcdChild> {
-  const [clientPort, peerPort] = [await freePort(), await freePort()]
-  const url = `http://127.0.0.1:${clientPort}`
-  const peerUrl = `http://127.0.0.1:${peerPort}`
+export async function startEtcd({ program, dataDir, logFile, socketsDir }: EtcdChildOptions): Promise<EtcdChild> {
+  const [clientUrl, peerUrl] = [`unix://${CLIENT_SOCKET}`, `unix://${PEER_SOCKET}`]
   const flags = {
     name: 'keelson',
-    'data-dir': dataDir,
-    'listen-client-urls': url,
-    'advertise-client-urls': url,
+    'data-dir': resolve(dataDir),
+    'listen-client-urls': clientUrl,
+    'advertise-client-urls': clientUrl,
     'listen-peer-urls': peerUrl,
     'initial-advertise-peer-urls': peerUrl,
     'initial-cluster': `keelson=${peerUrl}`,
+    'enable-grpc-gateway': 'false',
     'log-level': 'warn',
   }
+  mkdirSync(socketsDir, { recursive: true })
+  chmodSync(socketsDir, 0o700)
   const log = openSync(logFile, 'a')
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
   // In a process group of its own: Ctrl-C at a terminal signals the whole group, and etcd must outlive the server.
-  const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true })
+  const child = spawn(resolve(program), args, { stdio: ['ignore', log, log], detached: true, cwd: socketsDir })
   closeSync(log) // The child has its own copy.
   await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(error))])
-  return new EtcdChild(child, url, logFile)
+  return new EtcdChild(child, { socketsDir, logFile })
 }
 
-function isHealthy(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    get(`${url}/health`, { agent: false, timeout: 1000 }, (response) => {
+function isHealthy(socketPath: string): Promise<boolean> {
+  return new Promise((resolveHealth) => {
+    get({ socketPath, path: '/health', agent: false, timeout: 1000 }, (response) => {
       response.resume()
-      resolve(response.statusCode === 200)
+      resolveHealth(response.statusCode === 200)
     })
-      .on('timeout', () => resolve(false))
-      .on('error', () => resolve(false))
+      .on('timeout', () => resolveHealth(false))
+      .on('error', () => resolveHealth(false))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

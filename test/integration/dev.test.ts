@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { networkInterfaces, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { lockFolder } from '../../src/storage/sqlite/folder-lock.ts'
@@ -129,6 +130,76 @@ test('with etcd: Ctrl-C ends all of it; the next start finds the data', async ()
   await using again = new DevProcess(flags)
   await again.ready()
   assert.equal(await kubectl('first', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
+})
+
+/** Whether a process listens on a TCP port. */
+function listensOnPort(pid: number): boolean {
+  const own = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
+  )
+  const rows = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+  // Fields of proc(5): the fourth is the state, 0A if it listens, the tenth the inode.
+  return rows.map((row) => row.trim().split(/ +/)).some((row) => row[3] === '0A' && own.has(row[9]))
+}
+
+const askEtcd = (socketPath: string, path: string, body = ''): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const sent = httpRequest({ socketPath, path, method: body === '' ? 'GET' : 'POST' }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    sent.on('error', reject).end(body)
+  })
+
+test('its etcd listens on sockets that only this user can reach, without a gateway', async () => {
+  // Too long for the path of a socket, and with a comma, which separates servers.
+  const name = `a,${'long-'.repeat(20)}`
+  await using dev = new DevProcess(await withEtcd(name))
+  await dev.ready()
+  assert.ok(!listensOnPort(pidIn(join(dir, name, 'etcd.pid'))))
+  assert.ok(listensOnPort(dev.child.pid ?? 0))
+  const sockets = join(dir, name, 'etcd-sockets')
+  assert.equal((await stat(sockets)).mode & 0o077, 0)
+  const socketPath = `/proc/${pidIn(join(dir, name, 'etcd.pid'))}/cwd/client:1`
+  assert.equal(await askEtcd(socketPath, '/health'), 200)
+  assert.equal(await askEtcd(socketPath, '/v3/kv/range', '{"key":"YQ=="}'), 404)
+})
+
+test('a folder whose etcd listened on ports goes on with its data', async () => {
+  const folder = join(dir, 'older')
+  const [client = 0, peer = 0] = await freePorts(2)
+  const [clientUrl, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`]
+  const etcdFlags = {
+    name: 'keelson',
+    'data-dir': join(folder, 'etcd'),
+    'listen-client-urls': clientUrl,
+    'advertise-client-urls': clientUrl,
+    'listen-peer-urls': peerUrl,
+    'initial-advertise-peer-urls': peerUrl,
+    'initial-cluster': `keelson=${peerUrl}`,
+  }
+  await mkdir(join(folder, 'etcd'), { recursive: true, mode: 0o700 })
+  const args = Object.entries(etcdFlags).map(([flag, value]) => `--${flag}=${value}`)
+  const etcd = spawn(toolPath('etcd'), args, { stdio: 'ignore' })
+  const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'old', namespace: 'default', uid: 'u' } }
+  const encode = (text: string): string => Buffer.from(text).toString('base64')
+  const body = JSON.stringify({
+    key: encode('/registry/configmaps/default/old'),
+    value: encode(JSON.stringify({ ...object, data: { a: 'b' } })),
+  })
+  await until(
+    async () => (await fetch(`${clientUrl}/v3/kv/put`, { method: 'POST', body }).catch(() => ({ ok: false }))).ok,
+    'the older etcd takes the object',
+  )
+  const gone = once(etcd, 'exit')
+  etcd.kill('SIGTERM')
+  await gone
+  await using dev = new DevProcess(await flagsFor('older'), {
+    PATH: `${dirname(toolPath('etcd'))}:${process.env['PATH']}`,
+  })
+  await dev.ready()
+  assert.equal(await kubectl('older', 'get', 'configmap', 'old', '-o', 'jsonpath={.data.a}'), 'b')
+  assert.ok(!listensOnPort(pidIn(join(folder, 'etcd.pid'))))
 })
 
 let sharing: Promise<void> | undefined
