@@ -26,7 +26,7 @@ export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, un
 
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
-  once(() => structWire(tracked(object), struct, undefined, stored))
+  once(() => structWire(tracked(object), struct, 'given', stored))
 
 /**
  * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
@@ -39,7 +39,7 @@ export type WirePair = { readonly before: Fields; readonly after: Fields }
 
 function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair {
   if (struct.open !== undefined)
-    return { before: structWire(stored, struct, null), after: structWire(given, struct, undefined, stored) }
+    return { before: structWire(stored, struct, null), after: structWire(given, struct, 'given', stored) }
   const before: { [name: string]: Json } = {}
   const after: { [name: string]: Json } = {}
   for (const field of struct.fields) {
@@ -55,7 +55,7 @@ function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair
     // If one side has no other fields than the common ones, only its whole value tells whether the field is serialized at all.
     const isPart = !isOldSame && !isNewSame
     const old = isPart && parts ? parts.before : fieldWire(was, field, null)
-    const shown = isPart && parts ? parts.after : fieldWire(is, field, undefined, was)
+    const shown = isPart && parts ? parts.after : fieldWire(is, field, 'given', was)
     if (old !== undefined) before[name] = old
     if (shown !== undefined) after[name] = shown
   }
@@ -71,8 +71,12 @@ function tracked(object: KubeObject): KubeObject {
 /** For an object that was converted from another version. There Go compares values that are not serialized yet: empty lists are kept. */
 export const convertedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, 'kept')
 
-/** What an empty list or map that is always serialized becomes; undefined: itself; 'kept': itself, even if it is never serialized. */
-type Empty = null | undefined | 'kept'
+/**
+ * What an empty list or map that is always serialized becomes; undefined and 'given': itself; 'kept': itself, even if it is never
+ * serialized. 'listed': likewise, within an atomic list of a given object. There Go compares items in memory, where an empty list or map
+ * is not an absent one.
+ */
+type Empty = null | undefined | 'given' | 'listed' | 'kept'
 
 function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields): Fields {
   const wire: { [name: string]: Json } = struct.open !== undefined ? openWire(value, struct) : {}
@@ -99,11 +103,17 @@ function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json
   const wire =
     isFields(stored) && isFields(given) && schema.type === 'struct' && given !== stored
       ? structWire(given, schema, empty, stored)
-      : valueWire(given, schema, empty)
+      : valueWire(given, schema, empty === 'given' && isAtomicList(field) ? 'listed' : empty)
   if (omit === 'absent' || isPointer || !isEmpty(wire)) return wire
-  if (omit === 'empty') return empty === 'kept' && Array.isArray(wire) ? wire : undefined
+  if (omit === 'empty') return isKept(schema, empty) ? wire : undefined
   return empty === null && (schema.type === 'list' || schema.type === 'map') ? null : wire
 }
+
+const isAtomicList = ({ schema, topology }: Field): boolean =>
+  schema.type === 'list' && topology?.type !== 'set' && topology?.type !== 'map'
+
+const isKept = ({ type }: Schema, empty: Empty): boolean =>
+  type === 'list' ? empty === 'kept' || empty === 'listed' : type === 'map' && empty === 'listed'
 
 const isEmpty = (value: Json): boolean =>
   value === '' || value === 0 || value === false || (value !== null && isNothing(value))
