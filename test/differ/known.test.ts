@@ -108,3 +108,15 @@ test('a sum of quantities hides no other rule', () => {
   assert.ok(!isKnown({ step, want: refusal(failed, 'a'), got: refusal('b') }))
   assert.ok(!isKnown({ step, want: refusal('a'), got: refusal() }))
 })
+
+const applied = (field: string, resourceVersion: string, labels: Json = {}): Json => {
+  const managedFields = [{ manager: 'm', operation: 'Apply', fieldsV1: { 'f:spec': { [`f:${field}`]: {} } } }]
+  return asRecorded({ status: 200, body: { metadata: { labels, managedFields, resourceVersion }, spec: { a: 1 } } })
+}
+
+test('fields that were applied and pruned hide nothing but the version and the generation', () => {
+  const step = { id: 's', method: 'PATCH', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
+  assert.ok(isKnown({ step, want: applied('b', 'rv#2'), got: applied('b', 'rv#1') }))
+  assert.ok(!isKnown({ step, want: applied('a', 'rv#2'), got: applied('a', 'rv#1') }))
+  assert.ok(!isKnown({ step, want: applied('b', 'rv#2', { l: 'm' }), got: applied('b', 'rv#1') }))
+})
