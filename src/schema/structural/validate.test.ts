@@ -48,6 +48,15 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ['spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"'],
   ],
   ['nullable', { type: 'string', nullable: true }, null, []],
+  [
+    'an error of an alternative that the value has anyway',
+    { type: 'integer', maximum: 5, anyOf: [{ maximum: 5 }, { maximum: 4 }] },
+    7,
+    [
+      '<nil>: FieldValueInvalid: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+      'spec.v: FieldValueInvalid: Invalid value: 7: spec.v in body should be less than or equal to 5',
+    ],
+  ],
   ['maxLength', { type: 'string', maxLength: 3 }, '😀😀😀', []],
   [
     'maxItems',

@@ -42,14 +42,19 @@ export function* validateValues(
   }
 }
 
+/** An error that several schemas of a value have, such as an alternative and the schema around it, is reported once. */
 function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
+  const known = new Set<string>()
   let characters = 0
   for (const tell of faults) {
     if (characters > FAULTS_CHARACTERS_MAX) break
     if (slice.isOver()) yield undefined
     const fault = tell()
     characters += fault.path.length + fault.message.length
+    const text = `${fault.path}: ${fault.message}`
+    if (known.has(text)) continue
+    known.add(text)
     all.push(fault)
   }
   return all

@@ -88,6 +88,8 @@ export type RulePlace = {
   readonly uncorrelated: string
   /** A schema above it has a rule, so that upstream derives its type from that one. */
   readonly isBelowRule: boolean
+  /** There is a schema of an unknown type between the two: no type can be derived. */
+  readonly isBelowUnknown: boolean
   /**
    * Set if that type differs from its own: the schema whose `items` or `additionalProperties` it is, although the type of that schema has
    * no such elements.
@@ -119,12 +121,12 @@ export class RuleChecks {
     if (rules.length === 0) return
     const path = `${place.path}.x-kubernetes-validations`
     const typed = place.holder === undefined ? schema : elementsOf(place.holder)
-    if (typed === undefined) {
+    if (typed === undefined && !place.isBelowUnknown) {
       this.faults.push(internalFault(path, 'failed to convert to declType for CEL validation rules'))
       return
     }
-    const type = ruleTypeOf(typed, place.isRoot)
-    if (type === undefined) {
+    const type = typed === undefined || place.isBelowUnknown ? undefined : ruleTypeOf(typed, place.isRoot)
+    if (typed === undefined || type === undefined) {
       const why = 'internal error: failed to construct type information for x-kubernetes-validations rules'
       this.faults.push(internalFault(path, `${why}: unable to convert structural schema to CEL declarations`))
       return

@@ -9,7 +9,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStrings, goStruct } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
@@ -27,7 +27,7 @@ export function* validateKeywords(
   const rules = withRules ? new RuleChecks(accepted) : undefined
   const root = {
     ...{ path, faults, rules, slice, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' },
-    ...{ isBelowRule: false, holder: undefined },
+    ...{ isBelowRule: false, isBelowUnknown: false, holder: undefined },
   }
   yield* visit(schema, root)
   return rules === undefined ? faults : [...faults, ...rules.faults, ...rules.total(path)]
@@ -55,7 +55,8 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   const { path, faults, isRoot, isInMeta, count } = place
   const start = faults.length
   const isBelowRule = place.isBelowRule || itemsOf(schema['x-kubernetes-validations']).length > 0
-  const below = { ...place, isRoot: false, isBelowRule, holder: undefined }
+  const isBelowUnknown = place.isBelowUnknown || (isBelowRule && !isKnownType(schema['type']))
+  const below = { ...place, isRoot: false, isBelowRule, isBelowUnknown, holder: undefined }
   const holderOf = (part: Fields): Fields | undefined =>
     isBelowRule && elementsOf(schema) !== part ? schema : undefined
   const { additionalProperties, items, not } = schema
@@ -101,6 +102,8 @@ const uncorrelatedIn = (place: Place, path: string): Place =>
 
 const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+/** Whether it is absent, or one of these types. */
+const isKnownType = (type: Json | undefined): boolean => typeof type !== 'string' || type === '' || types.includes(type)
 const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
 
 /** Keywords that count as set even if they are empty. */
