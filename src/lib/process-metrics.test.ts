@@ -36,3 +36,36 @@ test('metrics are told while no file can be opened', { skip: process.platform !=
     assert.match(printed, /^process_max_fds 128$/m)
   }
 })
+
+/** Holds the event loop for 150 ms of CPU in a turn with known work, then prints what was logged and measured. */
+const blocking = `
+  import { systemClock } from ${JSON.stringify(import.meta.resolve('./clock.ts'))}
+  import { Metrics } from ${JSON.stringify(import.meta.resolve('./metrics.ts'))}
+  import { addProcessMetrics } from ${JSON.stringify(import.meta.resolve('./process-metrics.ts'))}
+  import { runningWork } from ${JSON.stringify(import.meta.resolve('./running-work.ts'))}
+  import { turnEnd } from ${JSON.stringify(import.meta.resolve('./turn-end.ts'))}
+  const metrics = new Metrics()
+  const lines = []
+  addProcessMetrics(metrics, systemClock, { log: (level, message, fields) => lines.push({ message, ...fields }) })
+  const busy = () => {
+    runningWork.note({ step: 'validate', bytes: 3, describe: () => ({ verb: 'create' }) })
+    const before = process.threadCpuUsage().user
+    while (process.threadCpuUsage().user - before < 150_000);
+    turnEnd.soon(() => undefined)
+  }
+  turnEnd.soon(() => setTimeout(busy, 50))
+  const look = setInterval(() => {
+    if (lines.length === 0) return
+    clearInterval(look)
+    process.stdout.write(JSON.stringify({ lines, printed: metrics.print() }))
+  }, 10)
+`
+
+test('a turn of the event loop that takes long is counted, and logged with its work', async () => {
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', blocking])
+  const { lines, printed } = JSON.parse(stdout)
+  const [{ message, step, verb, cpuMs }] = lines
+  assert.deepEqual({ message, step, verb }, { message: 'event loop blocked', step: 'validate', verb: 'create' })
+  assert.ok(cpuMs >= 150, `${cpuMs} ms`)
+  assert.match(printed, /^keelson_event_loop_tick_seconds_bucket{le="\+Inf"} [2-9]/m)
+})

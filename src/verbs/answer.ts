@@ -25,6 +25,7 @@ export function answerUpdate(
   show: Representation,
 ): ApiResponse | Promise<ApiResponse> {
   const { shape } = viewOf(request) ?? request.resource
+  request.context.enter('answer')
   return answer(updated.isNew ? 201 : 200, show, show.written(updated, shape))
 }
 

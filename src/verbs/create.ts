@@ -19,6 +19,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const object = await readObject(request, options.fieldValidation, access)
   const written = await createObject(request, object, { options, access })
+  request.context.enter('answer')
   return answer(201, show, show.written(written, resource.shape))
 }
 

@@ -29,6 +29,8 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
       () => reader.get(key, at),
     )
     if (item === undefined) throw notFound(resource, name)
+    request.context.storedBytes = item.length
+    request.context.enter('answer')
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
       throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)

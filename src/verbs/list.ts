@@ -25,6 +25,7 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const representation = represent(form, access.forms, request)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
+  request.context.enter('answer')
   const operation = listOperation(request, access, page)
   const body = await translated(request.context, operation, async () => representation.list(page.items, metadata))
   const response = holding({ status: 200, headers, body }, page)
