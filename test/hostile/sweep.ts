@@ -11,12 +11,15 @@
  */
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { plan } from './sweep/cases.ts'
+import { plan, variedFirst } from './sweep/cases.ts'
 import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
 import { learn, type LearnedField } from './sweep/learn.ts'
 import { FieldRun, type Result } from './sweep/run-field.ts'
 import { fails, lineOf, verdictOf } from './sweep/report.ts'
 import { SweptServer } from './sweep/server.ts'
+
+// The server is ended with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 /** How often progress is printed. */
 const PROGRESS_MS = 30_000
@@ -42,7 +45,7 @@ let server = await SweptServer.start({ targets, memoryMiB })
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
 const planned = plan(shuffled(fields, Number(values.seed)))
-const items = values.seconds === undefined ? planned : shuffled(planned, Number(values.seed))
+const items = values.seconds === undefined ? planned : variedFirst(shuffled(planned, Number(values.seed)))
 let toldMs = performance.now()
 for (const [at, item] of items.entries()) {
   if (performance.now() - toldMs > PROGRESS_MS) {

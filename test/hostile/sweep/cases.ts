@@ -130,3 +130,51 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
     ...(field.target.isStored && !field.isShared ? [{ field, small: smallCases(index) }] : []),
   ])
 }
+
+/** Small requests that are sent to one stored object when only a part of the sweep is run. */
+const SMALL_CASES_MAX = 5
+
+/** The same cases in smaller items, those first that cover pairs which the ones before do not. */
+export function variedFirst(items: readonly PlannedItem[]): PlannedItem[] {
+  const seen = new Set<string>()
+  const first: PlannedItem[] = []
+  const later: PlannedItem[] = []
+  for (const item of items.flatMap((one) => pieces(one))) {
+    const unseen = pairsOf(item).filter((pair) => !seen.has(pair))
+    for (const pair of unseen) seen.add(pair)
+    if (unseen.length > 0) first.push(item)
+    else later.push(item)
+  }
+  return [...first, ...later]
+}
+
+function pieces(item: PlannedItem): PlannedItem[] {
+  if (item.large !== undefined) return [item]
+  const { field, small } = item
+  const count = Math.ceil(small.length / SMALL_CASES_MAX)
+  return Array.from({ length: count }, (_, at) => ({
+    field,
+    small: small.slice(at * SMALL_CASES_MAX, (at + 1) * SMALL_CASES_MAX),
+  }))
+}
+
+function pairsOf(item: PlannedItem): string[] {
+  const { container } = item.field
+  const type = `${container.type} of ${container.of.type}`
+  if (item.large === undefined) {
+    return item.small.flatMap(({ verb, representation, atOnce }) => [
+      `${verb} ${representation}`,
+      `${verb} ${atOnce}`,
+      `${verb} ${type}`,
+    ])
+  }
+  const { verb, shape, form, size, atOnce } = item.large
+  return [
+    `${verb} ${shape}`,
+    `${shape} ${type}`,
+    `${verb} ${size}`,
+    `${form} ${shape}`,
+    `${verb} ${atOnce}`,
+    `${shape} ${atOnce}`,
+  ]
+}
