@@ -32,7 +32,7 @@ export const FAULTS_MAX = 10_000
  */
 export const FAULTS_CHARACTERS_MAX = 1 << 20
 /** Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters takes a tenth of a second. */
-const SHOWN_CHARACTERS_MAX = 64 << 10
+export const SHOWN_CHARACTERS_MAX = 64 << 10
 
 /** The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. */
 export function faultsOfEach<T>(

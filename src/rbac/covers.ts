@@ -2,7 +2,8 @@
  * Which permissions some rules lack of those that other rules grant: for the escalation check, and for the reconciliation of default roles.
  * A rule is broken down into single permissions: verb, group, resource and, if the rule has names, name; or verb and path.
  */
-import { quote } from '../api/quote.ts'
+import { shownValue } from '../api/field-fault.ts'
+import { shownItems } from '../api/go-value.ts'
 import type { Steps } from '../lib/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
@@ -99,7 +100,7 @@ export function describeRule({ apiGroups, resources, nonResourceURLs, resourceNa
 }
 
 /** As Go's %q prints a slice of strings. */
-export const quoteList = (list: readonly string[]): string => `[${list.map(quote).join(' ')}]`
+export const quoteList = (list: readonly string[]): string => `[${shownItems(list, shownValue, ' ')}]`
 
 type Right =
   | { readonly verb: string; readonly group: string; readonly resource: string; readonly name: string | undefined }

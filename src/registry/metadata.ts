@@ -12,7 +12,7 @@ import {
   required,
   tooLong,
 } from '../api/field-fault.ts'
-import { goTime } from '../api/go-value.ts'
+import { goStrings, goTime } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, isNumber, type Json, type ObjectMeta } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
@@ -190,7 +190,7 @@ function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
   )
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set'
-    faults.push(invalidShown(path, `[]string{${finalizers.map(quote).join(', ')}}`, why))
+    faults.push(invalidShown(path, goStrings(finalizers), why))
   }
   return faults
 }
@@ -222,8 +222,7 @@ function validateNewFinalizers(metadata: ObjectMeta, current: ObjectMeta): Field
   const known = new Set(current.finalizers)
   const added = [...new Set(metadata.finalizers)].filter((finalizer) => !known.has(finalizer)).toSorted()
   if (added.length === 0) return []
-  const list = added.map(quote).join(', ')
-  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${goStrings(added)}`
   return [forbiddenField('metadata.finalizers', why)]
 }
 

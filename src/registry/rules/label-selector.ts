@@ -1,9 +1,16 @@
 /** Label selectors in objects: validation, matching, and how messages print them. */
-import { faultsOfEach, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+  shownValue,
+} from '../../api/field-fault.ts'
+import { shownItems } from '../../api/go-value.ts'
 import type { Labels, Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, listOf, textOf } from '../../api/object.ts'
-import { quote } from '../../api/quote.ts'
 import { addAll } from '../../lib/long-lists.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
@@ -147,20 +154,24 @@ function printExpression(expression: Fields): string {
 /** As Go prints it with %#v. */
 export function goLabelSelector(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector
-  const expressions = itemsOf(matchExpressions).map((one) => {
-    const values = Array.isArray(one['values']) ? `[]string{${valuesOf(one).map(quote).join(', ')}}` : '[]string(nil)'
-    return `v1.LabelSelectorRequirement{Key:${quote(textOf(one['key']))}, Operator:${quote(textOf(one['operator']))}, Values:${values}}`
-  })
   const list = '[]v1.LabelSelectorRequirement'
-  const shown = Array.isArray(matchExpressions) ? `${list}{${expressions.join(', ')}}` : `${list}(nil)`
+  const isGiven = Array.isArray(matchExpressions)
+  const shown = isGiven ? `${list}{${shownItems(itemsOf(matchExpressions), goRequirement)}}` : `${list}(nil)`
   return `v1.LabelSelector{MatchLabels:${goLabels(matchLabels)}, MatchExpressions:${shown}}`
+}
+
+function goRequirement(one: Fields): string {
+  const values = Array.isArray(one['values']) ? `[]string{${shownItems(valuesOf(one), shownValue)}}` : '[]string(nil)'
+  const [key, operator] = [shownValue(textOf(one['key'])), shownValue(textOf(one['operator']))]
+  return `v1.LabelSelectorRequirement{Key:${key}, Operator:${operator}, Values:${values}}`
 }
 
 /** `map[string]string{"a":"b"}`, sorted by key. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
   const entries = Object.entries(fieldsOf(labels)).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return `map[string]string{${entries.map(([key, value]) => `${quote(key)}:${quote(textOf(value))}`).join(', ')}}`
+  const member = ([key, value]: (typeof entries)[number]): string => `${shownValue(key)}:${shownValue(textOf(value))}`
+  return `map[string]string{${shownItems(entries, member)}}`
 }
 
 const valuesOf = ({ values }: Fields): string[] => (Array.isArray(values) ? values.map(textOf) : [])

@@ -1,8 +1,8 @@
 /** Rules for single values: names, enumerations, numbers, addresses, paths. */
 import { isIP } from 'node:net'
-import { forbiddenField, invalidValue, notSupported, tooLong } from '../../api/field-fault.ts'
+import { forbiddenField, invalidValue, notSupported, shownValue, tooLong } from '../../api/field-fault.ts'
+import { shownItems } from '../../api/go-value.ts'
 import { numberOf, textOf } from '../../api/object.ts'
-import { quote } from '../../api/quote.ts'
 import type { Rule } from './rule.ts'
 
 export const INT32_MAX = 2 ** 31 - 1
@@ -103,4 +103,4 @@ export function forbidden(detail: string): Rule {
 }
 
 /** As Go prints a []string with %#v. */
-export const goTexts = (texts: readonly string[]): string => `[]string{${texts.map(quote).join(', ')}}`
+export const goTexts = (texts: readonly string[]): string => `[]string{${shownItems(texts, shownValue)}}`
