@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cpuMsOf } from '../../test/harness/turns.ts'
+import { allSteps, cpuMsOf } from '../../test/harness/turns.ts'
 import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
-import { hasEscapedKey, parseJson, parseText, readAny } from './json-value.ts'
+import { hasEscapedKey, parseInSteps, parseJson, parseText, readAny } from './json-value.ts'
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
@@ -133,4 +133,17 @@ test('long digits in a string do not make parsing slow', () => {
   read('["1234567890123456789"]')
   const ms = cpuMsOf(() => void parseJson(json))
   assert.ok(ms < 50, `${ms} ms`)
+})
+
+test('property: what is read in steps is the same', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const json = Buffer.from(`${JSON.stringify(value)}\n`)
+      assert.deepEqual(allSteps(parseInSteps(json)), readAny(new JsonScanner(json.toString())))
+    }),
+  )
+  assert.deepEqual(allSteps(parseInSteps(Buffer.from('[1234567890123456789]'))), [1234567890123456789n])
+  for (const text of ['', '[', '[1,]', '{"a":1', '{"a"}', '1 2', '['.repeat(2000)]) {
+    assert.throws(() => allSteps(parseInSteps(Buffer.from(text))), JsonSyntaxError)
+  }
 })

@@ -1,6 +1,7 @@
 /** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
 import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
 import { isDivided, repeat } from '../lib/parts.ts'
+import type { Steps } from '../lib/slices.ts'
 import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError, parsedList } from './json-scanner.ts'
 import type { Json } from './object.ts'
@@ -192,4 +193,57 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   if (typeof value !== 'number' || !isLongInteger(value, source)) return value
   const integer = BigInt(source)
   return BigInt.asIntN(64, integer) === integer || BigInt.asUintN(64, integer) === integer ? integer : value
+}
+
+/** Values that are read between two pauses: some hundred microseconds. */
+const VALUES_PER_STEP = 1024
+
+/** Like `parseJson`, but pauses while a large value is read. Objects have no prototype. Fails with a JsonSyntaxError. */
+export function* parseInSteps(bytes: Buffer): Steps<Json> {
+  const scanner = new JsonScanner(bytes.toString('utf8'))
+  /** The open objects and arrays, and the keys of their values that are being read. */
+  const open: Container[] = []
+  for (let count = 1; ; count++) {
+    if (count % VALUES_PER_STEP === 0) yield
+    const begun = beginContainer(scanner)
+    if (begun !== undefined && begun.isOpen) {
+      if (open.push(begun) > DEPTH_MAX) throw scanner.tooDeep()
+      continue
+    }
+    let value = begun === undefined ? readAny(scanner) : begun.value
+    for (let into = open.at(-1); !put(value, into, scanner); into = open.at(-1)) {
+      open.pop()
+      if (into === undefined) return value
+      value = into.value
+    }
+  }
+}
+
+type Container =
+  | { readonly value: JsonMap; key: string; readonly isOpen: boolean }
+  | { readonly value: Json[]; readonly key: undefined; readonly isOpen: boolean }
+
+/** Undefined: a scalar begins here. */
+function beginContainer(scanner: JsonScanner): Container | undefined {
+  const type = scanner.peekType()
+  if (type === 'array') return { value: [], key: undefined, isOpen: scanner.beginArray() }
+  if (type !== 'object') return undefined
+  const isOpen = scanner.beginObject()
+  return { value: new JsonMap(), key: isOpen ? scanner.readKey() : '', isOpen }
+}
+
+/** Puts a value into its container. False: there is none, or it ends with this value. */
+function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
+  if (into === undefined) {
+    scanner.end()
+    return false
+  }
+  if (into.key === undefined) {
+    into.value.push(value)
+    return scanner.nextInArray()
+  }
+  into.value[into.key] = value
+  if (!scanner.nextInObject()) return false
+  into.key = scanner.readKey()
+  return true
 }

@@ -2,6 +2,7 @@
 import { goPlain } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
+import { printSorted, sortedKeys } from '../../codec/json.ts'
 import type { PrinterColumn } from './definition.ts'
 import { pathBudget, readJsonPath } from './json-path.ts'
 
@@ -36,7 +37,8 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
     columns: [nameColumn, ...shown.map(({ column }) => columnOf(column))],
     cells: (object) => {
       const budget = pathBudget()
-      const cells = shown.map(({ column, path }) => cellOf(path(object, budget), column.type))
+      const room = { left: ROW_CHARACTERS_MAX }
+      const cells = shown.map(({ column, path }) => cellOf(path(object, budget), column.type, room))
       return [object.metadata.name ?? '', ...cells]
     },
   }
@@ -49,8 +51,14 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
   return { name, type: types.find((one) => one === type) ?? 'string', format, description: told, priority }
 }
 
+/** How many characters the cells of a row may still have. */
+type Room = { left: number }
+
+/** For the cells of all columns of an object together: one that shows a whole list may be a megabyte. The rest is cut off. */
+const ROW_CHARACTERS_MAX = 64 << 10
+
 /** The first value that the path finds. */
-function cellOf([value]: readonly Json[], type: string): Cell {
+function cellOf([value]: Iterable<Json>, type: string, room: Room): Cell {
   if (value === undefined) return null
   switch (type) {
     case 'integer':
@@ -62,7 +70,7 @@ function cellOf([value]: readonly Json[], type: string): Cell {
     case 'date':
       return typeof value === 'string' ? dateCell(value) : null
     default:
-      return textOf(value)
+      return textOf(value, room)
   }
 }
 
@@ -77,18 +85,28 @@ function dateCell(text: string): Cell {
   return sinceMs === ZERO_MS ? '<unknown>' : { sinceMs }
 }
 
-function textOf(value: Json): string {
-  if (value === null) return '<no value>'
-  return typeof value === 'object' ? sortedJson(value) : goPlain(value)
+function textOf(value: Json, room: Room): string {
+  const text = value === null ? '<no value>' : typeof value === 'object' ? sortedJson(value, room.left) : goPlain(value)
+  const shown = text.length > room.left ? `${text.slice(0, room.left)}...` : text
+  room.left = Math.max(0, room.left - text.length)
+  return shown
 }
 
-/** As Go's encoding/json: maps sorted by key, with <, > and & escaped. */
-function sortedJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
-  if (isFields(value)) {
-    const keys = Object.keys(value).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
-    return `{${keys.map((key) => `${sortedJson(key)}:${sortedJson(value[key] ?? null)}`).join(',')}}`
+/** As Go's encoding/json: maps sorted by key, with <, > and & escaped. Of a long value only the beginning is printed. */
+function sortedJson(value: Json, charactersMax: number): string {
+  if (!Array.isArray(value) && !isFields(value)) return printSorted(value)
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  let text = open ?? ''
+  for (const [key, item] of entriesOf(value)) {
+    if (text.length > charactersMax) return text
+    if (text.length > 1) text += ','
+    if (key !== undefined) text += `${printSorted(key)}:`
+    text += sortedJson(item, charactersMax - text.length)
   }
-  if (typeof value === 'bigint') return `${value}`
-  return JSON.stringify(value).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`)
+  return text + close
+}
+
+function* entriesOf(value: Json): Generator<readonly [string | undefined, Json], void, void> {
+  if (Array.isArray(value)) for (const item of value) yield [undefined, item]
+  else if (isFields(value)) for (const key of sortedKeys(value)) yield [key, value[key] ?? null]
 }

@@ -1,23 +1,25 @@
 /**
  * The JSON paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed
- * once into steps; each step maps values to values. The number of values that all paths may visit in one object is limited.
+ * once into steps; each step maps values to values, when they are asked for: a cell shows the first value, and the rest is not looked for.
+ * The number of values that all paths may visit in one object is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
-type Step = (values: readonly Json[], budget: PathBudget) => readonly Json[]
+type Step = (values: Iterable<Json>, budget: PathBudget) => Iterable<Json>
 
 /** The number of values that may still be visited. */
 export type PathBudget = { left: number }
 
-export type JsonPath = (object: Fields, budget?: PathBudget) => readonly Json[]
+/** The values that a path finds. */
+export type JsonPath = (object: Fields, budget?: PathBudget) => Iterable<Json>
 
 /** Longer than any real path. */
 const STEPS_MAX = 100
 /**
- * The number of values that the columns of one object may visit: some twenty milliseconds. A recursive path visits every depth, and a
+ * The number of values that the columns of one object may visit: some ten milliseconds, and far more than a real object has. A recursive path visits every depth, and a
  * second one visits inner values once for each outer one. Beyond the limit nothing is found.
  */
-const LOOKED_MAX = 400_000
+const LOOKED_MAX = 50_000
 
 export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX })
 
@@ -33,13 +35,15 @@ export function readJsonPath(path: string): JsonPath | undefined {
   }
   if (steps.length === 0) return () => []
   return (object, budget = pathBudget()) =>
-    steps.reduce<readonly Json[]>((values, step) => step(affordable(values, budget), budget), [object])
+    steps.reduce<Iterable<Json>>((values, step) => step(affordable(values, budget), budget), [object])
 }
 
-function affordable(values: readonly Json[], budget: PathBudget): readonly Json[] {
-  const all = values.length <= budget.left ? values : values.slice(0, budget.left)
-  budget.left -= all.length
-  return all
+function* affordable(values: Iterable<Json>, budget: PathBudget): Iterable<Json> {
+  for (const value of values) {
+    if (budget.left <= 0) return
+    budget.left--
+    yield value
+  }
 }
 
 type Token = { readonly length: number; readonly step: Step | undefined }
@@ -79,69 +83,59 @@ const unescape = (name: string): string => name.replace(/\\(.)/g, '$1')
 
 const quotedField = (name: string): Step => (name.includes('.') ? () => [] : field(name))
 
-const field =
-  (name: string): Step =>
-  (values) =>
-    values.flatMap((value) => (isFields(value) && Object.hasOwn(value, name) ? [value[name] ?? null] : []))
+const field = (name: string): Step =>
+  function* (values) {
+    for (const value of values) if (isFields(value) && Object.hasOwn(value, name)) yield value[name] ?? null
+  }
 
 const childrenOf = (value: Json): readonly Json[] =>
   Array.isArray(value) ? value : isFields(value) ? Object.values(value).map((child) => child ?? null) : []
 
 /** A list may occur many times: once below each of the values that contain it. */
-function childrenOfAll(values: readonly Json[], budget: PathBudget): readonly Json[] {
-  const all: Json[] = []
-  for (const value of values) {
-    for (const child of childrenOf(value)) {
-      if (all.length >= budget.left) return all
-      all.push(child)
-    }
-  }
-  return all
+function* childrenOfAll(values: Iterable<Json>): Iterable<Json> {
+  for (const value of values) yield* childrenOf(value)
 }
 
 /** Outer values come before inner ones. */
 function recurse(name: string): Step {
   const find = field(name)
-  return (values, budget) => {
-    const found: Json[] = []
-    for (let level = values; level.length > 0; level = affordable(childrenOfAll(level, budget), budget)) {
-      for (const value of find(level, budget)) found.push(value)
+  return function* (values, budget) {
+    for (let level = [...values]; level.length > 0; level = [...affordable(childrenOfAll(level), budget)]) {
+      yield* find(level, budget)
     }
-    return found
   }
 }
 
 function items([, first = '', colon, last = '', stride = '1']: RegExpExecArray): Step {
   const step = Math.max(Number(stride), 1)
-  return (values) =>
-    values.flatMap((value) => {
-      if (!Array.isArray(value)) return []
+  return function* (values) {
+    for (const value of values) {
+      if (!Array.isArray(value)) continue
       const list: readonly Json[] = value
       if (colon === undefined) {
         const item = list.at(Number(first))
-        return item === undefined ? [] : [item]
+        if (item !== undefined) yield item
+        continue
       }
       const part = list.slice(first === '' ? 0 : Number(first), last === '' ? undefined : Number(last))
-      return part.filter((_, index) => index % step === 0)
-    })
+      for (let at = 0; at < part.length; at += step) yield part[at] ?? null
+    }
+  }
 }
 
 function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
-  const steps = path
-    .split('.')
-    .slice(1)
-    .map((name) => field(unescape(name)))
+  const names = path.split('.').slice(1).map(unescape)
   const wanted: Json = /^["']/.test(literal) ? literal.slice(1, -1) : literal === '' ? '' : JSON.parse(literal)
   const isSelected = (item: Json): boolean => {
-    const [value] = steps.reduce<readonly Json[]>((values, step) => step(values, unlimited), [item])
+    let value: Json | undefined = item
+    for (const name of names) value = isFields(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : undefined
     if (value === undefined) return false
     return operator === undefined || compare(value, operator, wanted)
   }
-  return (values, budget) => affordable(childrenOfAll(values, budget), budget).filter(isSelected)
+  return function* (values, budget) {
+    for (const item of affordable(childrenOfAll(values), budget)) if (isSelected(item)) yield item
+  }
 }
-
-/** For steps that map one value to one. */
-const unlimited: PathBudget = { left: Number.POSITIVE_INFINITY }
 
 function compare(one: Json, operator: string, other: Json): boolean {
   if (operator === '==') return one === other

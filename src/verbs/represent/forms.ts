@@ -1,8 +1,11 @@
 /** Representations of the objects of one resource other than JSON, kept beside the cache for later requests. */
-import type { KubeObject } from '../../api/object.ts'
+import { parseJson } from '../../api/json-value.ts'
+import { fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import type { Shown } from '../../cache/event.ts'
 import type { Item } from '../../cache/item.ts'
 import { Memoized, MemoizedBytes, type MemoSpace } from '../../cache/memoized.ts'
+import { decodeStruct } from '../../codec/decode.ts'
+import { valueAt } from '../../codec/json-bytes.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
 import { encodeItem } from '../../codec/protobuf/envelope.ts'
@@ -104,7 +107,7 @@ export class ResourceForms {
   /** Columns need few fields, and JSON.parse finds them faster than a decoder with a schema. */
   #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
     const { isCustom, table } = this.resource
-    const object = isCustom ? undefined : readShown(item.wire())
+    const object = item.decoded ?? (isCustom ? objectIn(parseJson(item.wire())) : readShown(item.wire()))
     if (object === undefined) return this.row(item.peek(), version, included)
     if (included === 'None') return rowOf(object, table, 'null')
     const shown = included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1)
@@ -123,13 +126,21 @@ export class ResourceForms {
   #encodePartial(item: Item): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
     const made = json && this.#transcoder.message(json, 0, partialStruct())
-    return made ?? encodeItem(partialOf(item.peek(), 'v1'), partialStruct())
+    return made ?? encodeItem(partialOf(this.#metadataOf(item), 'v1'), partialStruct())
   }
 
   /** The metadata of custom kinds has another order of fields. */
   #partialText(item: Item, version: Version): Buffer {
     const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
-    return json ?? Buffer.from(partialJson(item.peek(), version))
+    return json ?? Buffer.from(partialJson(this.#metadataOf(item), version))
+  }
+
+  /** The metadata of an object. Its other fields may be large, and are not decoded. */
+  #metadataOf(item: Item): Pick<KubeObject, 'metadata'> {
+    const metadata = item.decoded === undefined ? valueAt(item.wire(), ['metadata']) : undefined
+    if (metadata === undefined) return item.peek()
+    const { value, fault } = decodeStruct(`{"metadata":${metadata.toString()}}`, partialStruct())
+    return fault === undefined ? { metadata: fieldsOf(value['metadata']) } : item.peek()
   }
 
   #included(object: KubeObject, version: Version, included: IncludedObject): string {
@@ -145,4 +156,11 @@ export class ResourceForms {
     this.#partialTexts.set(version, made)
     return made
   }
+}
+
+/** Columns of custom kinds may show any field, with all of its digits. */
+function objectIn(value: Json): KubeObject | undefined {
+  const { kind, apiVersion, metadata, ...fields } = fieldsOf(value)
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata)) return undefined
+  return { ...fields, kind, apiVersion, metadata }
 }

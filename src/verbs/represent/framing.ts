@@ -11,6 +11,7 @@ import { printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printWire } from '../../codec/object.ts'
 import { encodeEvent, encodeObject, eventWrapper } from '../../codec/protobuf/envelope.ts'
+import type { Row } from '../../codec/table.ts'
 import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { cborEvent, cborObject } from './cbor.ts'
@@ -145,13 +146,18 @@ function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceFor
   // Checked before the stream begins, while an error can still be sent as a Status.
   includedObject(query)
   const parts = tableParts(forms, form, query)
+  const rowOfItem = parts.rowsOfItems()
   let isFirst = true
-  const frame = (type: string, object: KubeObject): Buffer => {
-    const json = printEventTable(object, parts, isFirst)
+  const frame = (type: string, row: Row, resourceVersion = ''): Buffer => {
+    const json = printEventTable({ row, resourceVersion }, parts, isFirst)
     isFirst = false
     return line(type, json)
   }
-  return { shown: (shown) => frame(shown.type, objectAt(shown)), bookmark: (object) => frame('BOOKMARK', object) }
+  const rowOf = (shown: Shown): Row => (isAsStored(shown) ? rowOfItem(shown.item) : parts.rowOfObject(objectAt(shown)))
+  return {
+    shown: (shown) => frame(shown.type, rowOf(shown), `${shown.revision}`),
+    bookmark: (object) => frame('BOOKMARK', parts.rowOfObject(object), object.metadata.resourceVersion),
+  }
 }
 
 /** A deletion event has a later resourceVersion than its object. */

@@ -23,14 +23,14 @@ type Version = Conversion['version']
 
 export const partialKind = 'PartialObjectMetadata'
 
-export const partialOf = ({ metadata }: KubeObject, version: Version): KubeObject => ({
+export const partialOf = ({ metadata }: Pick<KubeObject, 'metadata'>, version: Version): KubeObject => ({
   kind: partialKind,
   apiVersion: `meta.k8s.io/${version}`,
   metadata,
 })
 
 /** Compact JSON, without a newline. */
-export const partialJson = (object: KubeObject, version: Version): string =>
+export const partialJson = (object: Pick<KubeObject, 'metadata'>, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
 
 /** The same for a cached object of a built-in kind, cut from its JSON; undefined if metadata is not its first field. */

@@ -2,7 +2,7 @@
  * Indented JSON and YAML, made from compact JSON. Both can be hundreds of times as long as that, for values that are nested deeply: so
  * their length is computed first, and long ones are printed while the client reads them, in slices. Neither is ever complete in memory.
  */
-import { parseJson } from '../../api/json-value.ts'
+import { parseInSteps, parseJson } from '../../api/json-value.ts'
 import type { Json } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import { JsonIndenter } from '../../codec/indent.ts'
@@ -209,13 +209,11 @@ type Frame = Pick<StyledDocument<unknown>, 'style' | 'begin' | 'before' | 'after
 const yaml = (shown: (value: Json) => Json): Style => ({
   heldTimes: PARSED_HELD_TIMES,
   *pieces(json) {
-    const value = parseJson(json)
-    yield
+    const value = json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
     for (const piece of yamlPieces(shown(value))) yield piece === undefined ? undefined : Buffer.from(piece)
   },
   *measure(json, bytesMax) {
-    const value = parseJson(json)
-    yield
+    const value = json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
     let length = 0
     for (const piece of yamlPieces(shown(value))) {
       if (piece !== undefined) length += Buffer.byteLength(piece)

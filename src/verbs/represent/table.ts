@@ -57,9 +57,12 @@ export function table(parts: TableParts): Representation {
 }
 
 /** The Table of one object in a watch; only the first one has the columns. */
-export function printEventTable(object: KubeObject, parts: TableParts, isFirst: boolean): string {
-  const head = headOf(parts, { resourceVersion: object.metadata.resourceVersion ?? '' }, isFirst)
-  return `${head}[${printRow(parts.rowOfObject(object), parts.nowMs())}]}`
+export function printEventTable(
+  { row, resourceVersion }: { readonly row: Row; readonly resourceVersion: string },
+  parts: TableParts,
+  isFirst: boolean,
+): string {
+  return `${headOf(parts, { resourceVersion }, isFirst)}[${printRow(row, parts.nowMs())}]}`
 }
 
 function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean): string {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cpuMsOf } from '../../../test/harness/turns.ts'
+import type { Json, KubeObject } from '../../api/object.ts'
+import { customTable } from './custom-table.ts'
+
+const column = (path: string) => ({ name: path, type: 'string', format: '', description: '', priority: 0, path })
+const object = (spec: Json): KubeObject => ({ apiVersion: 'ex.io/v1', kind: 'Blob', metadata: { name: 'b' }, spec })
+
+test('a cell shows a list or a map as JSON', () => {
+  const { cells } = customTable(['.spec', '.spec.b', '.spec.c', '.spec.d'].map(column))
+  const spec = { b: [1, { z: '<', a: null }], a: {}, c: null, d: 'x' }
+  assert.deepEqual(cells(object(spec)), [
+    'b',
+    '{"a":{},"b":[1,{"a":null,"z":"\\u003c"}],"c":null,"d":"x"}',
+    '[1,{"a":null,"z":"\\u003c"}]',
+    '<no value>',
+    'x',
+  ])
+})
+
+const hostile: { readonly [name: string]: Json } = {
+  numbers: Array.from({ length: 600_000 }, () => 0),
+  objects: Array.from({ length: 150_000 }, () => ({ x: '1' })),
+  keys: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${(at * 7919) % 60_000}`, ''])),
+  text: '<'.repeat(1_000_000),
+}
+for (const [name, a] of Object.entries(hostile)) {
+  test(`the cells of an object with many ${name} are short, and made in a moment`, () => {
+    const paths = ['.spec.a', '.spec.a[*]', '.spec.a[*].y', '.spec.a[?(@.x=="2")].x', '..y', '.spec']
+    const { cells } = customTable(Array.from({ length: 10 }, () => paths.map(column)).flat())
+    let characters = 0
+    const ms = cpuMsOf(() => {
+      for (const cell of cells(object({ a }))) characters += JSON.stringify(cell).length
+    })
+    assert.ok(characters < 150_000, `${characters} characters`)
+    assert.ok(ms < 200, `${ms} ms`)
+  })
+}
