@@ -4,6 +4,7 @@
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Schema } from '../../schema/schema.ts'
+import type { Steps } from '../../lib/slices.ts'
 import { cborPrefix } from './to-json.ts'
 
 const UNSIGNED = 0x00
@@ -27,82 +28,152 @@ const TAG_BASE64 = 0xd6
 export const encodeCbor = (value: Json, schema?: Schema): Buffer =>
   Buffer.concat([cborPrefix, encodeItem(value, schema)])
 
-/** The same for a part of a document. */
+/** Like `encodeCbor`, for a part of a document. */
 export function encodeItem(value: Json, schema?: Schema): Buffer {
-  const parts: Buffer[] = []
-  add(value, schema, parts)
-  return Buffer.concat(parts)
+  const steps = encodeInSteps(value, schema)
+  for (;;) {
+    const { done, value: made } = steps.next()
+    if (done === true) return made
+  }
+}
+
+/** Like `encodeItem`, but pauses while a large value is encoded. */
+export function* encodeInSteps(value: Json, schema?: Schema): Steps<Buffer> {
+  const writer = new Writer()
+  yield* writer.value(value, schema)
+  return writer.bytes
 }
 
 /** The head of an array, whose items follow. */
-export const arrayHead = (items: number): Buffer => headOf(ARRAY, items)
+export function arrayHead(items: number): Buffer {
+  const writer = new Writer()
+  writer.head(ARRAY, items)
+  return writer.bytes
+}
 
 /** A document of these fields and then of one more, whose value follows. */
 export function openMap(fields: Fields, last: string): Buffer {
-  const parts = [cborPrefix, headOf(MAP, Object.keys(fields).length + 1)]
+  const writer = new Writer()
+  writer.head(MAP, Object.keys(fields).length + 1)
+  const parts = [cborPrefix, writer.bytes]
   for (const [key, value] of Object.entries(fields)) parts.push(encodeItem(key), encodeItem(value ?? null))
   return Buffer.concat([...parts, encodeItem(last)])
 }
 
-function add(value: Json, schema: Schema | undefined, parts: Buffer[]): void {
-  if (value === null) parts.push(byte(NULL))
-  else if (typeof value === 'string') addText(value, schema, parts)
-  else if (typeof value === 'boolean') parts.push(byte(value ? TRUE : FALSE))
-  else if (typeof value === 'bigint') {
-    // As in Go: an integer beyond int64 becomes a float.
-    parts.push(BigInt.asIntN(64, value) === value ? integer(value) : float(Number(value)))
-  } else if (typeof value === 'number') {
-    const isInteger = Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
-    parts.push(isInteger ? integer(value) : float(value))
-  } else if (isFields(value)) {
-    const keys = Object.keys(value).filter((key) => value[key] !== undefined)
-    parts.push(headOf(MAP, keys.length))
-    for (const key of keys) {
-      addText(key, undefined, parts)
-      add(value[key] ?? null, fieldSchema(schema, key), parts)
+/** Values that are encoded between two pauses: some hundred microseconds. */
+const VALUES_PER_STEP = 1024
+const SMALL_BYTES = 256
+/** The longest head, and the longest number. */
+const HEAD_BYTES_MAX = 9
+
+class Writer {
+  #bytes = Buffer.allocUnsafeSlow(SMALL_BYTES)
+  #length = 0
+  #values = 0
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  *value(value: Json, schema: Schema | undefined): Steps<void> {
+    if (isScalar(value)) return this.#scalar(value, schema)
+    if (!isFields(value)) {
+      this.head(ARRAY, value.length)
+      const of = schema?.type === 'list' ? schema.of : undefined
+      for (const item of value) {
+        if (isScalar(item)) this.#scalar(item, of)
+        else yield* this.value(item, of)
+        if (++this.#values % VALUES_PER_STEP === 0) yield
+      }
+      return
     }
-  } else {
-    parts.push(arrayHead(value.length))
-    for (const item of value) add(item, schema?.type === 'list' ? schema.of : undefined, parts)
+    const keys = Object.keys(value).filter((key) => value[key] !== undefined)
+    this.head(MAP, keys.length)
+    for (const key of keys) {
+      this.#text(key, undefined)
+      const field = value[key] ?? null
+      if (isScalar(field)) this.#scalar(field, fieldSchema(schema, key))
+      else yield* this.value(field, fieldSchema(schema, key))
+      if (++this.#values % VALUES_PER_STEP === 0) yield
+    }
+  }
+
+  head(type: number, value: number | bigint): void {
+    this.#grow(HEAD_BYTES_MAX)
+    if (value < 24) {
+      this.#bytes[this.#length++] = type | Number(value)
+      return
+    }
+    const [info, size] = value < 2 ** 8 ? [24, 1] : value < 2 ** 16 ? [25, 2] : value < 2 ** 32 ? [26, 4] : [27, 8]
+    this.#bytes[this.#length++] = type | info
+    if (size === 8) this.#bytes.writeBigUInt64BE(BigInt(value), this.#length)
+    else this.#bytes.writeUIntBE(Number(value), this.#length, size)
+    this.#length += size
+  }
+
+  #scalar(value: Scalar, schema: Schema | undefined): void {
+    if (typeof value === 'string') this.#text(value, schema)
+    else if (typeof value === 'bigint') {
+      // As in Go: an integer beyond int64 becomes a float.
+      if (BigInt.asIntN(64, value) === value) this.#integer(value)
+      else this.#float(Number(value))
+    } else if (typeof value === 'number') {
+      const isInteger = Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
+      if (isInteger) this.#integer(value)
+      else this.#float(value)
+    } else {
+      this.#grow(1)
+      this.#bytes[this.#length++] = value === null ? NULL : value ? TRUE : FALSE
+    }
+  }
+
+  #text(text: string, schema: Schema | undefined): void {
+    if (schema?.type === 'bytes') {
+      const bytes = Buffer.from(text, 'base64')
+      this.#grow(1)
+      this.#bytes[this.#length++] = TAG_BASE64
+      this.head(BYTES, bytes.length)
+      this.#grow(bytes.length)
+      this.#length += bytes.copy(this.#bytes, this.#length)
+      return
+    }
+    const length = Buffer.byteLength(text)
+    this.head(BYTES, length)
+    this.#grow(length)
+    this.#length += this.#bytes.write(text, this.#length)
+  }
+
+  #integer(value: number | bigint): void {
+    if (value >= 0) this.head(UNSIGNED, value)
+    else this.head(NEGATIVE, typeof value === 'bigint' ? -1n - value : -1 - value)
+  }
+
+  #float(value: number): void {
+    this.#grow(HEAD_BYTES_MAX)
+    const half = halfBits(value)
+    const isSingle = Math.fround(value) === value
+    this.#bytes[this.#length++] = half !== undefined ? HALF : isSingle ? SINGLE : DOUBLE
+    if (half !== undefined) this.#length = this.#bytes.writeUInt16BE(half, this.#length)
+    else if (isSingle) this.#length = this.#bytes.writeFloatBE(value, this.#length)
+    else this.#length = this.#bytes.writeDoubleBE(value, this.#length)
+  }
+
+  /** The size doubles, so that on the average a byte is copied twice. */
+  #grow(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#length + bytes, 2 * this.#bytes.length))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#bytes = larger
   }
 }
+
+type Scalar = string | number | bigint | boolean | null
+
+const isScalar = (value: Json): value is Scalar => typeof value !== 'object' || value === null
 
 function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
   if (schema?.type === 'struct') return schema.byName.get(key)?.schema
   return schema?.type === 'map' ? schema.of : undefined
-}
-
-function addText(text: string, schema: Schema | undefined, parts: Buffer[]): void {
-  const isBytes = schema?.type === 'bytes'
-  const bytes = Buffer.from(text, isBytes ? 'base64' : 'utf8')
-  if (isBytes) parts.push(byte(TAG_BASE64))
-  parts.push(headOf(BYTES, bytes.length), bytes)
-}
-
-const byte = (value: number): Buffer => Buffer.from([value])
-
-const integer = (value: number | bigint): Buffer =>
-  value < 0 ? headOf(NEGATIVE, typeof value === 'bigint' ? -1n - value : -1 - value) : headOf(UNSIGNED, value)
-
-function headOf(type: number, value: number | bigint): Buffer {
-  if (value < 24) return byte(type | Number(value))
-  const [info, size] = value < 2 ** 8 ? [24, 1] : value < 2 ** 16 ? [25, 2] : value < 2 ** 32 ? [26, 4] : [27, 8]
-  const head = Buffer.allocUnsafe(1 + size)
-  head[0] = type | info
-  if (size === 8) head.writeBigUInt64BE(BigInt(value), 1)
-  else head.writeUIntBE(Number(value), 1, size)
-  return head
-}
-
-function float(value: number): Buffer {
-  const half = halfBits(value)
-  if (half !== undefined) return Buffer.from([HALF, half >> 8, half & 0xff])
-  const isSingle = Math.fround(value) === value
-  const bytes = Buffer.allocUnsafe(isSingle ? 5 : 9)
-  bytes[0] = isSingle ? SINGLE : DOUBLE
-  if (isSingle) bytes.writeFloatBE(value, 1)
-  else bytes.writeDoubleBE(value, 1)
-  return bytes
 }
 
 const HALF_MAX = 65_504

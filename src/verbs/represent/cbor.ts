@@ -2,49 +2,53 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { arrayHead, encodeCbor, encodeItem, openMap } from '../../codec/cbor/encode.ts'
+import { arrayHead, encodeCbor, openMap } from '../../codec/cbor/encode.ts'
+import { cborPrefix } from '../../codec/cbor/to-json.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { printObject } from '../../codec/object.ts'
-import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
-import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import type { Representation } from './representation.ts'
+import type { Struct } from '../../schema/schema.ts'
+import { jsonInList } from './json.ts'
+import type { Body, Representation } from './representation.ts'
+import { cbor, SHORT_BYTES, styledDocument, type Styling } from './styled.ts'
 
-export function cborObjects(resource: Resource): Representation {
+export function cborObjects(resource: Resource, { hold }: Pick<Styling, 'hold'>): Representation {
   const typeMeta = { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
-  const itemOf = (item: Item): Buffer =>
-    encodeItem(parseJson(Buffer.from(`{${item.listTail().toString()}`)), resource.shape.struct)
+  const { struct } = resource.shape
   return {
     headers: contentHeaders.cbor,
-    item: (item) => encodeCbor(parseJson(item.wire()), resource.shape.struct),
-    object: cborObject,
-    written: ({ object, json }, shape) =>
-      json === undefined ? cborObject(object, shape) : encodeCbor(parseJson(json), shape.struct),
-    list: (items, metadata) => cborList({ ...typeMeta, metadata }, items, itemOf),
+    item: (item) => cborBody(item.wire(), { struct, hold }),
+    object: (object, shape) => cborBody(printObject(object, shape), { struct: shape.struct, hold }),
+    written: ({ object, json }, shape) => cborBody(json ?? printObject(object, shape), { struct: shape.struct, hold }),
+    list: (items, metadata) => cborList({ ...typeMeta, metadata }, items, { jsonOf: jsonInList, struct, hold }),
   }
+}
+
+type Encoding = Pick<Styling, 'hold'> & { readonly struct?: Struct }
+
+/** The document that compact JSON becomes. */
+export function cborBody(json: Buffer, { struct, hold }: Encoding): Body {
+  if (json.length <= SHORT_BYTES) return encodeCbor(parseJson(json), struct)
+  return styledDocument({ style: cbor(struct), items: [json], jsonOf: (one) => one, hold, begin: cborPrefix })
 }
 
 export const cborObject = (object: KubeObject, shape: ObjectSchema): Buffer =>
   encodeCbor(parseJson(printObject(object, shape)), shape.struct)
 
-export async function cborList(
+export const cborList = (
   head: Fields,
   items: readonly Item[],
-  itemOf: (item: Item) => Buffer,
-): Promise<Buffer | LazyBody> {
-  const slices = new Slices()
-  const parts = [openMap(head, 'items'), arrayHead(items.length)]
-  for (const item of items) {
-    parts.push(itemOf(item))
-    if (slices.isOver) await slices.turn()
-  }
-  return inChunks(
-    parts.reduce((sum, { length }) => sum + length, 0),
-    () => parts,
-  )
-}
+  { jsonOf, struct, hold }: Encoding & { readonly jsonOf: (item: Item) => Buffer },
+): Promise<Buffer | LazyBody> =>
+  styledDocument({
+    style: cbor(struct),
+    items,
+    jsonOf,
+    hold,
+    begin: Buffer.concat([openMap(head, 'items'), arrayHead(items.length)]),
+  })
 
 /** A watch event. As upstream has it, the object is a CBOR document of its own. */
 export const cborEvent = (type: string, object: Buffer): Buffer => Buffer.concat([openMap({ type }, 'object'), object])

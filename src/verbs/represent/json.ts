@@ -89,8 +89,11 @@ const printStyledList =
   (items, listHead) =>
     styledList(`${printOrdered(listHead).slice(0, -1)},"items":`, items, {
       ...styling,
-      jsonOf: (item) => Buffer.concat([brace, item.listTail()]),
+      jsonOf: jsonInList,
     })
+
+/** The JSON of an item of a list. */
+export const jsonInList = (item: Item): Buffer => Buffer.concat([brace, item.listTail()])
 
 const brace = Buffer.from('{')
 

@@ -3,7 +3,7 @@ import { isAList, isNoList, unclassified } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { encodeCbor, encodeItem } from '../../codec/cbor/encode.ts'
+import { encodeCbor } from '../../codec/cbor/encode.ts'
 import { endOfValue } from '../../codec/json-bytes.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { printOrdered } from '../../codec/json.ts'
@@ -12,7 +12,7 @@ import { printStruct } from '../../codec/print.ts'
 import { encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
 import { Slices } from '../../lib/slices.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
-import { cborList } from './cbor.ts'
+import { cborBody, cborList } from './cbor.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
 import { protobufList } from './protobuf.ts'
@@ -79,7 +79,7 @@ export function partialObjects(
     list: async (items, metadata) => {
       if (isSingle) throw isAList(`*${goName}List`)
       if (form.type === 'protobuf') return protobufList(list, { items, messageOf: kept.protobuf, metadata })
-      if (form.type === 'cbor') return printCborList({ ...list, metadata }, items, kept)
+      if (form.type === 'cbor') return printCborList({ ...list, metadata }, items, { ...styling, jsonOf: kept.json })
       return printList(printOrdered({ ...list, metadata }), items, { ...styling, jsonOf: kept.json })
     },
   }
@@ -98,8 +98,8 @@ function showing(version: Version, styling: Styling, kept: KeptPartials): Showin
   }
   if (form.type === 'cbor') {
     return {
-      item: (item) => encodeCbor(parseJson(kept.json(item))),
-      object: (object) => partialCbor(object, version),
+      item: (item) => cborBody(kept.json(item), styling),
+      object: (object) => cborBody(Buffer.from(partialJson(object, version)), styling),
     }
   }
   return {
@@ -112,9 +112,9 @@ const newline = Buffer.from('\n')
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
-function printCborList(head: Fields, items: readonly Item[], { json }: KeptPartials): Promise<Buffer | LazyBody> {
+function printCborList(head: Fields, items: readonly Item[], printing: Printing): Promise<Buffer | LazyBody> {
   if (items.length === 0) return Promise.resolve(encodeCbor({ ...head, items: null }))
-  return cborList(head, items, (item) => encodeItem(parseJson(json(item))))
+  return cborList(head, items, printing)
 }
 
 type Printing = Styling & { readonly jsonOf: (item: Item) => Buffer }

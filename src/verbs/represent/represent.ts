@@ -1,4 +1,5 @@
 /** Chooses the representation that a client accepts. */
+import type { ApiRequest } from '../../api/request.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View } from '../../registry/resource.ts'
@@ -18,13 +19,19 @@ import { traced } from './traced.ts'
  * kind of its own.
  */
 export function represent(form: Form, forms: ResourceForms, request: ResourceRequest, view?: View): Representation {
-  const { query, hold } = request.http
+  const { query } = request.http
   const { audited: audit, span } = request.context
-  const made = representIn({ form, hold: hold && ((bytes) => hold.call(request.http, bytes)) }, forms, query, view)
+  const made = representIn({ form, hold: holdFor(form, request.http) }, forms, query, view)
   const shown = span === undefined ? made : traced(made, span, request)
   if (audit === undefined || !audit.wantsResponse) return shown
   const compact = { form: { ...form, ...compactJson } }
   return audited(shown, isPlain(form) ? shown : representIn(compact, forms, query, view), audit)
+}
+
+/** What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a write that was done is not refused. */
+function holdFor({ type }: Form, http: ApiRequest): Styling['hold'] {
+  const isRefused = type === 'cbor' && http.method !== 'GET' && http.method !== 'HEAD'
+  return isRefused ? undefined : (bytes) => http.hold?.(bytes) ?? true
 }
 
 const compactJson = { type: 'json', isIndented: false } as const
@@ -34,7 +41,7 @@ function representIn(styling: Styling, forms: ResourceForms, query: URLSearchPar
   const { resource } = forms
   const { as } = form
   if (as === undefined) {
-    if (form.type === 'cbor') return cborObjects(resource)
+    if (form.type === 'cbor') return cborObjects(resource, styling)
     return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, styling)
   }
   if (as.kind !== 'Table') return partialObjects({ ...styling, as }, forms.partials(as.version), goNameOf(resource))

@@ -1,15 +1,18 @@
 /**
- * Indented JSON and YAML, made from compact JSON. Both can be hundreds of times as long as that, for values that are nested deeply: so
- * their length is computed first, and long ones are printed while the client reads them, in slices. Neither is ever complete in memory.
+ * Indented JSON, YAML and CBOR, made from compact JSON. The first two can be hundreds of times as long as that, for values that are nested
+ * deeply: so the length is computed first, and a long body is printed while the client reads it, in slices. It is never complete in memory.
  */
+import { noMemory } from '../../api/errors.ts'
 import { parseInSteps, parseJson } from '../../api/json-value.ts'
 import type { Json } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
+import { encodeInSteps } from '../../codec/cbor/encode.ts'
 import { JsonIndenter } from '../../codec/indent.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { jsonToYaml, yamlPieces } from '../../codec/yaml-print.ts'
 import { NEWLINE } from '../../lib/ascii.ts'
 import { inSlices, Slices, type Steps } from '../../lib/slices.ts'
+import type { Schema } from '../../schema/schema.ts'
 import { CHUNK_BYTES } from './chunks.ts'
 import type { Body } from './representation.ts'
 
@@ -21,7 +24,7 @@ const STYLED_TIMES_MAX = 10
 /** Shorter styled forms are always sent. */
 const STYLED_BYTES_MIN = 64 << 10
 /** Shorter objects are styled at once. */
-const SHORT_BYTES = 16 << 10
+export const SHORT_BYTES = 16 << 10
 /** What a parsed value takes in memory, as a multiple of its JSON. */
 const PARSED_HELD_TIMES = 10
 /** The part of an object that is measured, or indented, between two looks at the clock. */
@@ -54,16 +57,18 @@ export function styledList<T>(
 }
 
 /** A style: the form of a value that is a document, or an item of a list. Steps without a piece are pauses. */
-type Style = {
+export type Style = {
   /** What is in memory while a value is printed, as a multiple of its JSON. */
   readonly heldTimes: number
+  /** Whether compact JSON is sent instead of a form that is too long. */
+  readonly hasLimit: boolean
   readonly pieces: (json: Buffer) => Generator<Buffer | undefined, void, void>
-  /** The length of the pieces; may stop when it exceeds the maximum. */
-  readonly measure: (json: Buffer, bytesMax: number) => Steps<number>
+  /** The length of the pieces, if that can be computed faster than by printing them; may stop when it exceeds the maximum. */
+  readonly measure?: (json: Buffer, bytesMax: number) => Steps<number>
 }
 
 /** A document of styled items, with a frame around and between them. */
-type StyledDocument<T> = {
+export type StyledDocument<T> = {
   readonly style: Style
   readonly items: readonly T[]
   readonly jsonOf: (item: T) => Buffer
@@ -77,39 +82,90 @@ type StyledDocument<T> = {
 }
 
 const nothing = Buffer.alloc(0)
+/** Pieces that were printed to be measured are kept up to this size: most bodies are printed once. */
+const KEPT_BYTES_MAX = 1 << 20
 
-async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
-  const { length, compact, heldBytes } = await inSlices(measure(document))
+export async function styledDocument<T>(document: StyledDocument<T>): Promise<Buffer | LazyBody> {
+  const measuring = new Measuring(document)
+  await inSlices(measuring.steps())
+  const { length, compact, heldBytes, kept } = measuring
+  if (kept !== undefined && document.style.measure === undefined) return Buffer.concat(kept, length)
   const pieces = print(document, compact)
   if (length <= CHUNK_BYTES) return Buffer.concat(collect(pieces, length) ?? [])
   return { length, heldBytes, chunks: chunksOf(pieces) }
 }
 
-type Measured = {
-  readonly length: number
+class Measuring<T> {
+  readonly #document: StyledDocument<T>
+  length = 0
   /** The indices of items that are sent as compact JSON. */
-  readonly compact: ReadonlySet<number>
-  readonly heldBytes: number
+  readonly compact = new Set<number>()
+  /** What the largest item takes while it is printed. */
+  heldBytes = 0
+  /** What was printed; undefined if that is too long. */
+  kept: Buffer[] | undefined = []
+
+  constructor(document: StyledDocument<T>) {
+    this.#document = document
+  }
+
+  *steps(): Steps<void> {
+    const { items, jsonOf, begin = nothing, end = nothing } = this.#document
+    this.#add(begin)
+    for (const [at, item] of items.entries()) {
+      yield* this.#item(jsonOf(item), at)
+      yield
+    }
+    this.#add(end)
+  }
+
+  *#item(json: Buffer, at: number): Steps<void> {
+    const { style, before, afterCompact = nothing } = this.#document
+    const bytesMax = style.hasLimit ? bytesMaxOf(json) : Infinity
+    const printed: Buffer[] = []
+    const hasRoom = this.#hold(json.length * style.heldTimes)
+    if (!hasRoom && !style.hasLimit) throw noMemory()
+    const bytes = hasRoom ? yield* measure(json, { style, bytesMax, printed }) : Infinity
+    const isCompact = bytes > bytesMax
+    if (before !== undefined) this.#add(before(at === 0, isCompact))
+    if (isCompact) {
+      this.compact.add(at)
+      this.#add(json.subarray(0, compactBytes(json)))
+      this.#add(afterCompact)
+    } else {
+      this.length += bytes
+      if (this.length > KEPT_BYTES_MAX) this.kept = undefined
+      else this.kept?.push(...printed)
+    }
+  }
+
+  #add(piece: Buffer): void {
+    this.length += piece.length
+    if (this.length > KEPT_BYTES_MAX) this.kept = undefined
+    else this.kept?.push(piece)
+  }
+
+  #hold(bytes: number): boolean {
+    if (bytes <= this.heldBytes) return true
+    if (this.#document.hold?.(bytes - this.heldBytes) === false) return false
+    this.heldBytes = bytes
+    return true
+  }
 }
 
-function* measure<T>({ style, items, jsonOf, hold, ...frame }: StyledDocument<T>): Steps<Measured> {
-  const { begin = nothing, before, afterCompact = nothing, end = nothing } = frame
-  const compact = new Set<number>()
-  let length = begin.length + end.length
-  let heldBytes = 0
-  for (const [at, item] of items.entries()) {
-    const json = jsonOf(item)
-    const bytesMax = bytesMaxOf(json)
-    const needed = json.length * style.heldTimes
-    const hasRoom = needed <= heldBytes || hold?.(needed - heldBytes) !== false
-    if (hasRoom) heldBytes = Math.max(heldBytes, needed)
-    const bytes = hasRoom ? yield* style.measure(json, bytesMax) : Infinity
-    if (bytes > bytesMax) compact.add(at)
-    length += bytes > bytesMax ? compactBytes(json) + afterCompact.length : bytes
-    length += before?.(at === 0, bytes > bytesMax).length ?? 0
+type MeasuredItem = { readonly style: Style; readonly bytesMax: number; readonly printed: Buffer[] }
+
+/** Adds the pieces to `printed`, as far as they may be kept. */
+function* measure(json: Buffer, { style, bytesMax, printed }: MeasuredItem): Steps<number> {
+  if (style.measure !== undefined) return yield* style.measure(json, bytesMax)
+  let length = 0
+  for (const piece of style.pieces(json)) {
+    length += piece?.length ?? 0
+    if (piece !== undefined && length <= KEPT_BYTES_MAX) printed.push(piece)
+    if (length > bytesMax) break
     yield
   }
-  return { length, compact, heldBytes }
+  return length
 }
 
 function* print<T>(
@@ -143,8 +199,7 @@ function collect(pieces: Iterable<Buffer | undefined>, bytesMax: number): Buffer
     if (piece === undefined) continue
     length += piece.length
     if (length > bytesMax) return undefined
-    // The memory of a piece may be reused for the next one.
-    collected.push(Buffer.from(piece))
+    collected.push(piece)
   }
   return collected
 }
@@ -170,10 +225,11 @@ async function* chunksOf(pieces: Iterable<Buffer | undefined>): AsyncGenerator<r
 
 const indented = (depth: number): Style => ({
   heldTimes: 1,
+  hasLimit: true,
   *pieces(json) {
     const indenter = new JsonIndenter(json, depth)
-    const piece = Buffer.allocUnsafe(STEP_BYTES)
-    for (let used = piece.length; used === piece.length; ) {
+    for (let used = STEP_BYTES; used === STEP_BYTES; ) {
+      const piece = Buffer.allocUnsafe(STEP_BYTES)
       used = indenter.fill(piece)
       yield piece.subarray(0, used)
     }
@@ -208,19 +264,32 @@ type Frame = Pick<StyledDocument<unknown>, 'style' | 'begin' | 'before' | 'after
 /** `shown`: what is printed of a parsed value. */
 const yaml = (shown: (value: Json) => Json): Style => ({
   heldTimes: PARSED_HELD_TIMES,
+  hasLimit: true,
   *pieces(json) {
-    const value = json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
+    const value = yield* parsed(json)
     for (const piece of yamlPieces(shown(value))) yield piece === undefined ? undefined : Buffer.from(piece)
   },
-  *measure(json, bytesMax) {
-    const value = json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
-    let length = 0
-    for (const piece of yamlPieces(shown(value))) {
-      if (piece !== undefined) length += Buffer.byteLength(piece)
-      if (length > bytesMax) break
-      yield
-    }
-    return length
+})
+
+function* parsed(json: Buffer): Steps<Json> {
+  return json.length > SHORT_BYTES ? yield* parseInSteps(json) : parseJson(json)
+}
+
+/** Compact JSON as it is. */
+export const plain: Style = {
+  heldTimes: 1,
+  hasLimit: false,
+  *pieces(json) {
+    yield json
+  },
+}
+
+/** CBOR is about as long as JSON, and has no other form. */
+export const cbor = (schema?: Schema): Style => ({
+  heldTimes: PARSED_HELD_TIMES,
+  hasLimit: false,
+  *pieces(json) {
+    yield yield* encodeInSteps(yield* parsed(json), schema)
   },
 })
 

@@ -7,10 +7,9 @@ import type { Item } from '../../cache/item.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
 import { Slices } from '../../lib/slices.ts'
-import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
 import type { Body, Representation } from './representation.ts'
-import { isPlain, styled, styledList, type Styling } from './styled.ts'
+import { isPlain, plain, styled, styledDocument, styledList, type Styling } from './styled.ts'
 
 /** How much of the object each row has. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object'
@@ -69,6 +68,7 @@ function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean)
   return printTableHead({ version: as.version, metadata, columns: hasColumns ? kind.columns : null })
 }
 
+const nothing = Buffer.alloc(0)
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
@@ -79,20 +79,13 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
   const ages = agesAt(parts.nowMs())
-  if (!isPlain(form)) {
-    const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
-    return styledList(head, sorted, { form, hold, jsonOf })
-  }
-  const printed: Buffer[] = [Buffer.from(`${head}[`)]
-  for (const item of sorted) {
-    if (printed.length > 1) printed.push(comma)
-    printed.push(...partsOfRow(rowOfItem(item), ages))
-    if (slices.isOver) await slices.turn()
-  }
-  printed.push(end)
-  const length = printed.reduce((sum, part) => sum + part.length, 0)
-  return inChunks(length, () => printed)
+  const jsonOf = (item: Item): Buffer => Buffer.concat(partsOfRow(rowOfItem(item), ages))
+  if (!isPlain(form)) return styledList(head, sorted, { form, hold, jsonOf })
+  const begin = Buffer.from(`${head}[`)
+  return styledDocument({ style: plain, items: sorted, jsonOf, hold, begin, before: commaBefore, end })
 }
+
+const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
 
 /** An object that is not in memory is decoded once, not for each comparison. */
 async function inOrder(items: readonly Item[], { compare }: TableKind, slices: Slices): Promise<readonly Item[]> {
