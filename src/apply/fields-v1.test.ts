@@ -8,6 +8,7 @@ import {
   intersection,
   intersects,
   isEmptySet,
+  isSameSet,
   nodeOf,
   ownedLeaf,
   union,
@@ -134,4 +135,14 @@ test('sets that are shared do not keep the objects that they are parts of', asyn
     }
   })
   assert.ok(held < 5 << 20, `${held} bytes are held`)
+})
+
+test('an equal set in another order is recognized by its text, and has the same text', () => {
+  const leaf = nodeOf(true, undefined)
+  const inOrderOf = (...names: string[]): FieldSet => nodeOf(false, new Map(names.map((name) => [`f:${name}`, leaf])))
+  const text = printFieldsV1(inOrderOf('order-b', 'order-c', 'order-a'))
+  assert.equal(text, '{"f:order-a":{},"f:order-b":{},"f:order-c":{}}')
+  assert.equal(printFieldsV1(inOrderOf('order-b', 'order-c', 'order-a')), text)
+  assert.equal(printFieldsV1(inOrderOf('order-c', 'order-b', 'order-a')), text)
+  assert.ok(isSameSet(parse(text), inOrderOf('order-a', 'order-b', 'order-c')))
 })

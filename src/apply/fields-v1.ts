@@ -98,18 +98,26 @@ export function printFieldsV1(set: FieldSet): string {
   return known.text(set) ?? addKnown(set, undefined)
 }
 
-/** Returns the text. `own`: the set, if it is of a text of its own; undefined: an equal one is made of the printed text, to be shared. */
+/** Returns the text. `own`: the set, if it has a text of its own; undefined: a copy of the set is shared. */
 function addKnown(set: FieldSet, own: FieldSet | undefined): string {
   const printed = printChildren(set, '')
   if (printed.length > SHARED_CHARACTERS_MAX) {
     known.note(printed, set)
     return printed
   }
+  const found = known.set(printed)
+  if (found !== undefined) return known.text(found) ?? printed
   const text = ownText(printed)
-  const shared = own ?? readFieldsV1(text)
-  known.note(text, set)
-  if (shared !== undefined && isSameSet(shared, set)) known.add(text, shared)
+  const shared = own ?? ownSet(set)
+  if (isSameSet(shared, set)) known.add(text, shared)
   return text
+}
+
+/** A copy whose elements are not slices of a larger string. It has their order, by which the next equal set is recognized. */
+function ownSet({ isOwned, children }: FieldSet): FieldSet {
+  const copies = new Map<string, FieldSet>()
+  for (const [element, child] of children) copies.set(ownText(element), ownSet(child))
+  return nodeOf(isOwned, copies)
 }
 
 function printChildren({ children }: FieldSet, start: string): string {
