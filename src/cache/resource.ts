@@ -262,10 +262,16 @@ export class CachedResource {
     if (!this.#parts.feed.isSettled) return
     this.#parts.feed.noteWrite(revision)
     if (object === undefined || this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
-    // The response to the write usually comes before the event: then the tree need not be searched.
-    const current = revision > this.revision ? undefined : this.tree.get(key)
+    // The response to the write comes before the event, or soon after it: the tree need hardly ever be searched.
+    const current = revision > this.revision ? undefined : this.#latest(key, revision)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision) this.#ownWrites.add({ key, revision, object, wire })
+  }
+
+  /** The current item of the key, whose last known change is at this revision. */
+  #latest(key: Key, revision: Revision): Item | undefined {
+    const change = this.#contents.ring.recent(key, revision)
+    return change === undefined ? this.tree.get(key) : change.item
   }
 
   /** `by`: the watcher selects only objects that have all these values; it is woken for events of the first one. */
@@ -512,7 +518,8 @@ export class CachedResource {
 
   #apply(event: Told): void {
     const { key, revision, fault } = event
-    const previous = this.tree.get(key)
+    // The database says whether the key is new: then the tree need not be searched.
+    const previous = event.item?.createRevision === revision ? undefined : this.tree.get(key)
     if (fault !== undefined) {
       this.#unreadable.add({ key, revision, error: fault })
       // To its watchers the object is neither deleted nor as it was: they have to list again, and are told.

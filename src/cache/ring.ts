@@ -3,8 +3,11 @@
  * no buffer of its own. Evicted events are gone for good; every event after the revision `completeAfter` is still here.
  */
 import { Deque } from '../lib/deque.ts'
-import type { Revision } from '../storage/engine.ts'
+import type { Key, Revision } from '../storage/engine.ts'
 import type { ObjectChange } from './event.ts'
+
+/** Events of the last few milliseconds under load. To compare their keys costs less than to search a tree of many objects. */
+const RECENT_MAX = 32
 
 export class Ring {
   readonly #changes = new Deque<ObjectChange>()
@@ -50,6 +53,17 @@ export class Ring {
     this.#first++
     this.#completeAfter = change.revision
     this.#onForget(change, this.#first)
+  }
+
+  /** The latest event about the key since this revision, if it is one of the last few events. */
+  recent(key: Key, revision: Revision): ObjectChange | undefined {
+    const { length } = this.#changes
+    for (let at = length - 1; at >= Math.max(0, length - RECENT_MAX); at--) {
+      const change = this.#changes.at(at)
+      if (change === undefined || change.revision < revision) return undefined
+      if (change.key === key) return change
+    }
+    return undefined
   }
 
   /** The position of the first event after this revision. */
