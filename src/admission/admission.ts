@@ -8,6 +8,7 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { systemClock } from '../lib/clock.ts'
+import { goOn } from '../lib/go-on.ts'
 import { Metrics } from '../lib/metrics.ts'
 import type { Operation } from './handled-operations.ts'
 import { MeasuredStep, Stopwatch } from './measured-step.ts'
@@ -155,25 +156,31 @@ export class Admission {
     this.#monotonicMs = monotonicMs
   }
 
-  async mutate(attributes: Attributes): Promise<KubeObject | undefined> {
+  /** Returns a promise only if a plugin has to wait. */
+  mutate(attributes: Attributes): Maybe<KubeObject | undefined> {
     const rounds = new Rounds()
     const step = this.#chainOf(attributes).mutating
     const watch = new Stopwatch(this.#monotonicMs)
-    let object = await mutateOnce(attributes, step, { rounds, watch })
-    if (rounds.needsSecond) {
+    const mutated = goOn(mutateOnce(attributes, step, { rounds, watch }), (object) => {
+      if (!rounds.needsSecond) return object
       rounds.isSecond = true
       // Webhooks may have taken seconds.
-      object = await mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
-    }
-    step.passed(watch)
-    return object
+      return mutateOnce({ ...attributes, object, known: {} }, step, { rounds, watch })
+    })
+    return goOn(mutated, (object) => {
+      step.passed(watch)
+      return object
+    })
   }
 
-  async validate(attributes: Attributes): Promise<void> {
+  /** Returns a promise only if a plugin has to wait. */
+  validate(attributes: Attributes): Maybe<void> {
     const step = this.#chainOf(attributes).validating
     const watch = new Stopwatch(this.#monotonicMs)
-    await step.runAll(watch, ({ run }) => run(attributes))
-    step.passed(watch)
+    return goOn(
+      step.runAll(watch, ({ run }) => run(attributes)),
+      () => step.passed(watch),
+    )
   }
 
   #chainOf({ resource, operation }: Attributes): Chain {
@@ -205,18 +212,18 @@ export class Admission {
   }
 }
 
-async function mutateOnce(
+function mutateOnce(
   attributes: Attributes,
   step: Chain['mutating'],
   { rounds, watch }: { readonly rounds: Rounds; readonly watch: Stopwatch },
-): Promise<KubeObject | undefined> {
+): Maybe<KubeObject | undefined> {
   let { object } = attributes
   const replace = (mutated: KubeObject | undefined): void => {
     object = mutated
   }
-  await step.runAll(watch, ({ run }) => {
+  const ran = step.runAll(watch, ({ run }) => {
     const mutated = run(object === attributes.object ? attributes : { ...attributes, object }, rounds)
     return mutated instanceof Promise ? mutated.then(replace) : replace(mutated)
   })
-  return object
+  return goOn(ran, () => object)
 }

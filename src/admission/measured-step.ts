@@ -36,6 +36,8 @@ export type Acting<Run> = {
   readonly series: Distribution | undefined
 }
 
+type RunPlugin<Run> = (plugin: Acting<Run>) => Promise<void> | void
+
 type StepParts<Run> = {
   readonly operation: Operation
   readonly type: StepType
@@ -74,12 +76,22 @@ export class MeasuredStep<Run> {
     this.#passed = running.some((name) => handles(name, operation)) ? metrics.step(label) : undefined
   }
 
-  /** Runs the plugins in their order, and measures each. Fails like the first that refuses the request. */
-  async runAll(watch: Stopwatch, run: (plugin: Acting<Run>) => Promise<void> | void): Promise<void> {
-    for (const plugin of this.acting) {
+  /**
+   * Runs the plugins in their order, and measures each. Fails like the first that refuses the request.
+   * Returns a promise only if a plugin has to wait: most requests go through at once.
+   */
+  runAll(watch: Stopwatch, run: RunPlugin<Run>): Promise<void> | void {
+    return this.#runFrom(0, watch, run)
+  }
+
+  #runFrom(first: number, watch: Stopwatch, run: RunPlugin<Run>): Promise<void> | void {
+    for (let at = first; at < this.acting.length; at++) {
+      const plugin = this.acting[at]
+      if (plugin === undefined) break
       try {
         const ran = run(plugin)
-        if (ran instanceof Promise) await ran
+        if (ran instanceof Promise)
+          return this.#waitFor(ran, plugin, watch).then(() => this.#runFrom(at + 1, watch, run))
       } catch (error) {
         this.#rejected(plugin, watch)
         throw error
@@ -88,6 +100,17 @@ export class MeasuredStep<Run> {
       plugin.series?.observe(seconds)
     }
     this.#idle.passes++
+  }
+
+  async #waitFor(ran: Promise<void>, plugin: Acting<Run>, watch: Stopwatch): Promise<void> {
+    try {
+      await ran
+    } catch (error) {
+      this.#rejected(plugin, watch)
+      throw error
+    }
+    const seconds = watch.lap()
+    plugin.series?.observe(seconds)
   }
 
   passed({ total }: Stopwatch): void {

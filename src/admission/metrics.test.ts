@@ -68,7 +68,7 @@ test('those after the one that refuses are not counted', async () => {
     },
     { name: 'ResourceQuota', validate: () => undefined },
   ])
-  await assert.rejects(admission.validate(write))
+  await assert.rejects(async () => admission.validate(write))
   assert.deepEqual(read(), [
     'controller count{name="LimitRanger",operation="CREATE",rejected="false",type="validate"} 1',
     'controller count{name="Priority",operation="CREATE",rejected="true",type="validate"} 1',

@@ -47,7 +47,7 @@ export async function readReview(
   const object = (await access.admission.mutate(attributes)) ?? owned
   return {
     object,
-    validate: (checked) => access.admission.validate({ ...attributes, object: checked }),
+    validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
     respond: (result) => answer(201, show, show.object(result, shown.shape)),
   }
 }

@@ -62,7 +62,7 @@ export async function mutate(
   const attributes = attributesOf(request, { operation, object, options: { isDryRun }, shape })
   return {
     object: (await access.admission.mutate(attributes)) ?? object,
-    validate: (checked) => access.admission.validate({ ...attributes, object: checked }),
+    validate: async (checked) => access.admission.validate({ ...attributes, object: checked }),
   }
 }
 
