@@ -85,6 +85,13 @@ test('an object that is stored with malformed metadata can be read', () => {
   assert.throws(() => decodeStored(Buffer.from('{"kind":"Wheel","metadata":{'), shape, 7))
 })
 
+test('embedded metadata that is null becomes empty', () => {
+  const { shape } = wheels({ properties: { inner: embedded } })
+  const stored = { ...wheel({ name: 'w' }), spec: { inner: { kind: 'Hub', apiVersion: 'v1', metadata: null } } }
+  const { spec } = decodeStored(Buffer.from(JSON.stringify(stored)), shape, 7)
+  assert.deepEqual(JSON.parse(JSON.stringify(spec)), { inner: { kind: 'Hub', apiVersion: 'v1', metadata: {} } })
+})
+
 test('defaults of embedded metadata hold only what metadata can hold', () => {
   const inner = { ...embedded, default: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h', unknown: 'x' } } }
   const { shape } = wheels({ properties: { inner } })

@@ -90,7 +90,8 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
     refusals.push(invalidShown(`${at}.${name}`, goShown(text), 'must be a string'))
   }
   const { metadata } = object
-  if (metadata === undefined || metadata === null) return object
+  if (metadata === undefined) return object
+  if (metadata === null) return { ...object, metadata: {} }
   const reading = new Reading(unknown)
   const read = isFields(metadata)
     ? reading.struct(metadata, {

@@ -39,18 +39,27 @@ export function toStoredSpec(spec: Fields): Fields {
   })
 }
 
-/** Defaults and the status subresource are pointers in Go: an empty one differs from an absent one. */
+/** Fields of a schema that are pointers in Go: an empty one differs from an absent one. Defaults and the status subresource are others. */
+const pointers: ReadonlySet<string> = new Set(['additionalProperties', 'externalDocs', 'items', 'not'])
+/** Fields of a schema that have schemas by name: each name counts, whatever its schema. */
+const maps: ReadonlySet<string> = new Set(['definitions', 'patternProperties', 'properties'])
+
 const isSamePart = (one: Json | undefined, other: Json): boolean =>
   one === other || (isSame(one, other) && hasSamePointers(one, other))
 
-function hasSamePointers(one: Json | undefined, other: Json | undefined, isTop = true): boolean {
+function hasSamePointers(
+  one: Json | undefined,
+  other: Json | undefined,
+  form: 'part' | 'schema' | 'map' = 'part',
+): boolean {
   if (one === other || (!isFields(one) && !isFields(other))) return true
   const [here, there] = [fieldsOf(one), fieldsOf(other)]
   const hasSame = (name: string): boolean => {
     const areBoth = Object.hasOwn(here, name) === Object.hasOwn(there, name)
+    if (form === 'map') return areBoth && hasSamePointers(here[name], there[name], 'schema')
     if (name === 'default') return areBoth && keyOfValue(here[name] ?? null) === keyOfValue(there[name] ?? null)
-    if (name === 'status' && isTop) return areBoth
-    return hasSamePointers(here[name], there[name], false)
+    if ((name === 'status' && form === 'part') || (pointers.has(name) && !areBoth)) return areBoth
+    return hasSamePointers(here[name], there[name], maps.has(name) ? 'map' : 'schema')
   }
   return (
     Object.keys(here).every(hasSame) && Object.keys(there).every((name) => Object.hasOwn(here, name) || hasSame(name))
