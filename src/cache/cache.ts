@@ -6,6 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { planCache } from '../lib/memory-plan.ts'
+import { Restores } from '../lib/restores.ts'
 import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -21,7 +22,7 @@ import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import type { MemoSpace } from './memoized.ts'
-import { Reader } from './reader.ts'
+import { REACH_MS, Reader } from './reader.ts'
 import { type Parts, CachedResource, type ResourceSpec } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
 import { DecodedObjects } from './decoded-objects.ts'
@@ -104,6 +105,7 @@ export class Cache implements AsyncDisposable {
   readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #sweepTimer: Timer | undefined
+  #restored: Disposable | undefined
   #ceilingTimer: Timer | undefined
   #isChecking = false
   /** Resources of which it is not known whether the keys in use can decrypt their objects. */
@@ -150,6 +152,7 @@ export class Cache implements AsyncDisposable {
   /** Connects the feed. Fails if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
+    this.#restored = Restores.current()?.follow(this)
     this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
     if (this.ceiling.bytesMax === Infinity) return
     this.#ceilingTimer = this.#parts.time.every(CEILING_EVERY_MS, () => this.ceiling.hasRoom())
@@ -171,6 +174,16 @@ export class Cache implements AsyncDisposable {
         await sleep(this.#parts.time, START_RETRY_MS, signal).catch(() => undefined)
       }
     }
+  }
+
+  /** Resolves when what is in memory shows everything that was acknowledged before the call. Fails with a StorageError. */
+  async latest(): Promise<void> {
+    const revision = await this.#feed.prove()
+    const reach = async (resource: CachedResource): Promise<void> => {
+      if ((await resource.reach(revision, REACH_MS)) || !isHeld(resource)) return
+      throw new StorageError('unavailable', `${resource.spec.name} cannot be brought up to date at the moment`)
+    }
+    await Promise.all([...this.#all()].filter(isHeld).map(reach))
   }
 
   /** Whether reads can be expected to succeed. */
@@ -325,6 +338,7 @@ export class Cache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#restored?.[Symbol.dispose]()
     this.#sweepTimer?.close()
     this.#ceilingTimer?.close()
     for (const resource of this.#all()) resource.close({ keepsBytes: true })
@@ -442,3 +456,5 @@ export class Cache implements AsyncDisposable {
     }
   }
 }
+
+const isHeld = ({ phase }: CachedResource): boolean => phase !== 'idle' && phase !== 'closed'

@@ -8,6 +8,7 @@ import { type Fields, fieldsOf } from '../api/object.ts'
 import { endOfValue } from '../codec/json-bytes.ts'
 import type { Log } from '../lib/log.ts'
 import { orAborted } from '../lib/or-aborted.ts'
+import { Restores } from '../lib/restores.ts'
 import { Slices, type Steps } from '../lib/slices.ts'
 import { sleep, systemTime, type Time } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -51,6 +52,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   readonly #parts: FollowedParts<T>
   readonly #stopping = new AbortController()
   #following: Promise<void> = Promise.resolve()
+  #restored: Disposable | undefined
   #source: EventSource | undefined
   /** Events that were taken from the watch; those from `#at` on are not reported yet. */
   #taken: readonly WatchEvent[] = []
@@ -75,6 +77,7 @@ export class FollowedResource<T> implements AsyncDisposable {
 
   /** Resolves when all objects have been reported. */
   async start(): Promise<void> {
+    this.#restored = Restores.current()?.follow(this)
     this.#following = this.#follow()
     await this.#until(async () => this.#unseen === undefined)
   }
@@ -101,6 +104,7 @@ export class FollowedResource<T> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#restored?.[Symbol.dispose]()
     this.#stopping.abort()
     this.#source?.close()
     this.#tellProgress()

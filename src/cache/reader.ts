@@ -20,7 +20,7 @@ import type { Snapshot } from './snapshots.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
-const REACH_MS = 3_000
+export const REACH_MS = 3_000
 /** A single history read nearly always ends where the ring begins; if the ring has moved on so often, the client is told to list. */
 const HISTORY_TRIES = 3
 /**

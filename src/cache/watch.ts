@@ -290,3 +290,24 @@ export async function* eventsOf(source: EventSource): AsyncGenerator<readonly Wa
     source.close()
   }
 }
+
+/** Passes on the events that are there now. */
+export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
+  for (let events = source.take(); events.length > 0; events = source.take()) pass(events)
+}
+
+/** Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and being passed on. */
+export async function takeUntilClosed(
+  source: EventSource,
+  pass: (events: readonly WatchEvent[]) => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      takeAll(source, pass)
+      if (source.state === 'closed') return
+      await new Promise<void>((resolve) => source.onReady(resolve))
+    }
+  } finally {
+    source.close()
+  }
+}

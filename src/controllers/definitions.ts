@@ -6,8 +6,10 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
-import { type EventSource, eventsOf } from '../cache/watch.ts'
+import type { WatchEvent } from '../cache/event.ts'
+import { type EventSource, takeAll, takeUntilClosed } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
+import { Restores } from '../lib/restores.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
 import { type Definition, formOf, readDefinition } from '../registry/custom/definition.ts'
@@ -79,6 +81,9 @@ export class Definitions implements AsyncDisposable {
   /** APIServices that may have to go: those that existed before definitions were listed, and those that wait for what cannot be read. */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
+  #restored: Disposable | undefined
+  /** Takes the events that are there, without waiting to be woken. */
+  #takeNow: (() => void) | undefined
   /** Whether the watch has delivered its initial events. */
   #isListed = false
 
@@ -95,8 +100,17 @@ export class Definitions implements AsyncDisposable {
   /** Resolves when all existing definitions are served. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
+    this.#restored = Restores.current()?.follow({ changesFollowers: true, latest: () => this.latest() })
     this.#following = this.#follow(resolve)
     await promise
+  }
+
+  /** Resolves when the definitions that were acknowledged before the call are served. Fails with a StorageError. */
+  async latest(): Promise<void> {
+    const { reader, range } = this.#parts
+    await reader.list({ from: range.from, to: range.from }, 'latest')
+    if (!this.#isListed) throw new Error('definitions are being listed')
+    this.#takeNow?.()
   }
 
   /** The APIService of a version is gone: it is created again if the version is served. */
@@ -106,6 +120,7 @@ export class Definitions implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#restored?.[Symbol.dispose]()
     this.#stopping.abort()
     const queues = [this.#statuses, this.#cleanups, this.#announcements]
     await Promise.all([this.#following, ...queues.map((queue) => queue[Symbol.asyncDispose]())])
@@ -121,6 +136,7 @@ export class Definitions implements AsyncDisposable {
         signal.addEventListener('abort', close)
         watching.defer(() => {
           signal.removeEventListener('abort', close)
+          this.#takeNow = undefined
           this.#isListed = false
         })
         if (signal.aborted) close()
@@ -177,7 +193,7 @@ export class Definitions implements AsyncDisposable {
 
   async #takeFrom(watcher: EventSource, onListed: () => void): Promise<void> {
     const listed = new Set<string>()
-    for await (const events of eventsOf(watcher)) {
+    const take = (events: readonly WatchEvent[]): void => {
       for (const event of events) {
         if (event.type !== 'BOOKMARK') {
           const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
@@ -195,6 +211,8 @@ export class Definitions implements AsyncDisposable {
       }
       this.#withdraw()
     }
+    this.#takeNow = () => takeAll(watcher, take)
+    await takeUntilClosed(watcher, take)
   }
 
   /** What was served of it goes on; one that is new is not served, and keeps nothing else from being. */

@@ -7,6 +7,7 @@ import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import type { Log } from '../lib/log.ts'
+import { beginWork, Restores } from '../lib/restores.ts'
 import { systemTime, type Time, type Timer } from '../lib/timers.ts'
 
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
@@ -39,6 +40,7 @@ export function followFlowSchemas(given: FlowSchemasParts): AsyncDisposable {
 /** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
 async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
+  const restores = Restores.current()
   let later: Timer | undefined
   const both = AbortSignal.any([signal, ending.signal])
   const { promise: failed, reject } = Promise.withResolvers<never>()
@@ -51,7 +53,7 @@ async function followOnce(parts: Parts, signal: AbortSignal): Promise<void> {
     pass = pass
       .then(() => {
         isDue = false
-        return tellAll(parts, both)
+        return beginWork(restores, () => tellAll(parts, both))
       })
       .then((waitMs) => {
         later?.close()

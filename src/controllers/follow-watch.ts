@@ -1,4 +1,5 @@
 import { type HandleAs, request } from '../api/own-request.ts'
+import { beginWork, Restores } from '../lib/restores.ts'
 
 export type Followed = {
   readonly path: string
@@ -17,12 +18,13 @@ export async function followWatch(
   const response = await request(handle, { method: 'GET', path, query, signal })
   if (!('frames' in response)) return
   const { frames } = response
+  const restores = Restores.current()
   signal.addEventListener('abort', () => frames.close(), { once: true })
   if (signal.aborted) frames.close()
   for (;;) {
     const taken = frames.take()
     if (taken === undefined) return
-    if (taken.length > 0) await onFrames(taken)
+    if (taken.length > 0) await beginWork(restores, async () => onFrames(taken))
     else await new Promise<void>((resolve) => frames.onReady(resolve))
   }
 }

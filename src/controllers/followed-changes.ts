@@ -3,9 +3,10 @@
  * may have been missed, and whoever follows has to look at everything again.
  */
 import type { Log } from '../lib/log.ts'
+import { Restores } from '../lib/restores.ts'
 import { sleep, systemTime } from '../lib/timers.ts'
-import type { Shown } from '../cache/event.ts'
-import { type EventSource, eventsOf } from '../cache/watch.ts'
+import type { Shown, WatchEvent } from '../cache/event.ts'
+import { type EventSource, takeAll, takeUntilClosed } from '../cache/watch.ts'
 import type { ReadAccess } from './read-access.ts'
 
 /** The wait before a watch that ended or failed is reopened. */
@@ -25,14 +26,26 @@ export class FollowedChanges implements AsyncDisposable {
   readonly #parts: FollowedChangesParts
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
+  readonly #restored: Disposable | undefined
   #source: EventSource | undefined
 
   constructor(parts: FollowedChangesParts) {
     this.#parts = parts
+    this.#restored = Restores.current()?.follow(this)
     this.#running = this.#run()
   }
 
+  /** Resolves when the changes that were acknowledged before the call have been passed on. Fails with a StorageError. */
+  async latest(): Promise<void> {
+    const { keys, reader } = this.#parts.access
+    const { from } = keys.range()
+    await reader.list({ from, to: from }, 'latest')
+    // Before the watch begins everything is looked at anyway.
+    if (this.#source !== undefined) takeAll(this.#source, this.#passOn)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#restored?.[Symbol.dispose]()
     this.#stopping.abort()
     this.#source?.close()
     await this.#running
@@ -53,7 +66,7 @@ export class FollowedChanges implements AsyncDisposable {
   }
 
   async #followOnce(): Promise<void> {
-    const { access, onChange, onStart } = this.#parts
+    const { access, onStart } = this.#parts
     const { keys, reader } = access
     const range = keys.range()
     const { revision } = await reader.list({ from: range.from, to: range.from }, 'latest')
@@ -61,8 +74,10 @@ export class FollowedChanges implements AsyncDisposable {
     this.#source = source
     if (this.#stopping.signal.aborted) source.close()
     onStart()
-    for await (const events of eventsOf(source)) {
-      for (const event of events) if (event.type !== 'BOOKMARK') onChange(event)
-    }
+    await takeUntilClosed(source, this.#passOn)
+  }
+
+  readonly #passOn = (events: readonly WatchEvent[]): void => {
+    for (const event of events) if (event.type !== 'BOOKMARK') this.#parts.onChange(event)
   }
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../lib/log.ts'
+import { beginWork, Restores } from '../lib/restores.ts'
 import { sleep, TIMER_MS_MAX, type Timers } from '../lib/timers.ts'
 
 export type LoopOptions = {
@@ -25,6 +26,7 @@ const unrefTimers: Pick<Timers, 'after'> = {
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions
   readonly #stopping = new AbortController()
+  readonly #restores = Restores.current()
   readonly #running: Promise<void>
 
   constructor(options: LoopOptions) {
@@ -44,9 +46,12 @@ export class Loop implements AsyncDisposable {
     const pause = (): Promise<void> => sleep(timers, intervalMs, signal).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {
+      const count = this.#restores?.count
       try {
-        await run(signal)
+        await beginWork(this.#restores, () => run(signal))
       } catch (error) {
+        // It was decided on the state before a restore, and is decided again.
+        if (count !== this.#restores?.count) continue
         if (!signal.aborted) log('warn', `${name} failed; it is tried again`, { error: String(error) })
       }
       await pause()

@@ -1,3 +1,4 @@
+import { Restores } from '../lib/restores.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 
@@ -11,14 +12,19 @@ export function onRegistryChange(
   timers: Pick<Timers, 'after'> = systemTimers,
 ): Disposable {
   let timer: Timer | undefined
+  const flush = (): void => {
+    if (timer === undefined) return
+    timer.close()
+    timer = undefined
+    changed()
+  }
   const listening = registry.onChange(() => {
-    timer ??= timers.after(TOGETHER_MS, () => {
-      timer = undefined
-      changed()
-    })
+    timer ??= timers.after(TOGETHER_MS, flush)
   })
+  const restored = Restores.current()?.follow({ latest: async () => flush() })
   return {
     [Symbol.dispose]: () => {
+      restored?.[Symbol.dispose]()
       listening[Symbol.dispose]()
       timer?.close()
     },

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { systemTimers } from '../lib/timers.ts'
 
 /** Undefined: there is nothing to start after all. */
@@ -20,10 +21,12 @@ export function startInTurns(
   const started: AsyncDisposable[] = []
   const left = starts.values()
   let isStopping = false
+  // A turn has no asynchronous context, by which parts find what belongs to their server.
+  const inContext = AsyncLocalStorage.snapshot()
   const startNext = (): void => {
     const next = left.next()
     if (isStopping || next.done === true) return
-    const one = next.value()
+    const one = inContext(next.value)
     if (one !== undefined) started.push(one)
     soon(startLater)
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Restores } from '../lib/restores.ts'
 import { WorkQueue } from './work-queue.ts'
 
 const silent = (): void => undefined
@@ -76,4 +77,31 @@ test('what is not done comes back, and not after the end', async () => {
   const seen = looks
   await sleep(5)
   assert.equal(looks, seen)
+})
+
+test('a key that is being processed at a restore is processed again, and a failure is not logged', async () => {
+  const restores = new Restores()
+  const [begun, restored, done] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  assert.ok(begun !== undefined && restored !== undefined && done !== undefined)
+  const runs: string[] = []
+  const work = async (key: string): Promise<undefined> => {
+    if (runs.push(key) > 2) {
+      if (runs.length === 4) done.resolve()
+      assert.equal(restores.isOutdated, false)
+      return
+    }
+    if (runs.length === 2) begun.resolve()
+    await restored.promise
+    assert.equal(restores.isOutdated, true)
+    if (key === 'fails') throw new Error('its write was refused')
+  }
+  const log = (): void => void runs.push('a log line')
+  await using queue = restores.within(() => new WorkQueue({ name: 'the work', workersMax: 2, work, log }))
+  queue.add('fails')
+  queue.add('ends')
+  await begun.promise
+  await restores.restore(() => undefined)
+  restored.resolve()
+  await done.promise
+  assert.deepEqual(runs.toSorted(), ['ends', 'ends', 'fails', 'fails'])
 })

@@ -3,6 +3,7 @@
  * it is processed is processed again, a failure is logged and retried with exponential backoff until it succeeds.
  */
 import type { Log } from '../lib/log.ts'
+import { beginWork, Restores } from '../lib/restores.ts'
 import { systemTime, type Timer, type Timers } from '../lib/timers.ts'
 import type { QueueMetrics, QueueSeries } from './queue-metrics.ts'
 
@@ -36,6 +37,7 @@ export class WorkQueue implements AsyncDisposable {
   /** The timers of keys that are queued again later. */
   readonly #timers = new Map<string, Timer>()
   readonly #failures = new Map<string, number>()
+  readonly #restores = Restores.current()
   #isStopped = false
 
   constructor(options: WorkQueueOptions) {
@@ -107,12 +109,15 @@ export class WorkQueue implements AsyncDisposable {
 
   async #workOn(key: string): Promise<number | undefined> {
     const { name, work, log } = this.#options
+    const count = this.#restores?.count
     try {
-      const againMs = await work(key)
+      const againMs = await beginWork(this.#restores, () => work(key))
       this.#failures.delete(key)
-      return againMs
+      // After a restore the key is processed again: a write that was decided on the state before it has been refused.
+      return count === this.#restores?.count ? againMs : 0
     } catch (error) {
       if (this.#isStopped) return undefined
+      if (count !== this.#restores?.count) return 0
       this.#timing?.retried()
       const failures = this.#failures.get(key) ?? 0
       this.#failures.set(key, failures + 1)

@@ -5,14 +5,18 @@ import type { Config } from '../config/config.ts'
 import type { Handle } from '../handle.ts'
 import type { Listener } from '../http/listener.ts'
 import type { Log } from '../lib/log.ts'
+import { Restores } from '../lib/restores.ts'
 import { realSurroundings, type Server, startServer } from '../server.ts'
 import { openMemory } from '../storage/open-engine.ts'
 import type { MemoryEngine } from '../storage/memory/memory-engine.ts'
 import type { TestClock } from './clock.ts'
+import { FencedEngine } from './fenced-engine.ts'
 import type { History } from './history.ts'
 
 export type BootParts = {
   readonly engine: MemoryEngine
+  /** Absent: the engine is never restored. */
+  readonly restores?: Restores
   readonly clock: TestClock
   readonly log: Log
   /** Whether the engine has what clusters begin with. */
@@ -33,26 +37,29 @@ export type Booted = { readonly server: Server; readonly handle: Handle }
 const serverUid = randomUUID()
 
 export async function boot(config: Config, parts: BootParts): Promise<Booted> {
-  const { engine, clock, log, isPrepared, isPassive = false, history, around = (handle) => handle, listen } = parts
+  const { engine, restores = new Restores(), clock, log, history } = parts
+  const { isPrepared, isPassive = false, around = (handle) => handle, listen } = parts
   const { promise: handle, resolve } = Promise.withResolvers<Handle>()
   const surroundings = {
     ...realSurroundings(log),
     clock: clock.clock,
     ...(history === undefined ? {} : { onContext: history.onContext, aroundRequest: history.aroundRequest }),
   }
-  const server = await startServer(config, surroundings, {
-    engine: openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs }),
+  const opened = openMemory(engine, { time: clock.time, log, intervalMs: config.etcd.compactionMs })
+  const seams = {
+    engine: { ...opened, engine: new FencedEngine(engine, restores) },
     uid: serverUid,
     isAlone: true,
     isPrepared,
     isPassive,
     timers: clock.timers,
-    aroundHandler: (own) => {
+    aroundHandler: (own: Handle) => {
       resolve(own)
       return around(own)
     },
     listen,
-  })
+  }
+  const server = await restores.within(() => startServer(config, surroundings, seams))
   void server.failed.then((error) => log('error', 'a part of the server cannot be started', { error: String(error) }))
   return { server, handle: await handle }
 }

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Handle } from '../handle.ts'
 import { type Log, silent } from '../lib/log.ts'
 import { nodeFault } from '../lib/node-version.ts'
+import { Restores } from '../lib/restores.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { rootOf } from '../storage/keys.ts'
 import { type EngineState, MemoryEngine } from '../storage/memory/memory-engine.ts'
@@ -95,6 +96,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   readonly #engine: MemoryEngine
   readonly #history: History
   readonly #writes = new Writes()
+  readonly #restores = new Restores()
   /** The state before the first write of the test. */
   #begun: EngineState | undefined
   #running: Promise<Booted> | undefined
@@ -162,7 +164,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   async request<T = unknown>(request: TestRequest): Promise<TestResponse<T>> {
     const { handle } = await this.#run()
     this.#beforeRequest(request.method ?? 'GET')
-    return await ask<T>(handle, request, this.#history)
+    return await this.#restores.begin(() => ask<T>(handle, request, this.#history))
   }
 
   /**
@@ -205,16 +207,17 @@ export class Cluster implements AsyncDisposable, Controlled {
 
   /**
    * Makes all objects what they were. That is done by writes: resourceVersions go on, and clients that watch are told what changes, so that
-   * controllers may go on running. Returns when reads show it.
+   * controllers may go on running. Writes that were decided on before it are refused, those of the server's controllers as well as those of
+   * clients; requests that come meanwhile wait. Returns when the server decides by the restored state: roles, policies, webhooks,
+   * definitions and controllers.
    */
   async restore({ state }: Snapshot): Promise<void> {
-    const { handle } = await this.#run()
+    await this.#run()
     this.#begin()
     const leases = `${rootOf(this.#parts.config.etcd.prefix)}leases/kube-system/apiserver-`
     // The server's own lease is about the server, not about its objects.
-    this.#history.restoring(() => this.#engine.rewind(state, (key) => key.startsWith(leases)))
-    await ask(handle, { path: '/api/v1/namespaces?limit=1' }, this.#history)
-    for (let i = 0; i < TURNS_TO_FOLLOW; i++) await new Promise<void>((resolve) => setImmediate(resolve))
+    const rewind = (): void => this.#engine.rewind(state, (key) => key.startsWith(leases))
+    await this.#restores.restore(() => this.#history.restoring(rewind))
   }
 
   /** As new: the objects that it began with (of a fork: those at the fork), no faults, no history. The clock goes on. */
@@ -246,6 +249,7 @@ export class Cluster implements AsyncDisposable, Controlled {
     const { config, options, state } = this.#parts
     const booted = await boot(config, {
       engine: this.#engine,
+      restores: this.#restores,
       clock: this.clock,
       log: options.log ?? silent,
       isPrepared: state !== undefined,
@@ -260,7 +264,7 @@ export class Cluster implements AsyncDisposable, Controlled {
   }
 
   #around(handle: Handle): Handler {
-    const faulty = this.faults.around((request) => handle(request))
+    const faulty = this.faults.around((request) => this.#restores.begin(() => handle(request)))
     const counted: Handler = (request) => {
       this.#beforeRequest(request.method)
       return faulty(request)
@@ -354,6 +358,3 @@ export class Cluster implements AsyncDisposable, Controlled {
 
 /** In kubeconfigs. */
 const clusterName = 'keelson'
-
-/** What follows roles, policies and webhooks is told in the turns after the feed. */
-const TURNS_TO_FOLLOW = 4

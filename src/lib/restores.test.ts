@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Restores } from './restores.ts'
+
+const nothing = (): void => undefined
+
+test('work that began before a restore is outdated after it, and work that begins later is not', async () => {
+  const restores = new Restores()
+  const { promise: restored, resolve } = Promise.withResolvers<void>()
+  const early = restores.begin(async () => {
+    assert.equal(restores.isOutdated, false)
+    await restored
+    return restores.isOutdated
+  })
+  await restores.restore(nothing)
+  resolve()
+  assert.equal(await early, true)
+  assert.equal(await restores.begin(() => restores.isOutdated), false)
+  // Work that another work starts decides on what it reads itself.
+  assert.equal(await restores.begin(() => restores.begin(() => restores.isOutdated)), false)
+  assert.equal(restores.isOutdated, false)
+})
+
+test('the parts of a server find its restores, and are not work themselves', async () => {
+  const [one, other] = [new Restores(), new Restores()]
+  assert.equal(Restores.current(), undefined)
+  await one.within(async () => {
+    assert.equal(Restores.current(), one)
+    await other.within(async () => assert.equal(Restores.current(), other))
+    await turn()
+    assert.equal(Restores.current(), one)
+    await one.restore(nothing)
+    assert.equal(one.isOutdated, false)
+    assert.equal(Restores.isWorking(), false)
+    await one.begin(() => assert.equal(Restores.isWorking(), true))
+  })
+})
+
+test('a restore waits for all followers, also for those that come and go meanwhile', async () => {
+  const restores = new Restores()
+  const calls: string[] = []
+  let tries = 0
+  const ending = restores.follow({
+    latest: async () => {
+      calls.push('ending')
+      throw new Error('its resource is gone')
+    },
+  })
+  restores.follow({
+    latest: async () => {
+      calls.push('slow')
+      if (++tries === 1) throw new Error('not yet')
+    },
+  })
+  restores.follow({
+    changesFollowers: true,
+    latest: async () => {
+      calls.push('kinds')
+      ending[Symbol.dispose]()
+      restores.follow({ latest: async () => void calls.push('new') })
+    },
+  })
+  await restores.restore(() => void calls.push('write'))
+  assert.deepEqual(calls, ['write', 'kinds', 'slow', 'new', 'slow'])
+})
+
+test('a restore fails if a follower cannot catch up, and work goes on', async () => {
+  const restores = new Restores()
+  const following = restores.follow({ latest: () => Promise.reject(new Error('never')) })
+  await assert.rejects(restores.restore(nothing), { message: 'never' })
+  assert.equal(await restores.begin(() => restores.isOutdated), false)
+  following[Symbol.dispose]()
+  await restores.restore(nothing)
+})
+
+test('restores run one after another, and work waits for them', async () => {
+  const restores = new Restores()
+  const order: string[] = []
+  restores.follow({
+    latest: async () => {
+      await turn()
+      order.push('followed')
+    },
+  })
+  const first = restores.restore(() => void order.push('first'))
+  const second = restores.restore(() => void order.push('second'))
+  await restores.begin(() => void order.push('work'))
+  await Promise.all([first, second])
+  assert.deepEqual(order, ['first', 'followed', 'second', 'followed', 'work'])
+})

@@ -1,0 +1,344 @@
+/** keelson/testing: what the server and its controllers do while a state is restored, and right after it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { Fields } from '../../src/api/object.ts'
+import { Restores } from '../../src/lib/restores.ts'
+import { silent } from '../../src/lib/log.ts'
+import { MemoryEngine } from '../../src/storage/memory/memory-engine.ts'
+import { boot } from '../../src/testing/boot.ts'
+import { TestClock } from '../../src/testing/clock.ts'
+import { configure } from '../../src/testing/configure.ts'
+import { createCredentials } from '../../src/testing/credentials.ts'
+import { History } from '../../src/testing/history.ts'
+import { type Cluster, startCluster } from '../../src/testing/index.ts'
+import { ask, type TestRequest } from '../../src/testing/own-client.ts'
+import { HoldingWebhook, type HeldRequests, webhookConfigurations } from '../harness/holding-webhook.ts'
+import { until } from '../harness/until.ts'
+
+const namespaces = '/api/v1/namespaces'
+const configMaps = `${namespaces}/default/configmaps`
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const admission = '/apis/admissionregistration.k8s.io/v1'
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const widgets = '/apis/example.com/v1/namespaces/default/widgets'
+
+type Listed = { readonly items: readonly { readonly metadata: { readonly name: string; readonly uid: string } }[] }
+
+const named = (kind: string, name: string, fields: Fields = {}): Fields => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name },
+  ...fields,
+})
+
+const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+
+async function send(cluster: Cluster, request: TestRequest): Promise<void> {
+  const { status, body } = await cluster.request(request)
+  assert.ok(status < 300, `${request.path} answered ${status}: ${JSON.stringify(body)}`)
+}
+
+const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
+  send(cluster, { method: 'POST', path, body })
+
+const remove = (cluster: Cluster, path: string): Promise<void> => send(cluster, { method: 'DELETE', path })
+
+const statusOf = async (cluster: Cluster, path: string): Promise<number> => (await cluster.request({ path })).status
+
+async function uidsOf(cluster: Cluster, path: string): Promise<string[]> {
+  const { body } = await cluster.request<Listed>({ path })
+  return body.items.map(({ metadata }) => `${metadata.name} ${metadata.uid}`)
+}
+
+/** Resolves when a namespace that is deleted now is gone: the controllers have had time for everything before it. */
+async function controllersHavePassed(cluster: Cluster): Promise<void> {
+  await post(cluster, namespaces, named('Namespace', 'other'))
+  await remove(cluster, `${namespaces}/other`)
+  await cluster.waitFor(async () => (await statusOf(cluster, `${namespaces}/other`)) === 404, { timeoutMs: 60_000 })
+}
+
+const deletions = (cluster: Cluster, resource: string): number =>
+  cluster.history({ resource }).filter(({ operation }) => operation === 'delete').length
+
+/** Enough that the server needs many turns to delete them. */
+const OBJECTS = 600
+
+async function postMany(cluster: Cluster, path: string, bodyOf: (name: string) => Fields): Promise<void> {
+  await Promise.all(Array.from({ length: OBJECTS }, (_, at) => post(cluster, path, bodyOf(`o${at}`))))
+}
+
+test('a namespace that is restored while it is being emptied keeps all its objects', async () => {
+  await using cluster = await startCluster()
+  const path = `${namespaces}/n/configmaps`
+  await post(cluster, namespaces, named('Namespace', 'n'))
+  await cluster.waitFor(async () => (await statusOf(cluster, `${path}/kube-root-ca.crt`)) === 200)
+  await postMany(cluster, path, (name) => named('ConfigMap', name))
+  const before = await uidsOf(cluster, path)
+  const snapshot = cluster.snapshot()
+  await remove(cluster, `${namespaces}/n`)
+  await cluster.waitFor(() => deletions(cluster, 'configmaps') > 10, { timeoutMs: 60_000 })
+  await cluster.restore(snapshot)
+  assert.ok(deletions(cluster, 'configmaps') < OBJECTS)
+  assert.deepEqual(await uidsOf(cluster, path), before)
+  await controllersHavePassed(cluster)
+  assert.deepEqual(await uidsOf(cluster, path), before)
+})
+
+test('a definition that is restored while its objects are being deleted keeps all of them', async () => {
+  await using cluster = await startCluster()
+  await post(cluster, definitions, widgetDefinition)
+  await cluster.waitFor(async () => (await statusOf(cluster, widgets)) === 200)
+  await postMany(cluster, widgets, (name) => named('Widget', name, { apiVersion: 'example.com/v1' }))
+  const before = await uidsOf(cluster, widgets)
+  const snapshot = cluster.snapshot()
+  await remove(cluster, `${definitions}/widgets.example.com`)
+  await cluster.waitFor(() => deletions(cluster, 'widgets') > 10, { timeoutMs: 60_000 })
+  await cluster.restore(snapshot)
+  assert.ok(deletions(cluster, 'widgets') < OBJECTS)
+  assert.deepEqual(await uidsOf(cluster, widgets), before)
+  await controllersHavePassed(cluster)
+  assert.deepEqual(await uidsOf(cluster, widgets), before)
+})
+
+type HeldWrite = {
+  /** The write of a controller that is held. */
+  readonly held: HeldRequests
+  /** What there is at the snapshot. */
+  readonly prepare: (cluster: Cluster) => Promise<void>
+  /** What makes the controller write. */
+  readonly act: (cluster: Cluster) => Promise<void>
+  /** The objects of which the write is one. */
+  readonly path: string
+}
+
+const userIs = (account: string): string =>
+  `request.userInfo.username == 'system:serviceaccount:kube-system:${account}'`
+
+const heldWrites: Readonly<Record<string, HeldWrite>> = {
+  'the deletion of a dependent by the garbage collector': {
+    held: { operation: 'DELETE', resource: 'configmaps', condition: userIs('generic-garbage-collector') },
+    prepare: async (cluster) => {
+      await post(cluster, configMaps, named('ConfigMap', 'owner'))
+      const { body } = await cluster.request<Listed['items'][number]>({ path: `${configMaps}/owner` })
+      const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: body.metadata.uid }
+      await post(
+        cluster,
+        configMaps,
+        named('ConfigMap', 'x', { metadata: { name: 'dependent', ownerReferences: [owner] } }),
+      )
+    },
+    act: (cluster) => remove(cluster, `${configMaps}/owner`),
+    path: configMaps,
+  },
+  'the deletion of an object of a namespace': {
+    held: { operation: 'DELETE', resource: 'configmaps', condition: userIs('namespace-controller') },
+    prepare: async (cluster) => {
+      await post(cluster, namespaces, named('Namespace', 'n'))
+      await cluster.waitFor(
+        async () => (await statusOf(cluster, `${namespaces}/n/configmaps/kube-root-ca.crt`)) === 200,
+      )
+    },
+    act: (cluster) => remove(cluster, `${namespaces}/n`),
+    path: '/api/v1/configmaps',
+  },
+  'the creation of a ServiceAccount in a namespace': {
+    held: { operation: 'CREATE', resource: 'serviceaccounts', condition: userIs('service-account-controller') },
+    prepare: async () => undefined,
+    act: (cluster) => post(cluster, namespaces, named('Namespace', 'n')),
+    path: '/api/v1/serviceaccounts',
+  },
+  'the status of a quota': {
+    held: { operation: 'UPDATE', resource: 'resourcequotas/status', condition: userIs('resourcequota-controller') },
+    prepare: async () => undefined,
+    act: (cluster) =>
+      post(
+        cluster,
+        `${namespaces}/default/resourcequotas`,
+        named('ResourceQuota', 'q', { spec: { hard: { pods: '1' } } }),
+      ),
+    path: '/api/v1/resourcequotas',
+  },
+}
+
+suite('what a controller decided before a restore is not written after it', () => {
+  for (const [what, { held, prepare, act, path }] of Object.entries(heldWrites)) {
+    test(what, async () => {
+      await using hook = await HoldingWebhook.start()
+      await using cluster = await startCluster()
+      await prepare(cluster)
+      await post(cluster, webhookConfigurations, hook.configuration(held))
+      const before = await uidsOf(cluster, path)
+      const snapshot = cluster.snapshot()
+      await act(cluster)
+      await hook.held
+      await cluster.restore(snapshot)
+      const { resourceVersion = '' } = cluster.history().at(-1) ?? {}
+      hook.release()
+      await controllersHavePassed(cluster)
+      assert.deepEqual(await uidsOf(cluster, path), before)
+      const resource = path.slice(path.lastIndexOf('/') + 1)
+      const late = cluster.history({ resource, after: resourceVersion, source: 'server' })
+      assert.deepEqual(
+        late.filter(({ namespace }) => namespace !== 'other'),
+        [],
+      )
+    })
+  }
+})
+
+test('a request of a client that began before a restore stores nothing after it', async () => {
+  await using hook = await HoldingWebhook.start()
+  await using cluster = await startCluster()
+  await post(cluster, webhookConfigurations, hook.configuration({ operation: 'CREATE', resource: 'configmaps' }))
+  const snapshot = cluster.snapshot()
+  const creating = cluster.request({ method: 'POST', path: configMaps, body: named('ConfigMap', 'late') })
+  await hook.held
+  await cluster.restore(snapshot)
+  hook.release()
+  assert.equal((await creating).status, 500)
+  assert.equal(await statusOf(cluster, `${configMaps}/late`), 404)
+})
+
+suite('when restore returns, requests are decided on the restored state', () => {
+  /** Watches that had events a moment ago are woken later: of two restores, the second one is likely to be missed. */
+  const ROUNDS = 5
+
+  test('roles and bindings', async () => {
+    await using cluster = await startCluster()
+    const user = { name: 'bob' }
+    const empty = cluster.snapshot()
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
+    const binding = named('ClusterRoleBinding', 'z', { apiVersion: 'rbac.authorization.k8s.io/v1', roleRef, subjects })
+    // More than a turn of the event loop has time for.
+    await postMany(cluster, `${rbac}/clusterrolebindings`, (name) => ({ ...binding, metadata: { name }, subjects: [] }))
+    await post(cluster, `${rbac}/clusterrolebindings`, binding)
+    const full = cluster.snapshot()
+    const list = async (): Promise<number> => (await cluster.request({ path: '/api/v1/secrets', user })).status
+    for (let round = 0; round < ROUNDS; round++) {
+      await cluster.restore(empty)
+      await cluster.restore(full)
+      assert.equal(await list(), 200)
+      await cluster.restore(empty)
+      assert.equal(await list(), 403)
+    }
+  })
+
+  test('policies and webhooks', async () => {
+    await using hook = await HoldingWebhook.start()
+    await using cluster = await startCluster()
+    const apiVersion = 'admissionregistration.k8s.io/v1'
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    const policy = named('ValidatingAdmissionPolicy', 'p', {
+      apiVersion,
+      spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'false' }] },
+    })
+    const binding = named('ValidatingAdmissionPolicyBinding', 'p', {
+      apiVersion,
+      spec: { policyName: 'p', validationActions: ['Deny'] },
+    })
+    hook.release()
+    const empty = cluster.snapshot()
+    await post(cluster, webhookConfigurations, hook.configuration({ operation: 'CREATE', resource: 'configmaps' }))
+    await post(cluster, `${admission}/validatingadmissionpolicies`, policy)
+    await post(cluster, `${admission}/validatingadmissionpolicybindings`, binding)
+    const full = cluster.snapshot()
+    const create = async (): Promise<[number, number]> => {
+      const { count } = hook
+      const path = `${configMaps}?dryRun=All`
+      const { status } = await cluster.request({ method: 'POST', path, body: named('ConfigMap', 'c') })
+      return [status, hook.count - count]
+    }
+    for (let round = 0; round < ROUNDS; round++) {
+      await cluster.restore(full)
+      await cluster.restore(empty)
+      assert.deepEqual(await create(), [201, 0])
+      await cluster.restore(full)
+      assert.equal((await create())[0], 422)
+    }
+    await cluster.restore(full)
+    await remove(cluster, `${admission}/validatingadmissionpolicybindings/p`)
+    assert.deepEqual(await create(), [201, 1])
+  })
+
+  test('definitions', async () => {
+    await using cluster = await startCluster()
+    const empty = cluster.snapshot()
+    await post(cluster, definitions, widgetDefinition)
+    await cluster.waitFor(async () => (await statusOf(cluster, widgets)) === 200)
+    await post(cluster, widgets, named('Widget', 'w', { apiVersion: 'example.com/v1' }))
+    const full = cluster.snapshot()
+    for (let round = 0; round < ROUNDS; round++) {
+      await cluster.restore(full)
+      await cluster.restore(empty)
+      assert.equal(await statusOf(cluster, widgets), 404)
+      await cluster.restore(full)
+      assert.equal(await statusOf(cluster, `${widgets}/w`), 200)
+    }
+  })
+
+  test('namespaces and service accounts without controllers, whose resources nobody follows', async () => {
+    await using cluster = await startCluster({ controllers: false })
+    const empty = cluster.snapshot()
+    await post(cluster, namespaces, named('Namespace', 'n'))
+    await post(cluster, `${namespaces}/n/configmaps`, named('ConfigMap', 'c'))
+    const full = cluster.snapshot()
+    for (let round = 0; round < ROUNDS; round++) {
+      await cluster.restore(empty)
+      const body = named('ConfigMap', 'd')
+      assert.equal((await cluster.request({ method: 'POST', path: `${namespaces}/n/configmaps`, body })).status, 404)
+      assert.deepEqual(await uidsOf(cluster, `${namespaces}/n/configmaps?resourceVersion=0`), [])
+      await cluster.restore(full)
+      assert.equal((await uidsOf(cluster, `${namespaces}/n/configmaps?resourceVersion=0`)).length, 1)
+    }
+  })
+})
+
+test('everything that the server writes after its start can be refused after a restore', async () => {
+  const config = configure({}, createCredentials())
+  const clock = new TestClock({ offsetMs: 0, onMoving: () => undefined, onMoved: () => undefined })
+  const history = new History({ wallMs: clock.clock.wallMs, root: '/registry/' })
+  const restores = new Restores()
+  const engine = new MemoryEngine()
+  const change = engine.change.bind(engine)
+  const [fenced, unfenced]: [Set<string>, Set<string>] = [new Set(), new Set()]
+  let isStarted = false
+  engine.change = (write, options) => {
+    const resource = write.key.split('/')[2] ?? ''
+    if (isStarted) (Restores.isWorking() ? fenced : unfenced).add(resource)
+    return change(write, options)
+  }
+  const parts = { engine, restores, clock, log: silent, isPrepared: false, history, listen: async () => undefined }
+  const { server, handle } = await boot(config, parts)
+  try {
+    await server.bootstrapped
+    isStarted = true
+    const call = (method: 'POST' | 'DELETE', path: string, body?: Fields): Promise<unknown> =>
+      restores.begin(() => ask(handle, { method, path, body }, history))
+    await call('POST', namespaces, named('Namespace', 'n'))
+    await call('POST', definitions, widgetDefinition)
+    const limits = named('ResourceQuota', 'q', { spec: { hard: { pods: '1' } } })
+    await call('POST', `${namespaces}/n/resourcequotas`, limits)
+    await call('POST', `${namespaces}/n/services`, named('Service', 's', { spec: { ports: [{ port: 80 }] } }))
+    await call('DELETE', `${namespaces}/n`)
+    await call('DELETE', `${definitions}/widgets.example.com`)
+    const isGone = (key: string): boolean => engine.peek(`/registry/${key}`) === undefined
+    await until(() => isGone('namespaces/n'), 'the namespace is gone')
+    await until(() => isGone('apiextensions.k8s.io/customresourcedefinitions/widgets.example.com'), 'it is gone')
+    assert.deepEqual([...unfenced], [])
+    for (const resource of ['namespaces', 'serviceaccounts', 'configmaps', 'resourcequotas', 'clusterroles'])
+      assert.ok(fenced.has(resource), `${resource} are not among ${[...fenced].join(', ')}`)
+  } finally {
+    await server.stop()
+  }
+})
