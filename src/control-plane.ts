@@ -64,6 +64,7 @@ import type { JwtIssuers } from './jwt-issuers.ts'
 import type { ParseToken } from './authentication/parse-token.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
+import { InProgress } from './lib/in-progress.ts'
 import { dialDirect } from './lib/dial.ts'
 import { type Log, named } from './lib/log.ts'
 import { systemTimers, type Timers } from './lib/timers.ts'
@@ -184,6 +185,8 @@ export type ControlPlane = AsyncDisposable & {
   /** How controllers read the objects of a resource: without a webhook, in the version of storage if only that converts. */
   readonly readAccessOf: (resource: Resource) => ReadAccess
   readonly allocation: ServiceAllocators
+  /** Creates in progress, by namespace. */
+  readonly creates: InProgress
   readonly storeRoles: StoreRoles
   /** The CAs of client certificates, to be changed when their files are. */
   readonly authorities: ClientAuthorities
@@ -291,7 +294,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const imageReviewer = createImageReviewer(config)
   const openCharges = new OpenCharges()
+  const creates = new InProgress()
   const access = new ResourceAccess({
+    creates,
     config,
     registry,
     cache,
@@ -469,6 +474,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     readAccessOf: (resource) => access.ofStored(resource.converted?.() ?? resource),
     allocation,
+    creates,
     definitions,
     roles,
     policies: policies.followed,

@@ -27,13 +27,20 @@ export type LoopsParts = Pick<OwnLoopsParts, 'records' | 'port' | 'uid' | 'clock
 
 type Plane = Pick<
   ControlPlane,
-  'handle' | 'registry' | 'allocation' | 'openCharges' | 'readAccessOf' | 'remoteDocuments' | 'startAvailability'
+  | 'handle'
+  | 'registry'
+  | 'allocation'
+  | 'creates'
+  | 'openCharges'
+  | 'readAccessOf'
+  | 'remoteDocuments'
+  | 'startAvailability'
 >
 
 /** To be called when the system namespaces exist. */
 export function startLoops(
   config: Config,
-  { handle, registry, allocation, openCharges, readAccessOf, remoteDocuments, startAvailability }: Plane,
+  { handle, registry, allocation, creates, openCharges, readAccessOf, remoteDocuments, startAvailability }: Plane,
   parts: LoopsParts,
 ): AsyncDisposable {
   const { objects, records, port, uid, isAlone, signers, certificatePem, metrics, onFailed, clock, timers, log } = parts
@@ -60,6 +67,8 @@ export function startLoops(
     handle,
     registry,
     accessOf: readAccessOf,
+    creates,
+    hasReplicas: !isAlone && config.etcd.store.kind === 'etcd',
     identity: isAlone ? undefined : `${hostname()}_${uid}`,
     holdsStore: config.etcd.store.kind !== 'etcd',
     metrics: new QueueMetrics(metrics),

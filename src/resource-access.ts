@@ -17,6 +17,7 @@ import type { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import type { Clock } from './lib/clock.ts'
+import type { InProgress } from './lib/in-progress.ts'
 import type { Allocator } from './registry/allocations.ts'
 import { compareVersions } from './registry/priorities.ts'
 import type { Registry } from './registry/registry.ts'
@@ -52,6 +53,8 @@ export type ResourceAccessParts = {
   readonly storeOf: (resource: Resource) => ObjectStore
   readonly metrics: RequestMetrics
   readonly admission: Admission
+  /** Creates in progress, by namespace. */
+  readonly creates: InProgress
   readonly authorizeCreate: WriteAccess['authorizeCreate']
   readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
   readonly confirmGrantOf: (resource: Resource) => WriteAccess['confirmGrant']
@@ -184,7 +187,7 @@ export class ResourceAccess {
   #make(resource: Resource): Access {
     const { config, registry, cacheOf, storeOf, metrics, yaml, patterns, clock } = this.#parts
     const cache = cacheOf(resource)
-    const { admission, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, onUpdatedOf } = this.#parts
+    const { admission, creates, authorizeCreate, authorizeUnsafeDelete, confirmGrantOf, onUpdatedOf } = this.#parts
     const { allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
@@ -222,6 +225,7 @@ export class ResourceAccess {
       now: this.#now,
       random,
       admission,
+      creates: resource.isNamespaced ? creates : undefined,
       authorizeCreate,
       authorizeUnsafeDelete,
       // Upstream's storage names keys without what all of them begin with.

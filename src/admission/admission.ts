@@ -96,6 +96,8 @@ export interface Plugin {
   /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
   readonly mutate?: (attributes: Attributes, rounds: Rounds) => Maybe<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => Maybe<void>
+  /** Checks again what may have changed while the other plugins took long. Called right before a new object is stored. */
+  readonly confirm?: (attributes: Attributes) => Maybe<unknown>
 }
 
 /** A webhook that changes the object makes all mutating plugins run once more, since they may have to say something about the change. */
@@ -181,6 +183,11 @@ export class Admission {
       step.runAll(watch, ({ run }) => run(attributes)),
       () => step.passed(watch),
     )
+  }
+
+  /** For a new object whose admission took long. */
+  async confirm(attributes: Attributes): Promise<void> {
+    for (const { confirm } of this.#plugins) await confirm?.(attributes)
   }
 
   #chainOf({ resource, operation }: Attributes): Chain {

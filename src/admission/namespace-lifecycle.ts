@@ -59,14 +59,13 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
 
   return {
     name: 'NamespaceLifecycle',
+    // The namespace may have been deleted through another replica.
+    confirm: (attributes) =>
+      isContent(attributes) ? checkContent(attributes, readNamespace(attributes.namespace, 'latest')) : undefined,
     mutate: (attributes) => {
-      const { operation, resource, namespace, object } = attributes
-      const isNamespace = isOfNamespaces(attributes)
-      if (isNamespace) checkOwn(attributes)
-      // An access review must not reveal whether the namespace exists to a user who may not see it.
-      const isReview = resource.group === 'authorization.k8s.io'
-      if (isNamespace || namespace === '' || operation === 'DELETE' || operation === 'CONNECT' || isReview)
-        return object
+      const { namespace, object } = attributes
+      if (isOfNamespaces(attributes)) checkOwn(attributes)
+      if (!isContent(attributes)) return object
       const known = readNamespace(namespace, 'any')
       if (known === undefined || known instanceof Promise || !isAlive(known, namespace)) {
         return checkContent(attributes, known)
@@ -75,6 +74,14 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
       return object
     },
   }
+}
+
+/** Whether it is a write of an object in a namespace. */
+function isContent(attributes: Attributes): boolean {
+  const { operation, resource, namespace } = attributes
+  if (isOfNamespaces(attributes) || namespace === '' || operation === 'DELETE' || operation === 'CONNECT') return false
+  // An access review must not reveal whether the namespace exists to a user who may not see it.
+  return resource.group !== 'authorization.k8s.io'
 }
 
 const isTerminating = (namespace: KubeObject): boolean => fieldsOf(namespace['status'])['phase'] === 'Terminating'

@@ -81,6 +81,7 @@ export class RequestContext implements Work {
   readonly deadlineMs: number
   readonly #options: ContextOptions
   #slices: Slices | undefined
+  readonly #startMs: number
   #signal: AbortSignal | undefined
   #hasTimedOut = false
   #release: (() => void) | undefined
@@ -93,7 +94,8 @@ export class RequestContext implements Work {
   constructor(options: ContextOptions) {
     this.auditId = options.auditId
     this.info = options.info
-    this.deadlineMs = (options.startMs ?? options.monotonicMs()) + options.timeoutMs
+    this.#startMs = options.startMs ?? options.monotonicMs()
+    this.deadlineMs = this.#startMs + options.timeoutMs
     this.#options = options
   }
 
@@ -200,6 +202,11 @@ export class RequestContext implements Work {
   /** The signal was aborted because the deadline had passed. */
   get hasTimedOut(): boolean {
     return this.#hasTimedOut
+  }
+
+  /** How long the request has taken so far. */
+  get elapsedMs(): number {
+    return this.#options.monotonicMs() - this.#startMs
   }
 
   /** At this time of the monotonic clock nobody waits for the response any more. Creates no signal. */

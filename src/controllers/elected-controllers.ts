@@ -4,6 +4,7 @@ import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { InProgress } from '../lib/in-progress.ts'
 import type { Log } from '../lib/log.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -37,6 +38,10 @@ export type ControllersParts = {
   readonly handle: HandleAs
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
+  /** Creates in progress in this process, by namespace. */
+  readonly creates: Pick<InProgress, 'onIdle'>
+  /** Whether other processes may have the same database. */
+  readonly hasReplicas: boolean
   /** Of this process. Undefined: no other has the same database, so there is nothing to be elected for. */
   readonly identity: string | undefined
   /** No other process can have the database: a Lease that an earlier run left is free. */

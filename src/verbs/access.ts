@@ -5,6 +5,7 @@ import type { Labels } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
+import type { InProgress } from '../lib/in-progress.ts'
 import type { Allocator } from '../registry/allocations.ts'
 import type { Resource, ResourceRequest, ValidateTools } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
@@ -44,6 +45,8 @@ export type WriteAccess = ReadAccess & {
   /** The current time, as a timestamp of metadata. */
   readonly now: () => string
   readonly admission: Admission
+  /** Counts the creates in progress in each namespace. Undefined: objects of the resource are not in namespaces. */
+  readonly creates?: Pick<InProgress, 'enter' | 'leave'> | undefined
   /** Fails with Forbidden if the user may not create the object: an update that creates needs that permission, too. */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with Forbidden if the object grants more than the user has. Undefined where objects of the resource grant nothing. */

@@ -24,10 +24,16 @@ const objectOf = (name: string, metadata: Partial<KubeObject['metadata']> = {}):
 
 type Stored = { readonly createRevision: number; readonly object: KubeObject }
 
+type RunOptions = {
+  readonly found?: readonly Stored[]
+  /** `decided`: on how many objects something was decided so far. */
+  readonly isDoomed?: (decided: number) => boolean
+}
+
 /** What is decided on each of the objects that were listed, given what stands at their keys by then. */
 async function run(
   listed: readonly Stored[],
-  { found = listed, isDoomed = true }: { readonly found?: readonly Stored[]; readonly isDoomed?: boolean } = {},
+  { found = listed, isDoomed = () => true }: RunOptions = {},
 ): Promise<{ left: number; decided: Record<string, unknown> }> {
   const decided: Record<string, unknown> = {}
   const keyOf = ({ object }: Stored): string => object.metadata.name ?? ''
@@ -47,7 +53,9 @@ async function run(
     now: () => '2026-01-01T00:00:00Z',
   }
   // @ts-expect-error -- only what is used of it
-  const left = await deleteInstances(resource ?? assert.fail(), access, { isDoomed: async () => isDoomed })
+  const left = await deleteInstances(resource ?? assert.fail(), access, {
+    isDoomed: async () => isDoomed(Object.keys(decided).length),
+  })
   return { left, decided }
 }
 
@@ -75,6 +83,13 @@ test('an object that was created under the same name since the list stays', asyn
 })
 
 test('nothing is deleted when the definition was gone before the list: the objects may be those of its successor', async () => {
-  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], { isDoomed: false })
+  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], { isDoomed: () => false })
   assert.deepEqual([left, decided], [0, {}])
+})
+
+test('the objects that are left stay when the definition is not being deleted any more', async () => {
+  const listed = Array.from({ length: 1_000 }, (_, at) => ({ createRevision: 5, object: objectOf(`w${at}`) }))
+  const { decided } = await run(listed, { isDoomed: (count) => count < 100 })
+  const count = Object.keys(decided).length
+  assert.ok(count >= 100 && count < 300, `${count} were deleted`)
 })

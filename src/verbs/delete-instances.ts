@@ -1,4 +1,5 @@
 import type { KubeObject } from '../api/object.ts'
+import type { Item } from '../cache/item.ts'
 import { encodeStored } from '../codec/object.ts'
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -8,11 +9,13 @@ import { decideDeletion, isMarked } from '../registry/deletion.ts'
 
 /** Concurrent deletes of one definition's objects. */
 const DELETES_MAX = 16
+/** Objects that are deleted before it is asked again whether the definition is still being deleted. */
+const BATCH = 128
 
 export type DeleteInstancesOptions = {
   /**
-   * Whether the definition is still in the database and being deleted. Called after the list, it proves that no listed object belongs to a
-   * definition that was created later under the same name.
+   * Whether the definition is still in the database and being deleted. Called after the list and before each batch, it proves that no
+   * listed object belongs to a definition that was created later under the same name.
    */
   readonly isDoomed: () => Promise<boolean>
   readonly time?: SlicesTime
@@ -27,9 +30,21 @@ export async function deleteInstances(
   access: Pick<WriteAccess, 'keys' | 'reader' | 'store' | 'decode' | 'now'>,
   { isDoomed, time }: DeleteInstancesOptions,
 ): Promise<number> {
-  const { keys, reader, store, decode, now } = access
+  const { keys, reader } = access
   const { items } = await reader.list(keys.range(), 'latest')
-  if (items.length === 0 || !(await isDoomed())) return 0
+  if (items.length === 0) return 0
+  for (let at = 0; at < items.length; at += BATCH) {
+    if (!(await isDoomed())) return 0
+    await deleteBatch(resource, access, { items: items.slice(at, at + BATCH), time })
+  }
+  return (await reader.list(keys.range(), 'latest')).items.length
+}
+
+async function deleteBatch(
+  resource: Resource,
+  { store, decode, now }: Pick<WriteAccess, 'store' | 'decode' | 'now'>,
+  { items, time }: { readonly items: readonly Item[]; readonly time: SlicesTime | undefined },
+): Promise<void> {
   const left = items.values()
   const slices = new Slices(time)
   const work = async (): Promise<void> => {
@@ -48,7 +63,6 @@ export async function deleteInstances(
   }
   const ends = await Promise.allSettled(Array.from({ length: DELETES_MAX }, work))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
-  return (await reader.list(keys.range(), 'latest')).items.length
 }
 
 const isHeld = (object: KubeObject): boolean => isMarked(object) && (object.metadata.finalizers ?? []).length > 0

@@ -73,7 +73,7 @@ function content(uids: Map<string, string>, afterList: () => void = () => undefi
 test('an object that has taken the place of another one is not deleted', async () => {
   const uids = new Map([['a', '1']])
   const { deletes, parts } = content(uids, () => uids.set('a', '2'))
-  const { faults } = await deleteContent(namespace, { ...parts, isThere: async () => true })
+  const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => true })
   assert.deepEqual(deletes, ['a'])
   assert.deepEqual([...uids], [['a', '2']])
   assert.match(textOf(faults[0]), /unexpected items still remain/)
@@ -81,9 +81,16 @@ test('an object that has taken the place of another one is not deleted', async (
 
 test('nothing of a namespace that has taken the place of this one is deleted', async () => {
   const { deletes, parts } = content(new Map([['a', '1']]))
-  const { faults } = await deleteContent(namespace, { ...parts, isThere: async () => false })
+  const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => false })
   assert.deepEqual(deletes, [])
-  assert.deepEqual(faults, ['the namespace was finalized by somebody else'])
+  assert.deepEqual(faults, ['the namespace is not being deleted any more'])
+})
+
+test('what is left of a namespace stays when it is not being deleted any more', async () => {
+  const { deletes, parts } = content(new Map(Array.from({ length: 1_000 }, (_, index) => [`c${index}`, '1'])))
+  const { faults } = await deleteContent(namespace, { ...parts, isEnding: async () => deletes.length < 100 })
+  assert.ok(deletes.length < 300, `${deletes.length} were deleted`)
+  assert.deepEqual(faults, ['the namespace is not being deleted any more'])
 })
 
 test('nothing else is deleted while a pod could not be', async () => {
@@ -94,7 +101,7 @@ test('nothing else is deleted while a pod could not be', async () => {
     return { status: 429, headers: {}, body: Buffer.from(JSON.stringify(refused)) }
   }
   const registry = registryOf('pods', 'configmaps')
-  const { faults } = await deleteContent(namespace, { ...parts, handle, registry, isThere: async () => true })
+  const { faults } = await deleteContent(namespace, { ...parts, handle, registry, isEnding: async () => true })
   assert.match(textOf(faults[0]), /not now/)
   assert.deepEqual(deletes, [])
 })
@@ -126,7 +133,7 @@ test('the event loop runs on while a great many pods are looked at', async () =>
       most = Math.max(most, reads - before)
     }
   })()
-  await deleteContent(namespace, { ...parts, registry: registryOf('pods'), accessOf, isThere: async () => true })
+  await deleteContent(namespace, { ...parts, registry: registryOf('pods'), accessOf, isEnding: async () => true })
   isDone = true
   await counting
   assert.ok(reads >= 300 && most < 50, `${most} of ${reads} in one turn`)

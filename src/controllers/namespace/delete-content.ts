@@ -16,6 +16,8 @@ import { failureOf, outcomeOf } from '../write-outcome.ts'
 
 /** Deletes under way for one namespace, and resources of it that are looked at: more would only wait for etcd. */
 const DELETES_MAX = 16
+/** Objects that are deleted before it is asked again whether the namespace is still being deleted. */
+const BATCH = 128
 const RESOURCES_MAX = 8
 
 /** Upstream's guess of how long finalizers take. */
@@ -25,8 +27,8 @@ export type ContentParts = {
   readonly handle: HandleAs
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
-  /** Whether the namespace is still there, as it is stored now: another one of its name is not it. */
-  readonly isThere: () => Promise<boolean>
+  /** Whether the namespace is still being deleted, as it is stored now: another one of its name is not. */
+  readonly isEnding: () => Promise<boolean>
   /** Whether pods go first: what they use must not vanish below them (KEP-5080, gate OrderedNamespaceDeletion). */
   readonly podsFirst: boolean
   readonly wallMs: () => number
@@ -111,8 +113,6 @@ async function deleteAll(resource: Resource, namespace: KubeObject, parts: Conte
   try {
     const items = await list()
     if (items.length === 0) return nothing
-    // Asked after the list: all that was listed is then of this namespace, and not of a new one of the same name.
-    if (!(await parts.isThere())) return { ...nothing, fault: 'the namespace was finalized by somebody else' }
     const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, parts.wallMs()) : 0
     const fault = await deleteEach(resource, items, parts)
     if (fault !== undefined) return { ...nothing, estimateSeconds, fault }
@@ -161,6 +161,20 @@ const collectorFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundD
 
 /** Returns why one could not be deleted, if so: the rest of the resource is then left for the next time. */
 async function deleteEach(
+  resource: Resource,
+  items: readonly Item[],
+  parts: ContentParts,
+): Promise<string | undefined> {
+  for (let at = 0; at < items.length; at += BATCH) {
+    // Asked after the list: all that was listed is then of this namespace, and not of a new one of the same name.
+    if (!(await parts.isEnding())) return 'the namespace is not being deleted any more'
+    const fault = await deleteBatch(resource, items.slice(at, at + BATCH), parts)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+async function deleteBatch(
   resource: Resource,
   items: readonly Item[],
   { handle, accessOf, signal }: ContentParts,

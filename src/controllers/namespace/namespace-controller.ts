@@ -5,6 +5,7 @@ import { type HandleAs, request } from '../../api/own-request.ts'
 import { createNow } from '../../api/timestamps.ts'
 import { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { InProgress } from '../../lib/in-progress.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -21,10 +22,10 @@ import { outcomeOrThrow } from '../write-outcome.ts'
 /** Upstream's number. */
 const NAMESPACES_MAX = 10
 /**
- * After a namespace was deleted, other replicas may still create objects in it until they have heard of that. Upstream waits 5 s, for
- * informers that are further behind than the caches of servers.
+ * After a namespace was deleted, other replicas may still create objects in it until their caches show that. Upstream waits 5 s, for
+ * informers that are further behind than the caches of servers. A create that takes longer looks at the namespace again before it stores.
  */
-const HEARD_MS = 2_000
+const REPLICAS_MS = 2_000
 /** The first wait for what is left; the next ones double, up to half of upstream's estimate. */
 const LEFT_MS_FIRST = 500
 /** When the status or the finalizers are written by somebody else at the same time. */
@@ -36,6 +37,10 @@ export type NamespaceControllerParts = {
   readonly handle: HandleAs
   readonly registry: Registry
   readonly accessOf: ReadAccessOf
+  /** Creates in progress in this process, by namespace. */
+  readonly creates: Pick<InProgress, 'onIdle'>
+  /** Whether other processes may have the same database. */
+  readonly hasReplicas: boolean
   readonly metrics: QueueMetrics
   readonly gates: Gates
   readonly clock: Clock
@@ -47,8 +52,8 @@ export type NamespaceControllerParts = {
 type Ending = {
   /** Another one of the same name is deleted anew. */
   readonly uid: string
-  /** By the monotonic clock: before that other replicas may not have heard of it. */
-  readonly heardMs: number
+  /** By the monotonic clock: before that, other replicas may still create objects in it. */
+  readonly beginMs: number
   /** How long to wait when something is left. */
   waitMs: number
 }
@@ -100,9 +105,11 @@ export class NamespaceController implements AsyncDisposable {
   #set(name: string, uid: string): void {
     if (uid === '') this.#ending.delete(name)
     else if (this.#ending.get(name)?.uid !== uid) {
-      const heardMs = this.#parts.clock.monotonicMs() + HEARD_MS
-      this.#ending.set(name, { uid, heardMs, waitMs: LEFT_MS_FIRST })
-      this.#queue.addAfter(name, HEARD_MS)
+      const { clock, hasReplicas } = this.#parts
+      const delayMs = hasReplicas ? REPLICAS_MS : 0
+      this.#ending.set(name, { uid, beginMs: clock.monotonicMs() + delayMs, waitMs: LEFT_MS_FIRST })
+      if (delayMs === 0) this.#queue.add(name)
+      else this.#queue.addAfter(name, delayMs)
     }
   }
 
@@ -111,16 +118,21 @@ export class NamespaceController implements AsyncDisposable {
     const namespace = await this.#read(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
     if (finalizersOf(namespace).length === 0) return undefined
-    const { handle, registry, accessOf, gates, clock, log, remote } = this.#parts
+    const { handle, registry, accessOf, creates, gates, clock, log, remote } = this.#parts
     const ending = this.#ending.get(name)
-    // Its event comes, or it has just come, after one of the same name.
-    if (ending === undefined || ending.uid !== namespace.metadata.uid) return HEARD_MS
-    const earlyMs = ending.heardMs - clock.monotonicMs()
+    // Its event comes, and queues it.
+    if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
+    const earlyMs = ending.beginMs - clock.monotonicMs()
     if (earlyMs > 0) return earlyMs
+    // Since the event, admission refuses creates: those in progress are the last ones that may store something.
+    if (creates.onIdle(name, () => this.#queue.add(name))) return undefined
     const { signal } = this.#stopping
-    const isThere = async (): Promise<boolean> => (await this.#read(name))?.metadata.uid === namespace.metadata.uid
+    const isEnding = async (): Promise<boolean> => {
+      const { uid, deletionTimestamp } = (await this.#read(name))?.metadata ?? {}
+      return uid === namespace.metadata.uid && deletionTimestamp !== undefined
+    }
     const podsFirst = gates.isOn('OrderedNamespaceDeletion')
-    const parts = { handle, registry, accessOf, isThere, podsFirst, wallMs: clock.wallMs, signal, remote: remote?.() }
+    const parts = { handle, registry, accessOf, isEnding, podsFirst, wallMs: clock.wallMs, signal, remote: remote?.() }
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { estimateSeconds, undiscovered = [] } = deleted

@@ -19,10 +19,12 @@ export async function createObject(
   decoded: KubeObject,
   { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
 ): Promise<Written> {
-  const { resource, context } = request
+  const { resource, namespace, context } = request
   const { generateName = '', name = '' } = decoded.metadata
   const allocation = access.allocator && new HeldAllocation(access.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
+  // From before its admission until it is stored, so that a namespace that is deleted meanwhile is emptied after it.
+  access.creates?.enter(namespace)
   try {
     const mutated = await mutate(write, withoutSystemFields(decoded), undefined)
     for (let tries = 1; ; tries++) {
@@ -40,6 +42,7 @@ export async function createObject(
     throw toApiError(context, { resource, name, verb: 'create' }, error)
   } finally {
     context.endWrite()
+    access.creates?.leave(namespace)
   }
 }
 

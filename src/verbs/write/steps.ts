@@ -19,6 +19,9 @@ import { validate } from './validate.ts'
 import type { Write } from './write.ts'
 import { withVersion } from './written.ts'
 
+/** Well below the time for which a deleted namespace waits for the creates of other replicas (namespace-controller.ts). */
+const LONG_MS = 1_000
+
 type CurrentObject = Current<KubeObject> | undefined
 
 /** Records the owners of the given object, and returns it as admission changes it. Both are in the shape of the path. */
@@ -92,8 +95,10 @@ export async function complete(write: Write, mutated: KubeObject, current: Curre
   const oldObject = current && shownAt(request, current.object)
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   context.enter('admit')
-  const admitting = access.admission.validate(attributesOf(request, { operation, options, object: shown, oldObject }))
+  const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
+  const admitting = access.admission.validate(attributes)
   if (admitting instanceof Promise) await admitting
+  if (current === undefined && context.elapsedMs > LONG_MS) await access.admission.confirm(attributes)
   context.enter('store')
   return object
 }

@@ -33,8 +33,9 @@ export async function updateObject(
   const allocation = access.allocator && new HeldAllocation(access.allocator)
   let write: Write = { request, options, access, owners, allocation }
   for (;;) {
+    const creation = { hasBegun: false }
     try {
-      return await updateOnce(write, change)
+      return await updateOnce(write, change, creation)
     } catch (error) {
       await write.allocation?.giveBack(error)
       // An object that is too large for etcd with its managedFields is stored without them; an apply fails.
@@ -42,11 +43,13 @@ export async function updateObject(
       write = { ...write, owners: 'dropped' }
     } finally {
       context.endWrite()
+      if (creation.hasBegun) access.creates?.leave(request.namespace)
     }
   }
 }
 
-async function updateOnce(write: Write, change: Change): Promise<Updated> {
+/** `creation`: noted as soon as there is no object that could be updated. */
+async function updateOnce(write: Write, change: Change, creation: { hasBegun: boolean }): Promise<Updated> {
   const { request, options, access, allocation } = write
   const key = access.keys.key(request.namespace, request.name)
   let decided: Decided | undefined
@@ -54,6 +57,10 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
   const committed = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
     if (renamed !== undefined) return 'unchanged'
     allocation?.withdraw()
+    if (current === undefined && !creation.hasBegun) {
+      creation.hasBegun = true
+      access.creates?.enter(request.namespace)
+    }
     const given = await change(current && shownAt(request, current.object), current?.object)
     const mutated = await mutate(write, given, current)
     const completed = await complete(write, mutated, current)

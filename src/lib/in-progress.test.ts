@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { InProgress } from './in-progress.ts'
+
+test('whoever waits for a key is called when the last one has left it', () => {
+  const inProgress = new InProgress()
+  const calls: string[] = []
+  const wait = (key: string): boolean => inProgress.onIdle(key, () => calls.push(key))
+  assert.equal(wait('a'), false)
+  inProgress.enter('a')
+  inProgress.enter('a')
+  inProgress.enter('b')
+  assert.deepEqual([wait('a'), wait('a'), wait('b')], [true, true, true])
+  inProgress.leave('a')
+  assert.deepEqual(calls, [])
+  inProgress.leave('a')
+  assert.deepEqual(calls, ['a', 'a'])
+  inProgress.enter('a')
+  inProgress.leave('a')
+  inProgress.leave('b')
+  assert.deepEqual(calls, ['a', 'a', 'b'])
+  assert.equal(wait('b'), false)
+})

@@ -1,0 +1,32 @@
+/** Counts what is in progress under each key, and reports when nothing is. */
+export class InProgress {
+  readonly #counts = new Map<string, number>()
+  readonly #waiting = new Map<string, (() => void)[]>()
+
+  enter(key: string): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
+  }
+
+  /** Once for each `enter`. */
+  leave(key: string): void {
+    const left = (this.#counts.get(key) ?? 0) - 1
+    if (left > 0) {
+      this.#counts.set(key, left)
+      return
+    }
+    this.#counts.delete(key)
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) return
+    this.#waiting.delete(key)
+    for (const call of waiting) call()
+  }
+
+  /** Calls back once when nothing is in progress under the key. False: nothing is now, and it does not call. */
+  onIdle(key: string, call: () => void): boolean {
+    if (!this.#counts.has(key)) return false
+    const waiting = this.#waiting.get(key)
+    if (waiting === undefined) this.#waiting.set(key, [call])
+    else waiting.push(call)
+    return true
+  }
+}

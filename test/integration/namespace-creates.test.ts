@@ -1,0 +1,95 @@
+/** Creates whose admission takes long, in a namespace that is deleted meanwhile; and how soon a namespace is gone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields } from '../../src/api/object.ts'
+import { type Cluster, startCluster, type TestRequest } from '../../src/testing/index.ts'
+import { HoldingWebhook, webhookConfigurations } from '../harness/holding-webhook.ts'
+import { PATIENCE_MS } from '../harness/until.ts'
+
+const namespaces = '/api/v1/namespaces'
+const configMaps = `${namespaces}/n/configmaps`
+
+type Listed = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
+
+const named = (kind: string, name: string): Fields => ({ apiVersion: 'v1', kind, metadata: { name } })
+
+async function send(cluster: Cluster, request: TestRequest): Promise<void> {
+  const { status, body } = await cluster.request(request)
+  assert.ok(status < 300, `${request.path} answered ${status}: ${JSON.stringify(body)}`)
+}
+
+const post = (cluster: Cluster, path: string, body: Fields): Promise<void> =>
+  send(cluster, { method: 'POST', path, body })
+
+const isThere = async (cluster: Cluster, path: string): Promise<boolean> =>
+  (await cluster.request({ path })).status === 200
+
+/** With what controllers put into each namespace. */
+async function createNamespace(cluster: Cluster): Promise<void> {
+  await post(cluster, namespaces, named('Namespace', 'n'))
+  await cluster.waitFor(() => isThere(cluster, `${configMaps}/kube-root-ca.crt`))
+  await cluster.waitFor(() => isThere(cluster, `${namespaces}/n/serviceaccounts/default`))
+}
+
+const isGone = async (cluster: Cluster): Promise<boolean> => !(await isThere(cluster, `${namespaces}/n`))
+
+const late = named('ConfigMap', 'late')
+const ofLate = { operation: 'CREATE', resource: 'configmaps', condition: "request.name == 'late'" } as const
+const apply = 'application/apply-patch+yaml'
+const requests: Readonly<Record<string, TestRequest>> = {
+  'a create': { method: 'POST', path: configMaps, body: late },
+  'an apply': { method: 'PATCH', path: `${configMaps}/late?fieldManager=m`, body: late, contentType: apply },
+}
+
+for (const [what, request] of Object.entries(requests)) {
+  test(`${what} that is in progress when its namespace is deleted leaves nothing behind`, async () => {
+    await using hook = await HoldingWebhook.start()
+    await using cluster = await startCluster()
+    await createNamespace(cluster)
+    await post(cluster, webhookConfigurations, hook.configuration(ofLate))
+    const creating = cluster.request(request)
+    await hook.held
+    await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
+    // Another one that is deleted later is gone, and this one waits.
+    await post(cluster, namespaces, named('Namespace', 'other'))
+    await send(cluster, { method: 'DELETE', path: `${namespaces}/other` })
+    await cluster.waitFor(async () => !(await isThere(cluster, `${namespaces}/other`)), { timeoutMs: PATIENCE_MS })
+    assert.equal(await isGone(cluster), false)
+    hook.release()
+    await creating
+    await cluster.waitFor(() => isGone(cluster), { timeoutMs: PATIENCE_MS })
+    const { body } = await cluster.request<Listed>({ path: configMaps })
+    assert.deepEqual(body.items, [])
+  })
+}
+
+test('a create whose admission takes long is refused when its namespace is being deleted by then', async () => {
+  await using hook = await HoldingWebhook.start()
+  await using cluster = await startCluster({ controllers: ['serviceaccount-controller'] })
+  await post(cluster, namespaces, named('Namespace', 'n'))
+  await post(cluster, webhookConfigurations, hook.configuration(ofLate))
+  const startMs = performance.now()
+  const creating = cluster.request<{ readonly message: string }>({ method: 'POST', path: configMaps, body: late })
+  await hook.held
+  await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
+  await cluster.waitFor(() => performance.now() - startMs > 1_500)
+  hook.release()
+  const { status, body } = await creating
+  assert.equal(status, 403)
+  assert.match(body.message, /unable to create new content in namespace n because it is being terminated/)
+  assert.equal(await isThere(cluster, `${configMaps}/late`), false)
+})
+
+test('an empty namespace is gone within 100 ms', async () => {
+  await using cluster = await startCluster()
+  const endMs = performance.now() + PATIENCE_MS
+  // The best of several attempts: others may use the machine.
+  for (let tookMs = Infinity; tookMs > 100; ) {
+    assert.ok(performance.now() < endMs, `${tookMs} ms`)
+    await createNamespace(cluster)
+    const startMs = performance.now()
+    await send(cluster, { method: 'DELETE', path: `${namespaces}/n` })
+    await cluster.waitFor(() => isGone(cluster), { timeoutMs: PATIENCE_MS })
+    tookMs = performance.now() - startMs
+  }
+})
