@@ -8,12 +8,19 @@ export type OpenWatch = {
   readonly closeAfter: (events: number) => void
 }
 
-/** `onEnd` may be called more than once. */
+export type CutOptions = {
+  readonly info: ResourceInfo
+  /** Whether events are lines of JSON, which may be sent in parts. Otherwise each frame is one event. */
+  readonly isLines: boolean
+  /** May be called more than once. */
+  readonly onEnd: () => void
+}
+
 export function cutFrames(
   source: FrameSource,
-  info: ResourceInfo,
-  onEnd: () => void,
+  { info, isLines, onEnd }: CutOptions,
 ): { readonly frames: FrameSource; readonly watch: OpenWatch } {
+  const cut = isLines ? firstLines : firstFrames
   let left = Infinity
   let isOver = false
   let waiting: (() => void) | undefined
@@ -25,11 +32,12 @@ export function cutFrames(
   const frames: FrameSource = {
     take: () => {
       if (isOver || left <= 0) return end()
-      // Each frame is one event.
       const taken = source.take()
       if (taken === undefined) return end()
-      const passed = taken.length <= left ? taken : taken.slice(0, left)
-      left -= passed.length
+      // Most watches are never cut, and their events need not be counted.
+      if (left === Infinity) return taken
+      const { passed, events } = cut(taken, left)
+      left -= events
       return passed
     },
     onReady: (ready) => {
@@ -54,4 +62,28 @@ export function cutFrames(
     if (ready !== undefined) setImmediate(ready)
   }
   return { frames, watch: { info, closeAfter } }
+}
+
+/** The frames of the first events, and how many events those are. */
+type Cut = (
+  frames: readonly Buffer[],
+  eventsMax: number,
+) => {
+  readonly passed: readonly Buffer[]
+  readonly events: number
+}
+
+const firstFrames: Cut = (frames, eventsMax) => {
+  const passed = frames.slice(0, eventsMax)
+  return { passed, events: passed.length }
+}
+
+const firstLines: Cut = (frames, eventsMax) => {
+  let events = 0
+  for (const [at, frame] of frames.entries()) {
+    for (let end = frame.indexOf('\n'); end >= 0; end = frame.indexOf('\n', end + 1)) {
+      if (++events === eventsMax) return { passed: [...frames.slice(0, at), frame.subarray(0, end + 1)], events }
+    }
+  }
+  return { passed: frames, events }
 }

@@ -161,7 +161,9 @@ export class Faults {
   ): Promise<ApiResponse> {
     const response = await handler(request)
     if (!('frames' in response) || info === undefined) return response
-    const { frames, watch } = cutFrames(response.frames, info, () => this.#watches.delete(watch))
+    const isLines = String(response.headers['content-type']).startsWith('application/json')
+    const onEnd = (): void => void this.#watches.delete(watch)
+    const { frames, watch } = cutFrames(response.frames, { info, isLines, onEnd })
     if (afterEvents !== undefined) watch.closeAfter(afterEvents)
     this.#watches.add(watch)
     return { ...response, frames }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node'
 import { type Care, careful, SiteOperator } from '../../examples/testing/operator.ts'
 import { type Cluster, type Fault, type FaultEffect, type FaultMatch, startCluster } from '../../src/testing/index.ts'
 
@@ -167,6 +167,31 @@ suite('faults find the bugs of an operator', () => {
     assert.deepEqual([unseen, right], [good, good])
     assert.ok(found.children > 1, `${found.children} children`)
   })
+})
+
+test('closeWatch: a watch ends after whole events, also after one that is sent in parts', async () => {
+  await using cluster = await startCluster()
+  const path = '/api/v1/namespaces/default/configmaps'
+  for (const [name, length] of [
+    ['long', 100_000],
+    ['short', 1],
+  ] as const) {
+    const metadata = { name, labels: { own: 'yes' } }
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { k: 'x'.repeat(length) } }
+    assert.equal((await cluster.request({ method: 'POST', path, body })).status, 201)
+  }
+  const kubeconfig = new KubeConfig()
+  kubeconfig.loadFromString(JSON.stringify(cluster.kubeconfig))
+  for (const afterEvents of [1, 2]) {
+    const fault = cluster.faults.on({ verb: 'watch', resource: 'configmaps' }, { closeWatch: { afterEvents } })
+    const names: string[] = []
+    const ended = Promise.withResolvers<unknown>()
+    const onEvent = (_: string, { metadata }: { metadata: { name: string } }): void => void names.push(metadata.name)
+    await new Watch(kubeconfig).watch(path, { labelSelector: 'own=yes' }, onEvent, ended.resolve)
+    await ended.promise
+    fault.off()
+    assert.deepEqual(names, ['long', 'short'].slice(0, afterEvents))
+  }
 })
 
 type Listed = { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly unknown[] }
