@@ -29,7 +29,7 @@ import { Faults, type FrozenServer } from './faults.ts'
 import { History, type HistoryFilter, type Write } from './history.ts'
 import { ask, type TestRequest, type TestResponse } from './own-client.ts'
 import { Pristine } from './pristine.ts'
-import { Snapshot } from './snapshot.ts'
+import { isSameObject, Snapshot } from './snapshot.ts'
 import { type NotYet, waitFor, type WaitOptions } from './wait-for.ts'
 import { Writes } from './writes.ts'
 
@@ -216,7 +216,8 @@ export class Cluster implements AsyncDisposable, Controlled {
     this.#begin()
     const leases = `${rootOf(this.#parts.config.etcd.prefix)}leases/kube-system/apiserver-`
     // The server's own lease is about the server, not about its objects.
-    const rewind = (): void => this.#engine.rewind(state, (key) => key.startsWith(leases))
+    const isKept = (key: string): boolean => key.startsWith(leases)
+    const rewind = (): void => this.#engine.rewind(state, { isKept, isSameObject })
     await this.#restores.restore(() => this.#history.restoring(rewind))
   }
 

@@ -209,6 +209,23 @@ test('a request of a client that began before a restore stores nothing after it'
   assert.equal(await statusOf(cluster, `${configMaps}/late`), 404)
 })
 
+test('an object that was recreated is deleted before it is restored, so that no event changes a uid', async () => {
+  await using cluster = await startCluster()
+  await post(cluster, configMaps, named('ConfigMap', 'c'))
+  const snapshot = cluster.snapshot()
+  await remove(cluster, `${configMaps}/c`)
+  await post(cluster, configMaps, named('ConfigMap', 'c'))
+  await cluster.restore(snapshot)
+  const writes = cluster.history({ resource: 'configmaps', name: 'c' })
+  assert.deepEqual(
+    writes.map(({ operation }) => operation),
+    ['create', 'delete', 'create', 'delete', 'create'],
+  )
+  const [first, , second, , last] = writes.map(({ object }) => object?.metadata.uid)
+  assert.equal(last, first)
+  assert.notEqual(last, second)
+})
+
 suite('when restore returns, requests are decided on the restored state', () => {
   /** Watches that had events a moment ago are woken later: of two restores, the second one is likely to be missed. */
   const ROUNDS = 5

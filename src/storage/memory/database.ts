@@ -37,6 +37,14 @@ export type Snapshot = {
   readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly keys: readonly Key[] }[]
 }
 
+export type RewindOptions = {
+  readonly isKept: (key: Key) => boolean
+  /** Whether two values of a key are states of one object. If not, the key is deleted before it is put. */
+  readonly isSameObject: (one: Buffer, other: Buffer) => boolean
+}
+
+type RewindKeyOptions = Pick<RewindOptions, 'isSameObject'> & { readonly lease: bigint | undefined }
+
 type Lease = { readonly ttlSeconds: number; readonly keys: Set<Key> }
 
 type Histories = InstanceType<typeof BTree<Key, KeyHistory>>
@@ -245,7 +253,7 @@ export class MemoryDatabase {
    * Writes until everything is as in the snapshot, but for keys that `isKept` names. Revisions go on, each change has one of its own, and
    * feeds see the changes like any others: who follows the database needs not know of it.
    */
-  rewind({ histories, revision, leases }: Snapshot, isKept: (key: Key) => boolean): void {
+  rewind({ histories, revision, leases }: Snapshot, { isKept, isSameObject }: RewindOptions): void {
     const leaseOf = new Map(leases.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))
     const wanted = histories.entries()
     const present = this.#histories.clone().entries()
@@ -256,20 +264,24 @@ export class MemoryDatabase {
       assert(key !== undefined && history !== undefined, 'one of them has not ended')
       const isSame = order === 0 && one.value?.[1] === other.value?.[1]
       if (!isSame && !isKept(key)) {
-        this.#rewindKey(key, order <= 0 ? one.value?.[1].at(revision) : undefined, leaseOf.get(key))
+        const value = order <= 0 ? one.value?.[1].at(revision) : undefined
+        this.#rewindKey(key, value, { lease: leaseOf.get(key), isSameObject })
       }
       if (order <= 0) one = wanted.next()
       if (order >= 0) other = present.next()
     }
   }
 
-  #rewindKey(key: Key, wanted: Versioned | undefined, lease: bigint | undefined): void {
+  #rewindKey(key: Key, wanted: Versioned | undefined, { lease, isSameObject }: RewindKeyOptions): void {
     const current = this.get(key)
-    if (wanted === undefined) {
-      if (current !== undefined) this.#delete([key])
-    } else if (current === undefined || !current.value.equals(wanted.value)) {
-      this.#put(key, wanted.value, { current, lease })
-    }
+    if (wanted !== undefined && current?.value.equals(wanted.value) === true) return
+    const isSame =
+      wanted !== undefined &&
+      current !== undefined &&
+      (current.createRevision === wanted.createRevision || isSameObject(current.value, wanted.value))
+    // An object that has the name of another one does not replace it: that one is deleted first.
+    if (current !== undefined && !isSame) this.#delete([key])
+    if (wanted !== undefined) this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })
   }
 
   /** The previous value may be compacted although the event is not. */

@@ -22,7 +22,7 @@ import type {
 import { StorageError } from '../errors.ts'
 import { CALL_TIMEOUT_MS, grantedSeconds, keyMissing, LEASES_EVERY_MS } from '../etcd-rules.ts'
 import { type Commit, LocalFeed } from '../local-feed.ts'
-import { MemoryDatabase, type Snapshot } from './database.ts'
+import { MemoryDatabase, type RewindOptions, type Snapshot } from './database.ts'
 
 export type MemoryEngineOptions = {
   readonly time?: Time
@@ -141,12 +141,12 @@ export class MemoryEngine implements Engine {
   }
 
   /** Writes until everything is as in that state again, but for keys that `isKept` names. Leases live as long as they would have from then on. */
-  rewind({ snapshot, leftMs }: EngineState, isKept: (key: Key) => boolean): void {
+  rewind({ snapshot, leftMs }: EngineState, options: RewindOptions): void {
     for (const [id, ms] of leftMs) {
       if (!this.#deadlines.has(id)) this.#database.grant(id, ms / 1000)
       this.#startLease(id, ms)
     }
-    this.#database.rewind(snapshot, isKept)
+    this.#database.rewind(snapshot, options)
   }
 
   /** One value, now or at a revision, without a turn of the event loop. */

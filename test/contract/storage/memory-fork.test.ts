@@ -64,6 +64,10 @@ test('a compaction of one side takes nothing from the other', async () => {
   assert.deepEqual(await all(second), { '/x/a': '3', '/x/gone': '1' })
 })
 
+/** In these tests a value is the uid of an object and its version. */
+const isSameObject = (one: Buffer, other: Buffer): boolean =>
+  one.toString().split(' ')[0] === other.toString().split(' ')[0]
+
 test('a rewind is told to feeds like any writes, and revisions go on', async () => {
   await using engine = new MemoryEngine()
   for (const key of ['/x/changed', '/x/deleted', '/x/same', '/y/kept']) await put(engine, key, '1')
@@ -85,7 +89,7 @@ test('a rewind is told to feeds like any writes, and revisions go on', async () 
     onCompacted: () => undefined,
     onEnd: () => ended.resolve(),
   })
-  engine.rewind(state, (key) => key === '/y/kept')
+  engine.rewind(state, { isKept: (key) => key === '/y/kept', isSameObject })
   await until(() => events.length >= 3, 'the events')
   feed.close()
   await ended.promise
@@ -93,10 +97,39 @@ test('a rewind is told to feeds like any writes, and revisions go on', async () 
   assert.deepEqual(await all(engine), { '/x/changed': '1', '/x/deleted': '1', '/x/same': '1' })
   assert.equal(await engine.latest(), before + 3)
   const revisionsBefore = await engine.latest()
-  engine.rewind(state, (key) => key === '/y/kept')
+  engine.rewind(state, { isKept: (key) => key === '/y/kept', isSameObject })
   assert.equal(await engine.latest(), revisionsBefore, 'nothing is left to do')
-  engine.rewind(state, never)
+  engine.rewind(state, { isKept: never, isSameObject })
   assert.equal(engine.peek('/y/kept')?.value.toString(), '1')
+})
+
+test('a rewind deletes an object before it puts back another one of its name', async () => {
+  await using engine = new MemoryEngine()
+  for (const key of ['/x/changed', '/x/recreated', '/x/restored']) await put(engine, key, 'one 1')
+  const state = engine.state()
+  await put(engine, '/x/changed', 'one 2')
+  await remove(engine, '/x/recreated')
+  await put(engine, '/x/recreated', 'two 1')
+  await remove(engine, '/x/restored')
+  engine.rewind(state, { isKept: (key) => key !== '/x/restored', isSameObject })
+  await put(engine, '/x/restored', 'one 2')
+  const before = await engine.latest()
+  const events: string[] = []
+  const feed = engine.openFeed([{ ...rangeOf('/'), after: before }], {
+    onEvents: (_, some) =>
+      events.push(
+        ...some.map(({ type, key, revision, createRevision }) =>
+          type === 'put' ? `${revision === createRevision ? 'create' : 'update'} ${key}` : `delete ${key}`,
+        ),
+      ),
+    onProgress: () => undefined,
+    onCompacted: () => undefined,
+    onEnd: () => undefined,
+  })
+  engine.rewind(state, { isKept: never, isSameObject })
+  await until(() => events.length >= 4, 'the events')
+  feed.close()
+  assert.deepEqual(events, ['update /x/changed', 'delete /x/recreated', 'create /x/recreated', 'update /x/restored'])
 })
 
 test('leases go on in a fork, and come back with a rewind', async () => {
@@ -121,7 +154,7 @@ test('leases go on in a fork, and come back with a rewind', async () => {
   for (const one of [engine, fork]) one.endDueLeases()
   assert.deepEqual([await all(engine), await all(fork)], [{}, {}])
   assert.notEqual(await fork.grantLease(10), lease)
-  engine.rewind(state, never)
+  engine.rewind(state, { isKept: never, isSameObject })
   assert.deepEqual(await all(engine), { '/x/a': '1' })
   nowMs += 39_000
   engine.endDueLeases()
