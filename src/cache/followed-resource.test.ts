@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BusyLoop } from '../../test/harness/turns.ts'
+import { until } from '../../test/harness/until.ts'
 import { type KubeObject, textOf } from '../api/object.ts'
 import type { WatchEvent } from './event.ts'
 import { Item, type ItemHome } from './item.ts'
@@ -163,6 +164,34 @@ test('who waits for a revision is not told of it by a list that has not ended', 
   source.feed([shown('ADDED', 'c', '4', 20), listEnd(31)])
   await Promise.all([starting, reaching])
   assert.equal(values.get('/r/c'), '4')
+  await followed[Symbol.asyncDispose]()
+})
+
+test('a watch that turns out to be too slow when it is taken from does not show the latest state', async () => {
+  const { followed, values, next } = follow()
+  const starting = followed.start()
+  const source = await next()
+  source.feed([listEnd(1)])
+  await starting
+  source.feed([shown('ADDED', 'a', '1', 2)], { isQuiet: true })
+  const take = source.take.bind(source)
+  source.take = () => {
+    const events = take()
+    // The place of the next event in the ring is gone.
+    if (events.length === 0) source.state = 'closed'
+    return events
+  }
+  let isLatest = false
+  const latest = followed.latest().then(() => {
+    isLatest = true
+  })
+  await until(() => source.state === 'closed', 'the watch is closed')
+  source.close()
+  const again = await next()
+  assert.deepEqual([[...values], isLatest], [[['/r/a', '1']], false])
+  again.feed([shown('ADDED', 'a', '1', 2), shown('ADDED', 'b', '1', 3), listEnd(3)])
+  await latest
+  assert.equal(values.size, 2)
   await followed[Symbol.asyncDispose]()
 })
 

@@ -123,9 +123,10 @@ export class FollowedResource<T> implements AsyncDisposable {
   /** Reports all that the cache has. False if that is not possible now because the resource is being listed. */
   async #catchUp(): Promise<boolean> {
     const source = this.#source
-    if (this.#unseen !== undefined || source === undefined || source.state !== 'live') return false
+    if (this.#unseen !== undefined || source === undefined || !isLive(source)) return false
     await this.#drain(source)
-    return this.#source === source && this.#unseen === undefined
+    // A watch that was too slow is closed by a take, and has not passed on everything.
+    return this.#source === source && this.#unseen === undefined && isLive(source)
   }
 
   async #follow(): Promise<void> {
@@ -293,6 +294,9 @@ export class FollowedResource<T> implements AsyncDisposable {
     this.#progress = Promise.withResolvers<void>()
   }
 }
+
+/** A function, since TypeScript would narrow the state across an await. */
+const isLive = ({ state }: EventSource): boolean => state === 'live'
 
 /** Fails with 'cancelled' if the signal is aborted first. */
 const orCancelled = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>

@@ -82,6 +82,7 @@ export class Definitions implements AsyncDisposable {
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   #restored: Disposable | undefined
+  #watcher: EventSource | undefined
   /** Takes the events that are there, without waiting to be woken. */
   #takeNow: (() => void) | undefined
   /** Whether the watch has delivered its initial events. */
@@ -105,12 +106,14 @@ export class Definitions implements AsyncDisposable {
     await promise
   }
 
-  /** Resolves when the definitions that were acknowledged before the call are served. Fails with a StorageError. */
+  /** Resolves when the definitions that were acknowledged before the call are served. Fails if that is not possible now. */
   async latest(): Promise<void> {
     const { reader, range } = this.#parts
     await reader.list({ from: range.from, to: range.from }, 'latest')
     if (!this.#isListed) throw new Error('definitions are being listed')
     this.#takeNow?.()
+    // A watch that was too slow is closed by a take.
+    if (this.#watcher?.state !== 'live') throw new Error('definitions are listed again')
   }
 
   /** The APIService of a version is gone: it is created again if the version is served. */
@@ -136,6 +139,7 @@ export class Definitions implements AsyncDisposable {
         signal.addEventListener('abort', close)
         watching.defer(() => {
           signal.removeEventListener('abort', close)
+          this.#watcher = undefined
           this.#takeNow = undefined
           this.#isListed = false
         })
@@ -211,6 +215,7 @@ export class Definitions implements AsyncDisposable {
       }
       this.#withdraw()
     }
+    this.#watcher = watcher
     this.#takeNow = () => takeAll(watcher, take)
     await takeUntilClosed(watcher, take)
   }

@@ -35,13 +35,15 @@ export class FollowedChanges implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Resolves when the changes that were acknowledged before the call have been passed on. Fails with a StorageError. */
+  /** Resolves when the changes that were acknowledged before the call have been passed on. Fails if that is not possible now. */
   async latest(): Promise<void> {
     const { keys, reader } = this.#parts.access
     const { from } = keys.range()
     await reader.list({ from, to: from }, 'latest')
-    // Before the watch begins everything is looked at anyway.
-    if (this.#source !== undefined) takeAll(this.#source, this.#passOn)
+    const source = this.#source
+    if (source !== undefined) takeAll(source, this.#passOn)
+    // A watch that was too slow is closed by a take. When the next one begins, everything is looked at.
+    if (source?.state !== 'live') throw new Error(`${this.#parts.name} are not followed yet`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

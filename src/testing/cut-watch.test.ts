@@ -37,18 +37,16 @@ function sent(batches: readonly (readonly string[])[], afterEvents: number, isLi
 
 test('a watch is cut after whole events, in however many frames they are sent', () => {
   const parts = [['a', 'b\n', 'c\n'], ['d'], ['e\nf\ng', 'h\n']]
-  const cut = (afterEvents: number): string => sent(parts, afterEvents, true)
-  assert.deepEqual([0, 1, 2, 3, 4, 5].map(cut), [
-    '',
-    'ab\n',
-    'ab\nc\n',
-    'ab\nc\nde\n',
-    'ab\nc\nde\nf\n',
-    'ab\nc\nde\nf\ngh\n',
-  ])
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 5].map((afterEvents) => sent(parts, afterEvents, true)),
+    ['', 'ab\n', 'ab\nc\n', 'ab\nc\nde\n', 'ab\nc\nde\nf\n', 'ab\nc\nde\nf\ngh\n'],
+  )
 })
 
 test('in other formats than JSON each frame is an event', () => {
-  const cut = (afterEvents: number): string => sent([['a\n', 'b\n\n'], ['c']], afterEvents, false)
-  assert.deepEqual([1, 2, 3, 9].map(cut), ['a\n', 'a\nb\n\n', 'a\nb\n\nc', 'a\nb\n\nc'])
+  const frames = [['a\n', 'b\n\n'], ['c']]
+  assert.deepEqual(
+    [1, 2, 3, 9].map((afterEvents) => sent(frames, afterEvents, false)),
+    ['a\n', 'a\nb\n\n', 'a\nb\n\nc', 'a\nb\n\nc'],
+  )
 })
