@@ -8,7 +8,7 @@
  * server whose database is never restored has none, and pays nothing for it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { sleep, systemTimers } from './timers.ts'
+import { sleep, systemTimers, type Timers } from './timers.ts'
 
 /** A part of a server that decides by what it has read earlier. */
 export type Follower = {
@@ -29,9 +29,14 @@ type Context = { readonly restores: Restores; readonly token: number | undefined
 const contexts = new AsyncLocalStorage<Context>()
 
 export class Restores {
+  readonly #timers: Pick<Timers, 'after'>
   readonly #followers = new Set<Follower>()
   #count = 0
   #ended: Promise<void> | undefined
+
+  constructor(timers: Pick<Timers, 'after'> = systemTimers) {
+    this.#timers = timers
+  }
 
   /** The instance of the server that runs here; undefined if its database is never restored. */
   static current(): Restores | undefined {
@@ -106,7 +111,7 @@ export class Restores {
         return
       } catch (error) {
         if (tries === TRIES) throw error
-        await sleep(systemTimers, RETRY_MS * 2 ** (tries - 1))
+        await sleep(this.#timers, RETRY_MS * 2 ** (tries - 1))
       }
     }
   }

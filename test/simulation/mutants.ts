@@ -1,6 +1,7 @@
 /**
  * Shows what the simulation is worth: each patch under mutants/ puts one fault into a copy of the tree, and the simulation must
- * find it. Prints how many seeds that took; the last line is `N of N found`.
+ * find it. Prints how many seeds that took; the last line is `N of N found`. A patch whose name begins with `garbage-` or `restore-` is
+ * for the world of that name, all others for that of the storage.
  *
  *   --seeds N      seeds to try at the most
  *   --only NAME    mutants whose name contains this
@@ -8,7 +9,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -43,19 +44,22 @@ function tryMutant(patch: string, seeds: number): { readonly needed: number | un
       cwd: '/',
       stdio: 'inherit',
     })
-    const found = firstFailure(simulate(copy, FIRST_SEED, seeds))
+    const world = ['garbage', 'restore'].find((one) => basename(patch).startsWith(`${one}-`)) ?? 'storage'
+    const found = firstFailure(simulate(copy, { world, first: FIRST_SEED, seeds }))
     if (found.needed === undefined) return found
     const seed = FIRST_SEED + found.needed - 1
     // Another fault than the one that was put in is none that was found.
-    if (firstFailure(simulate(root, seed, 1)).needed === undefined) return found
-    throw new Error(`seed ${seed} fails without a mutant, too: npm run simulate -- --seed ${seed}`)
+    if (firstFailure(simulate(root, { world, first: seed, seeds: 1 })).needed === undefined) return found
+    throw new Error(`seed ${seed} fails without a mutant, too: npm run simulate -- --seed ${seed} --world ${world}`)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
-function simulate(tree: string, first: number, seeds: number): string {
-  const options = ['--seed', String(first), '--seeds', String(seeds), '--first']
+type Run = { readonly world: string; readonly first: number; readonly seeds: number }
+
+function simulate(tree: string, { world, first, seeds }: Run): string {
+  const options = ['--world', world, '--seed', String(first), '--seeds', String(seeds), '--first']
   return spawnSync(process.execPath, ['--expose-gc', 'test/simulation/simulate.ts', ...options], {
     cwd: tree,
     encoding: 'utf8',

@@ -11,8 +11,8 @@ describe('a simulated world', () => {
     for (const seed of [3, 4, 51]) {
       const lines: string[][] = [[], []]
       const [first, second] = [
-        await simulateSeed(seed, (line) => lines[0]?.push(line)),
-        await simulateSeed(seed, (line) => lines[1]?.push(line)),
+        await simulateSeed(seed, { onLine: (line) => lines[0]?.push(line) }),
+        await simulateSeed(seed, { onLine: (line) => lines[1]?.push(line) }),
       ]
       assert.ok(first.steps > 500, `${first.steps} steps`)
       assert.deepEqual(first.faults, [])

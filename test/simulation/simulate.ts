@@ -6,6 +6,7 @@
  *   --minutes N    as many seeds as fit into this time
  *   --first        stop at the first failure
  *   --trace        print the whole trace of a seed
+ *   --world W      storage (the default), garbage or restore
  *
  * A failure prints its seed and the command that repeats it: that seed fails again every time. See docs/simulation.md.
  */
@@ -13,7 +14,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type SeedVerdict, simulateSeed } from './virtual/simulate-seed.ts'
+import { type SeedVerdict, simulateSeed, type WorldName, worldNames } from './virtual/simulate-seed.ts'
 
 /** A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop for ever. */
 const SEED_MS_MAX = 120_000
@@ -22,6 +23,7 @@ const TRAIL_SHOWN = 60
 const SEEDS_DEFAULT = 200
 
 type Options = {
+  readonly world: WorldName
   readonly first: number
   readonly seeds: number
   readonly untilMs: number
@@ -36,17 +38,20 @@ async function main(): Promise<void> {
       minutes: { type: 'string' },
       first: { type: 'boolean', default: false },
       trace: { type: 'boolean', default: false },
+      world: { type: 'string', default: 'storage' },
     },
   })
+  const world = worldOf(values.world)
   const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole('seed', values.seed)
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
   if (minutes !== undefined && !(minutes > 0)) throw new Error(`--minutes is not a time: ${values.minutes}`)
   if (values.seed !== undefined && values.seeds === undefined && minutes === undefined) {
-    await runOne(first, values.trace)
+    await runOne(first, world, values.trace)
     return
   }
   const all = minutes === undefined ? SEEDS_DEFAULT : Number.POSITIVE_INFINITY
   await runMany({
+    world,
     first,
     seeds: values.seeds === undefined ? all : whole('seeds', values.seeds),
     untilMs: performance.now() + (minutes ?? Number.POSITIVE_INFINITY) * 60_000,
@@ -54,13 +59,13 @@ async function main(): Promise<void> {
   })
 }
 
-async function runOne(seed: number, isTraced: boolean): Promise<void> {
+async function runOne(seed: number, world: WorldName, isTraced: boolean): Promise<void> {
   const lines: string[] = []
-  const verdict = await simulateSeed(seed, isTraced ? (line) => lines.push(line) : undefined)
+  const verdict = await simulateSeed(seed, { world, onLine: isTraced ? (line) => lines.push(line) : undefined })
   const isWell = verdict.faults.length === 0
   if (isTraced) process.stdout.write(lines.join(''))
   else if (!isWell) process.stdout.write(verdict.trail.slice(-TRAIL_SHOWN).join(''))
-  report(verdict)
+  report(verdict, world)
   console.log(`seed ${seed}: ${verdict.steps} steps in ${verdict.virtualMs} ms, trace ${verdict.digest}`)
   finish(isWell ? 1 : 0, isWell ? 0 : 1)
 }
@@ -74,14 +79,14 @@ async function runMany(options: Options): Promise<void> {
   const isOver = (): boolean =>
     next >= options.first + options.seeds || performance.now() > options.untilMs || (options.stopsAtFirst && failed > 0)
   const work = async (): Promise<void> => {
-    let worker = startWorker()
+    let worker = startWorker(options.world)
     while (!isOver()) {
       const verdict = await ask(worker, next++)
       verdicts.set(verdict.seed, verdict)
       if (verdict.faults.length === 0) continue
       failed++
-      report(verdict)
-      if (!worker.connected) worker = startWorker()
+      report(verdict, options.world)
+      if (!worker.connected) worker = startWorker(options.world)
     }
     if (worker.connected) worker.disconnect()
   }
@@ -90,8 +95,8 @@ async function runMany(options: Options): Promise<void> {
   finish(verdicts.size - failed, failed)
 }
 
-function startWorker(): ChildProcess {
-  return fork(import.meta.filename, ['worker'], { execArgv: ['--expose-gc'], stdio: 'inherit' })
+function startWorker(world: WorldName): ChildProcess {
+  return fork(import.meta.filename, ['worker', world], { execArgv: ['--expose-gc'], stdio: 'inherit' })
 }
 
 /** A worker that does not come back is ended: what it had to do failed. */
@@ -125,17 +130,18 @@ function ask(worker: ChildProcess, seed: number): Promise<SeedVerdict> {
   })
 }
 
-function serveAsWorker(): void {
+function serveAsWorker(world: WorldName): void {
   process.on('message', (seed: number) => {
-    void simulateSeed(seed).then((verdict) => process.send?.({ ...verdict, trail: [] }))
+    void simulateSeed(seed, { world }).then((verdict) => process.send?.({ ...verdict, trail: [] }))
   })
 }
 
-function report({ seed, faults }: SeedVerdict): void {
+function report({ seed, faults }: SeedVerdict, world: WorldName): void {
   if (faults.length === 0) return
   console.log(`FAIL seed ${seed}`)
   for (const fault of faults) console.log(`     ${fault}`)
-  console.log(`     repeat: npm run simulate -- --seed ${seed}`)
+  const named = world === 'storage' ? '' : ` --world ${world}`
+  console.log(`     repeat: npm run simulate -- --seed ${seed}${named}`)
 }
 
 function summarize(verdicts: readonly SeedVerdict[], tookMs: number): void {
@@ -160,5 +166,11 @@ function whole(name: string, text: string): number {
   return value
 }
 
-if (process.argv[2] === 'worker') serveAsWorker()
+function worldOf(text: string): WorldName {
+  const world = worldNames.find((one) => one === text)
+  if (world === undefined) throw new Error(`--world is none of ${worldNames.join(', ')}: ${text}`)
+  return world
+}
+
+if (process.argv[2] === 'worker') serveAsWorker(worldOf(process.argv[3] ?? ''))
 else await main()

@@ -36,7 +36,7 @@ const GONE = 8
 /** The rest of the bits: which owners it blocks, by their places in the list. */
 const BLOCKS_AT = 4
 /** Owners of a node that are kept in a list. A client may send tens of thousands: more are kept in a map, and are set in steps. */
-const FEW_OWNERS_MAX = 26
+export const FEW_OWNERS_MAX = 26
 
 class Node {
   key: Key | undefined

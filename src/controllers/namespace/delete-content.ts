@@ -3,7 +3,7 @@ import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts
 import { type HandleAs, request } from '../../api/own-request.ts'
 import type { Item } from '../../cache/item.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import { Slices } from '../../lib/slices.ts'
+import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf } from '../object-head.ts'
@@ -32,6 +32,8 @@ export type ContentParts = {
   /** Whether pods go first: what they use must not vanish below them (KEP-5080, gate OrderedNamespaceDeletion). */
   readonly podsFirst: boolean
   readonly wallMs: () => number
+  /** Absent: that of the system. */
+  readonly time?: SlicesTime
   readonly signal: AbortSignal
   /** Absent: there are no remote servers. */
   readonly remote?: RemoteContent | undefined
@@ -113,24 +115,30 @@ async function deleteAll(resource: Resource, namespace: KubeObject, parts: Conte
   try {
     const items = await list()
     if (items.length === 0) return nothing
-    const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, parts.wallMs()) : 0
+    const estimateSeconds = isPods(resource) ? await graceLeft(items, namespace, parts) : 0
     const fault = await deleteEach(resource, items, parts)
     if (fault !== undefined) return { ...nothing, estimateSeconds, fault }
     const left = await list()
     if (left.length === 0) return nothing
-    return await judgeLeft(resource, left, { namespace, estimateSeconds })
+    return await judgeLeft(resource, left, { namespace, estimateSeconds, time: parts.time })
   } catch (error) {
     return { ...nothing, fault: messageOf(error) }
   }
 }
 
+type Judged = {
+  readonly namespace: KubeObject
+  readonly estimateSeconds: number
+  readonly time: SlicesTime | undefined
+}
+
 async function judgeLeft(
   { group, version, plural }: Resource,
   left: readonly Item[],
-  { namespace, estimateSeconds }: { readonly namespace: KubeObject; readonly estimateSeconds: number },
+  { namespace, estimateSeconds, time }: Judged,
 ): Promise<Left> {
   const finalizers = new Map<string, number>()
-  const slices = new Slices()
+  const slices = new Slices(time)
   for (const item of left) {
     if (slices.isOver) await slices.turn()
     for (const finalizer of headOf(item).finalizers) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
@@ -144,16 +152,20 @@ async function judgeLeft(
 }
 
 /** The longest grace period of pods that run, in seconds; 0 if that much has passed since the namespace was deleted. */
-async function graceLeft(pods: readonly Item[], { metadata }: KubeObject, nowMs: number): Promise<number> {
+async function graceLeft(
+  pods: readonly Item[],
+  { metadata }: KubeObject,
+  { wallMs, time }: Pick<ContentParts, 'wallMs' | 'time'>,
+): Promise<number> {
   let longest = 0
-  const slices = new Slices()
+  const slices = new Slices(time)
   for (const pod of pods) {
     if (slices.isOver) await slices.turn()
     const { spec, status } = pod.peek()
     if (/^(Succeeded|Failed)$/.test(textOf(fieldsOf(status)['phase']))) continue
     longest = Math.max(longest, numberOf(fieldsOf(spec)['terminationGracePeriodSeconds']))
   }
-  const passedMs = nowMs - Date.parse(textOf(metadata.deletionTimestamp))
+  const passedMs = wallMs() - Date.parse(textOf(metadata.deletionTimestamp))
   return passedMs >= 1000 * longest ? 0 : longest
 }
 
@@ -177,10 +189,10 @@ async function deleteEach(
 async function deleteBatch(
   resource: Resource,
   items: readonly Item[],
-  { handle, accessOf, signal }: ContentParts,
+  { handle, accessOf, time, signal }: ContentParts,
 ): Promise<string | undefined> {
   const { keys } = accessOf(resource)
-  const slices = new Slices()
+  const slices = new Slices(time)
   const left = items.values()
   let fault: string | undefined
   const work = async (): Promise<void> => {

@@ -7,6 +7,7 @@ import { FollowedResource } from '../../cache/followed-resource.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { InProgress } from '../../lib/in-progress.ts'
 import type { Log } from '../../lib/log.ts'
+import { systemTime, type Time } from '../../lib/timers.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { headOf, type ObjectHead } from '../object-head.ts'
@@ -45,6 +46,8 @@ export type NamespaceControllerParts = {
   readonly gates: Gates
   readonly clock: Clock
   readonly log: Log
+  /** Absent: that of the system. */
+  readonly time?: Time
   /** What remote servers have in namespaces. Absent: nothing. */
   readonly remote?: (() => RemoteContent) | undefined
 }
@@ -69,7 +72,7 @@ export class NamespaceController implements AsyncDisposable {
   readonly #ending = new Map<string, Ending>()
 
   constructor(parts: NamespaceControllerParts) {
-    const { registry, accessOf, metrics, clock, log } = parts
+    const { registry, accessOf, metrics, clock, log, time = systemTime } = parts
     this.#parts = parts
     this.#now = createNow(clock.wallMs)
     this.#queue = new WorkQueue({
@@ -77,6 +80,7 @@ export class NamespaceController implements AsyncDisposable {
       workersMax: NAMESPACES_MAX,
       work: (name) => this.#work(name),
       log,
+      timers: time,
       measured: { metrics, as: 'namespace', monotonicMs: clock.monotonicMs },
     })
     this.#resource = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
@@ -91,6 +95,7 @@ export class NamespaceController implements AsyncDisposable {
       set: (key, uid = '') => this.#set(key.slice(keys.prefix.length), uid),
       known: () => Array.from(this.#ending.keys(), (name) => keys.key(undefined, name)),
       log,
+      time,
     })
     // Never fails.
     void this.#followed.start()
@@ -118,7 +123,7 @@ export class NamespaceController implements AsyncDisposable {
     const namespace = await this.#read(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp === undefined) return undefined
     if (finalizersOf(namespace).length === 0) return undefined
-    const { handle, registry, accessOf, creates, gates, clock, log, remote } = this.#parts
+    const { handle, registry, accessOf, creates, gates, clock, log, time = systemTime, remote } = this.#parts
     const ending = this.#ending.get(name)
     // Its event comes, and queues it.
     if (ending === undefined || ending.uid !== namespace.metadata.uid) return undefined
@@ -132,7 +137,8 @@ export class NamespaceController implements AsyncDisposable {
       return uid === namespace.metadata.uid && deletionTimestamp !== undefined
     }
     const podsFirst = gates.isOn('OrderedNamespaceDeletion')
-    const parts = { handle, registry, accessOf, isEnding, podsFirst, wallMs: clock.wallMs, signal, remote: remote?.() }
+    const { wallMs } = clock
+    const parts = { handle, registry, accessOf, isEnding, podsFirst, wallMs, time, signal, remote: remote?.() }
     const deleted = await deleteContent(namespace, parts)
     if (signal.aborted) return undefined
     const { estimateSeconds, undiscovered = [] } = deleted

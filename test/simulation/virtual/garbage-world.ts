@@ -3,9 +3,10 @@
  * owners and delete in all three ways, and a collector that runs on one replica after the other, sometimes on both for a moment. The judge sees every
  * commit: nothing is deleted that a live owner still owns; when all is quiet no garbage is left, and nothing waits to be deleted.
  */
-import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
+import type { KubeObject } from '../../../src/api/object.ts'
 import { request } from '../../../src/api/own-request.ts'
 import { GarbageCollector } from '../../../src/controllers/garbage-collector/garbage-collector.ts'
+import { FEW_OWNERS_MAX } from '../../../src/controllers/garbage-collector/graph.ts'
 import { QueueMetrics } from '../../../src/controllers/queue-metrics.ts'
 import { Metrics } from '../../../src/lib/metrics.ts'
 import { sleep } from '../../../src/lib/timers.ts'
@@ -17,6 +18,7 @@ import { JsonControlPlane } from '../../harness/json-control-plane.ts'
 import { builtIn } from '../../harness/memory-control-plane.ts'
 import { Random } from '../random.ts'
 import { readJson } from './json-objects.ts'
+import { isWaiting, type Owner, ownersOf } from './owners.ts'
 import { chooseSettings, type Settings } from './settings.ts'
 import { SimReplica } from './sim-replica.ts'
 import { VirtualTime } from './virtual-time.ts'
@@ -208,13 +210,23 @@ export class GarbageWorld {
     const chosen = new Set(
       Array.from({ length: live.length === 0 ? 0 : random.between(0, 2) }, () => random.pick(live)),
     )
-    return Array.from(chosen, ({ kind, metadata: { name = '', uid = '' } }) => ({
+    const owners = Array.from(chosen, ({ kind, metadata: { name = '', uid = '' } }) => ({
       apiVersion: 'v1',
       kind,
       name,
       uid,
       blockOwnerDeletion: random.chance(0.5),
     }))
+    if (owners.length === 0 || random.chance(0.7)) return owners
+    // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a digest.
+    const absent = Array.from({ length: random.between(1, 2 * FEW_OWNERS_MAX) }, (_, at) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: `absent${at}`,
+      uid: `absent-${at}`,
+      blockOwnerDeletion: false,
+    }))
+    return random.chance(0.5) ? [...absent, ...owners] : [...owners, ...absent]
   }
 }
 
@@ -286,18 +298,5 @@ class Judge {
   }
 }
 
-type Owner = { readonly kind: string; readonly name: string; readonly uid: string; readonly blocks: boolean }
-
-const ownersOf = ({ metadata }: KubeObject): Owner[] =>
-  itemsOf(fieldsOf(metadata)['ownerReferences']).map(({ kind, name, uid, blockOwnerDeletion }) => ({
-    kind: textOf(kind),
-    name: textOf(name),
-    uid: textOf(uid),
-    blocks: blockOwnerDeletion === true,
-  }))
-
 const isGoing = (object: KubeObject | undefined): boolean =>
   object?.metadata.deletionTimestamp !== undefined || object === undefined
-
-const isWaiting = ({ metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined && textsOf(metadata.finalizers).includes('foregroundDeletion')

@@ -1,11 +1,14 @@
 /** Runs the world of one seed, with real time taken away, and says what was wrong. */
+import { GarbageWorld } from './garbage-world.ts'
 import { guardRealTime } from './real-time-guard.ts'
+import { RestoreWorld } from './restore-world.ts'
 import { SimWorld } from './sim-world.ts'
-import { realTurn } from './virtual-time.ts'
+import { realTurn, type VirtualTime } from './virtual-time.ts'
 
 /** No run comes near this; one that does goes round in circles. */
 const MS_MAX = 30 * 60_000
-const STEPS_MAX = 100_000
+const STEPS_MAX = 400_000
+const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
 /** Each fault beyond these is most likely one of these again. */
 const FAULTS_SHOWN_MAX = 8
 /** Collecting garbage takes longer than the run: one seed of so many looks for watchers that are held. */
@@ -24,39 +27,67 @@ export type SeedVerdict = {
   readonly trail: readonly string[]
 }
 
-/** `onLine` is told every line of the trace. */
-export async function simulateSeed(seed: number, onLine?: (line: string) => void): Promise<SeedVerdict> {
+/** What is simulated: the storage and its clients, the garbage collector on two replicas, or one process whose database is restored. */
+export const worldNames = ['storage', 'garbage', 'restore'] as const
+
+export type WorldName = (typeof worldNames)[number]
+
+export type SeedOptions = {
+  readonly world?: WorldName
+  /** Called with every line of the trace. */
+  readonly onLine?: ((line: string) => void) | undefined
+}
+
+/** A part of the simulation that is a world of its own. */
+type World = {
+  readonly time: VirtualTime
+  /** Everything that was wrong. */
+  readonly run: () => Promise<string[]>
+  readonly truth?: SimWorld['truth']
+}
+
+export async function simulateSeed(
+  seed: number,
+  { world: name = 'storage', onLine }: SeedOptions = {},
+): Promise<SeedVerdict> {
   const faults: string[] = []
   const onRejection = (error: unknown): void => void faults.push(`nobody handled: ${describe(error)}`)
   process.on('unhandledRejection', onRejection)
   using guard = guardRealTime((what) => faults.push(what))
   void guard
-  const world = new SimWorld(seed, onLine)
+  const world = createWorld(name, seed, onLine)
   const { time, truth } = world
-  const limits = { msMax: MS_MAX, stepsMax: STEPS_MAX }
   try {
     faults.push(...(await time.run(world.run(), limits)))
-    await realTurn()
-    if (seed % COLLECT_EVERY === 0) faults.push(...held(world))
-    faults.push(...(await time.run(world.end(), limits)))
+    if (world instanceof SimWorld) faults.push(...(await endOf(world, seed)))
   } catch (error) {
     faults.push(`the run broke: ${describe(error)}`)
   } finally {
     process.off('unhandledRejection', onRejection)
   }
   const hidden = faults.length - FAULTS_SHOWN_MAX
-  const { writes, readings } = truth.model
   return {
     seed,
     faults: hidden > 0 ? [...faults.slice(0, FAULTS_SHOWN_MAX), `and ${hidden} more`] : faults,
     digest: time.digest(),
     steps: time.steps,
     virtualMs: Math.round(time.nowMs),
-    writes: writes.length,
-    readings: readings.length,
-    events: truth.replays.reduce((sum, replay) => sum + replay.events, 0),
+    writes: truth?.model.writes.length ?? 0,
+    readings: truth?.model.readings.length ?? 0,
+    events: truth?.replays.reduce((sum, replay) => sum + replay.events, 0) ?? 0,
     trail: time.trail,
   }
+}
+
+function createWorld(name: WorldName, seed: number, onLine: SeedOptions['onLine']): World {
+  if (name === 'garbage') return new GarbageWorld(seed, onLine)
+  return name === 'restore' ? new RestoreWorld(seed, onLine) : new SimWorld(seed, onLine)
+}
+
+async function endOf(world: SimWorld, seed: number): Promise<string[]> {
+  await realTurn()
+  const leaks = seed % COLLECT_EVERY === 0 ? held(world) : []
+  return [...leaks, ...(await world.time.run(world.end(), limits))]
 }
 
 /** Watches that are over while their cache goes on. The last one may still be on the stack. */
