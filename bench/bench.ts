@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), proxied (requests to an aggregated server; needs h2load), features (what audit, roles, flow control and traces cost; needs h2load); all but the last eleven when absent; or loads on a whole server:
+ *   --only a,b      client, feed, latest, serve, memory, registry, chain (admission with nothing configured), cel, rbac, flow, nodes, scale, access, admission, bully (needs h2load), start (of the packed package), stores (SQLite beside etcd), testing, encryption, etcds (Events in one of their own), proxied (requests to an aggregated server; needs h2load), features (what audit, roles, flow control and traces cost; needs h2load); all but the last eleven when absent; or loads on a whole server:
  *                   get, create, list-by-node, informer-json-cold, kubelets, rest, watch-by-node, … (most need h2load); or cluster: real controllers and kwok (needs
  *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
@@ -22,6 +22,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchChain } from './admission/chain.ts'
 import { benchAdmission } from './admission/creates.ts'
 import { benchRules } from './cel/rules.ts'
 import { benchEncryption } from './engine/encryption.ts'
@@ -58,6 +59,7 @@ const benches: Readonly<Record<string, Bench>> = {
   serve: benchServe,
   memory: () => benchMemory({}),
   registry: async () => benchRegistry(),
+  chain: benchChain,
   cel: async () => benchRules(),
   rbac: async () => benchRoles(),
   flow: async () => benchFlow(),
