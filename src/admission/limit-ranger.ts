@@ -1,7 +1,7 @@
 /** The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods and claims. */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
@@ -79,11 +79,18 @@ function isLimited(attributes: Attributes): boolean {
 
 const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
 
+/** Of fields with the same name the last one counts. */
+function joined(all: readonly Fields[]): Fields {
+  const fields: { [name: string]: Json } = {}
+  for (const one of all) Object.assign(fields, one)
+  return fields
+}
+
 function withDefaults(pod: KubeObject, limits: readonly Fields[], refuse: (why: string) => Error): KubeObject {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = {
-    requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => fieldsOf(defaultRequest))),
-    limits: Object.assign({}, ...ofContainers.map((limit) => fieldsOf(limit['default']))),
+    requests: joined(ofContainers.map(({ defaultRequest }) => fieldsOf(defaultRequest))),
+    limits: joined(ofContainers.map((limit) => fieldsOf(limit['default']))),
   }
   const spec = fieldsOf(pod['spec'])
   const said: string[] = []
@@ -111,6 +118,7 @@ function withAmounts(
   const filled: { [amounts: string]: Fields } = {}
   for (const amounts of ['requests', 'limits'] as const) {
     const given = fieldsOf(resources[amounts])
+    // limit: two lists of amounts
     const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
     if (missing.length === 0) continue
     filled[amounts] = { ...given, ...Object.fromEntries(missing.map((name) => [name, defaults[amounts][name]])) }

@@ -14,6 +14,7 @@ import { duplicateFields, newPathRoom } from './duplicates.ts'
 import { readAny } from '../api/json-value.ts'
 import { readRaw } from './json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
+import { addAll } from '../lib/long-lists.ts'
 
 export type Decoding = {
   /** Without fields that are unknown, null or zero (where that is the same as absent). */
@@ -99,7 +100,10 @@ function decodeOpen(text: string, struct: Struct): Decoding {
       const decoding = decodeClosed(text.slice(start, scanner.at), field.schema, { path: [key] })
       value[key] = decoding.value
       fault ??= decoding.fault
-      unknown.push(...decoding.strictFaults.filter((strict) => strict.startsWith('unknown')))
+      addAll(
+        unknown,
+        decoding.strictFaults.filter((strict) => strict.startsWith('unknown')),
+      )
     }
   }
   scanner.end()
@@ -189,6 +193,7 @@ class Decoder {
         scanner.skipValue()
         continue
       }
+      // limit: the fields of a type
       if (seen.includes(field)) this.#strict('duplicate', key)
       else seen.push(field)
       this.#path.push(key)

@@ -78,3 +78,12 @@ test('a claim that gives nobody a chance says so', () => {
   assert.equal(names.set(owner, { ...settled, accepted: fewer, revision: 5 }), true)
   assert.equal(names.set('new.example.com', { group, accepted: none, wanted: gadgets, revision: 6 }), false)
 })
+
+test('a definition with many short names is judged in linear time', () => {
+  const shortNames = Array.from({ length: 50_000 }, (_, at) => `s${at}`)
+  const wanted = { ...gadgets, shortNames }
+  const startCpu = process.threadCpuUsage()
+  assert.deepEqual(acceptNames(asked(wanted, wanted), inUse()).names, wanted)
+  const { user: userMicros } = process.threadCpuUsage(startCpu)
+  assert.ok(userMicros < 1_000_000, `${userMicros} µs`)
+})

@@ -123,8 +123,9 @@ export function acceptNames(
     key: resourceKey(group, wanted.singular),
     reason: 'SingularConflict',
   })
+  const had = new Set(accepted.shortNames)
   const taken = wanted.shortNames.filter(
-    (name) => !accepted.shortNames.includes(name) && inUse.isTaken(owner, resourceKey(group, name), revision),
+    (name) => !had.has(name) && inUse.isTaken(owner, resourceKey(group, name), revision),
   )
   if (taken.length > 0) {
     const texts = taken.map((name) => `${quote(name)} is already in use`)

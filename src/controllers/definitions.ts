@@ -351,9 +351,9 @@ export class Definitions implements AsyncDisposable {
 
   /** Queues the versions that the definition has begun or ceased to serve; `#announce` checks whether another definition serves them. */
   #announceChanges(group: string, before: readonly CustomResource[], after: readonly CustomResource[]): void {
-    for (const version of new Set([...before, ...after].filter(isShown).map((resource) => resource.version))) {
-      const isThere = (resource: CustomResource): boolean => isShown(resource) && resource.version === version
-      if (before.some(isThere) !== after.some(isThere)) this.#announcements.add(`${group}/${version}`)
+    const [old, now] = [shownVersions(before), shownVersions(after)]
+    for (const version of new Set([...old, ...now])) {
+      if (old.has(version) !== now.has(version)) this.#announcements.add(`${group}/${version}`)
     }
   }
 
@@ -388,3 +388,6 @@ export class Definitions implements AsyncDisposable {
 }
 
 const isShown = ({ isServed }: CustomResource): boolean => isServed
+
+const shownVersions = (resources: readonly CustomResource[]): Set<string> =>
+  new Set(resources.filter(isShown).map(({ version }) => version))

@@ -5,6 +5,7 @@ import { quote } from '../api/quote.ts'
 import { type Value, valueOf } from './document.ts'
 import { duplicateFields, newPathRoom } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
+import { addAll } from '../lib/long-lists.ts'
 import type { Steps } from '../lib/slices.ts'
 import type { Work } from './work.ts'
 
@@ -131,7 +132,7 @@ class Reader {
     const text = scanner.text.slice(start, scanner.at)
     const value = valueOf(text, this.#work)
     yield undefined
-    if (this.#tellsMore) this.strictFaults.push(...duplicateFields(text, `[${index}].value`, this.#room))
+    if (this.#tellsMore) addAll(this.strictFaults, duplicateFields(text, `[${index}].value`, this.#room))
     return value
   }
 

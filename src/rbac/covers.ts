@@ -4,6 +4,7 @@
  */
 import { shownValue } from '../api/field-fault.ts'
 import { shownItems } from '../api/go-value.ts'
+import { addAll } from '../lib/long-lists.ts'
 import type { Steps } from '../lib/slices.ts'
 import { type Rule, urlCovers } from './rule.ts'
 
@@ -81,7 +82,7 @@ export function joinVerbs(rights: readonly Rule[]): Rule[] {
     const known = joined.get(key)
     if (nonResourceURLs.length > 0) ofPaths.push(right)
     else if (known === undefined) joined.set(key, { ...right, verbs: [...verbs] })
-    else known.verbs.push(...verbs)
+    else addAll(known.verbs, verbs)
   }
   return [...ofPaths, ...joined.values()]
 }
@@ -140,6 +141,7 @@ function coversWhole(owner: Rule, rule: Rule, lists: Lists): boolean {
       (resourceNames.length > 0 && resourceNames.every((name) => lists.has(owner.resourceNames, name)))) &&
     // Rules on paths are compared permission by permission, unless both lists are short.
     nonResourceURLs.length * owner.nonResourceURLs.length <= WHOLE_MAX &&
+    // limit: WHOLE_MAX comparisons
     nonResourceURLs.every((path) => owner.nonResourceURLs.some((url) => urlCovers(url, path)))
   )
 }

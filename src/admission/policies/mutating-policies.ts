@@ -7,6 +7,7 @@ import { type ApiError, failedByPolicies, type PolicyFault } from '../../api/err
 import { FAULTS_CHARACTERS_MAX } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { CelError, type Result } from '../../cel/values.ts'
+import { addAll } from '../../lib/long-lists.ts'
 import { TextRoom } from '../../lib/bounded-texts.ts'
 import { inSlices } from '../../lib/slices.ts'
 import { nowOrLater, wait, type Waits } from '../../lib/waits.ts'
@@ -87,7 +88,7 @@ class Review {
     // All policies are matched with the object before any of them changes it.
     const invocations: Invocation[] = []
     for (const matched of policies) {
-      invocations.push(...(yield* this.#invocationsOf(matched)))
+      addAll(invocations, yield* this.#invocationsOf(matched))
       yield* this.#turn()
     }
     // Other plugins changed what the policies had left.

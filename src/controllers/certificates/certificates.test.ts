@@ -65,3 +65,8 @@ test('a request goes an hour after it was decided, and a day after it was not', 
   const old = createSelfSigned('x', [], startMs - 20 * 365 * 24 * HOUR_MS).certificatePem
   assert.ok(end('Approved', Buffer.from(old).toString('base64')) < 0)
 })
+
+test('a request with more conditions than a call has arguments has an end', () => {
+  const conditions = Array.from({ length: 200_000 }, () => ({ type: 'Denied', lastUpdateTime: '2001-02-03T04:05:06Z' }))
+  assert.equal(endOf({ apiVersion: 'v1', kind: 'C', metadata: {}, status: { conditions } }), startMs + HOUR_MS)
+})

@@ -40,7 +40,8 @@ export function endOf({ metadata, status }: KubeObject): number {
     return isOver ? timeOf(textOf(lastUpdateTime)) + DECIDED_MS : Infinity
   })
   const isApproved = all.some(({ type }) => type === 'Approved')
-  return Math.min(...ends, isApproved && issued !== '' ? expiryOf(issued) : Infinity)
+  const first = ends.reduce((least, end) => Math.min(least, end), Infinity)
+  return Math.min(first, isApproved && issued !== '' ? expiryOf(issued) : Infinity)
 }
 
 /** One without a time stays. */

@@ -44,6 +44,7 @@ export function usagesOf(usages: readonly string[]): Pick<Issue, 'usageBits' | '
     const bit = keyUsages.get(usage)
     if (bit !== undefined) usageBits |= 1 << bit
   }
+  // limit: names of this module
   const given = extendedUsages.filter(({ names }) => names.some((name) => usages.includes(name)))
   return { usageBits, extendedUsages: given.map(({ id }) => id) }
 }

@@ -26,10 +26,12 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 /** One for each version, including those that are not served: objects may be stored in them. */
 export function customResources(definition: Definition): readonly CustomResource[] {
   const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
-  const made: CustomResource[] = []
-  const inVersion = (name: string): Resource | undefined => made.find(({ version }) => version === name)
-  made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, inVersion })))
-  return made
+  const made = new Map<string, CustomResource>()
+  const inVersion = (name: string): Resource | undefined => made.get(name)
+  for (const version of definition.versions) {
+    made.set(version.name, customResource(definition, version, { schemas, inVersion }))
+  }
+  return [...made.values()]
 }
 
 type Siblings = {
@@ -196,6 +198,7 @@ function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): U
 /** Any change increments the generation, except of metadata and of a status that is a subresource. */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
+  // limit: callers ignore a few fields
   const isChanged = names.some((name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]))
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
 }
