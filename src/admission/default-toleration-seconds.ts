@@ -16,6 +16,7 @@ export function createDefaultTolerationSeconds({ notReady, unreachable }: Tolera
       if (object === undefined || targetOf(attributes) !== 'pods') return object
       const spec = fieldsOf(object['spec'])
       const given = itemsOf(spec['tolerations'])
+      // limit: two tolerations
       const added = tolerations.filter(({ key }) => !given.some((toleration) => isAbout(toleration, key)))
       return added.length === 0 ? object : { ...object, spec: { ...spec, tolerations: [...given, ...added] } }
     },

@@ -93,8 +93,10 @@ export class RemotePool {
   async #session(signal: AbortSignal): Promise<Http2Session | undefined> {
     if (this.#isHttp1) return undefined
     for (;;) {
+      // limit: sessions with one server
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
+      // limit: sessions with one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
       if (this.#sessions.length >= HTTP2_CONNECTIONS_MAX) throw new Error('too many requests are under way')
       // It is opened for many requests, each of which may give up.

@@ -115,6 +115,7 @@ export class ServiceAllocator implements Allocator {
     if (!lacksPorts(spec, before)) return spec
     const assign = (ports: NumberSet): Assigned => assignPorts(name, spec, before, ports)
     const assigned = isDryRun ? await nodePorts.attempt(assign) : await nodePorts.change(assign)
+    // limit: as many as there are node ports
     taken.push(...assigned.taken)
     if (!isDryRun) {
       const named = new Set(portsHeld(spec))

@@ -71,12 +71,14 @@ export function entriesOf(map: Json | undefined): [string, string][] {
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)
+      // limit: the loop ends here
       return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   }
   return fields
 }
 
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
+  // limit: callers name a few fields
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
 

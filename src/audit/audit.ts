@@ -35,6 +35,7 @@ export class Audit implements AsyncDisposable {
     this.monotonicMs = parts.clock.monotonicMs
     this.isStrict = parts.backends.some(({ isStrict }) => isStrict)
     this.isOrdered = parts.backends.every(({ isOrdered }) => isOrdered)
+    // limit: two backends
     this.objectBytesMax = Math.min(OBJECT_BYTES_MAX, Math.max(...parts.backends.map((one) => one.eventBytesMax)))
   }
 

@@ -38,6 +38,7 @@ export function withServerAudiences(
 }
 
 export const sharedAudiences = (served: readonly string[], audiences: readonly string[]): readonly string[] =>
+  // limit: the server has a few audiences
   served === audiences ? served : audiences.filter((audience) => served.includes(audience))
 
 const isFor = (result: TokenResult, audiences: readonly string[]): TokenResult =>

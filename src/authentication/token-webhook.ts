@@ -122,6 +122,7 @@ function resultOf(
   audiences: readonly string[],
   { served }: TokenWebhookParts,
 ): TokenResult {
+  // limit: AUDIENCES_MAX of a TokenReview, or those of the server
   const shared = (told.length === 0 ? served : told).filter((audience) => audiences.includes(audience))
   if (audiences.length > 0 && shared.length === 0) return unknownToken
   if (isAuthenticated) return { kind: 'known', user, audiences: shared }

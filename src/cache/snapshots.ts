@@ -72,6 +72,7 @@ export class Snapshots {
   }
 
   #forgetLeastUsed(): void {
+    // limit: a few snapshots are kept
     const least = Math.min(...this.#snapshots.map(({ use }) => use))
     this.#snapshots.splice(
       this.#snapshots.findIndex(({ use }) => use === least),

@@ -96,6 +96,7 @@ const loop =
     const names: string[] = []
     for (const arg of call.args.slice(0, variables)) {
       if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
+      // limit: two variables
       if (names.includes(arg.name)) return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)
     }

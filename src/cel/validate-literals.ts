@@ -28,12 +28,15 @@ export function* validateLiterals(
     // The arguments of `format` may have different types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
+    // limit: a call has a few literal arguments
     if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
+    // limit: at most one fault is returned
     if (expr.kind === 'list') faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
       const { entries } = expr
       faults.push(
+        // limit: at most one fault is returned
         ...checkSame(
           entries.map(({ key }) => key),
           () => false,
@@ -41,6 +44,7 @@ export function* validateLiterals(
         ),
       )
       faults.push(
+        // limit: at most one fault is returned
         ...checkSame(
           entries.map(({ value }) => value),
           (at) => entries[at]?.isOptional ?? false,

@@ -123,6 +123,7 @@ const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): rea
 function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = elementsOf(accept).some((clause) => {
     const type = clause.split(';', 1)[0]?.trim() ?? ''
+    // limit: the server offers a few types
     return type === '*/*' || known.includes(type)
   })
   if (!isKnown) throw notAcceptableHere(known)
@@ -131,6 +132,7 @@ function checkRoute(accept: string, known: readonly string[]): void {
 /** The type among those offered that the client prefers; undefined if it accepts none of them. */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
+    // limit: the server offers a few types
     const found = offered.find((name) => {
       const [type = '', subtype = ''] = name.split('/')
       return matches(clause, type, subtype)
@@ -157,6 +159,7 @@ type Wanted = {
 function choose(accept: string, { conversions, isCustom = false, spoken }: Wanted): Form | undefined {
   for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
+    // limit: the server offers a few types
     const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }

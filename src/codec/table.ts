@@ -27,6 +27,7 @@ function addCell(row: (string | number)[], cell: Cell): void {
   else if ('sinceMs' in cell) row.push('"', cell.sinceMs, '"')
   else {
     const parts = cell.parts.map((part) => (typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs))
+    // limit: the parts of one cell
     row.push('"', ...parts, '"')
   }
 }

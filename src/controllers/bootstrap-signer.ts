@@ -57,6 +57,7 @@ export function signClusterInfo(wallMs: () => number, parts: ObjectControllerPar
         const signed = withSignatures(object, valid)
         if (signed !== undefined) await write.update(signed)
         // Upstream takes the signature of an expired token away with the next change.
+        // limit: bootstrap tokens, which administrators create
         const nextMs = Math.min(...valid.map(({ endMs }) => endMs))
         return nextMs === Infinity ? undefined : Math.max(nextMs - wallMs(), 0)
       },

@@ -59,6 +59,7 @@ async function listRoles(handle: HandleAs, slices: Slices, signal: AbortSignal):
     const response = await request(handle, { method: 'GET', path, query, signal })
     if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
     const list = fieldsOf(objectOf(response))
+    // limit: PAGE_ROLES
     roles.push(...itemsOf(list['items']))
     next = textOf(fieldsOf(list['metadata'])['continue'])
     if (next === '') return roles

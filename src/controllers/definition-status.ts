@@ -123,6 +123,7 @@ export function withStatus(
   const status = fieldsOf(object['status'])
   let all: readonly Fields[] = itemsOf(status['conditions'])
   for (const condition of conditions) {
+    // limit: a definition gets a few conditions
     const before = all.find(({ type }) => type === condition.type)
     const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
     const next: Fields = { ...condition, lastTransitionTime }

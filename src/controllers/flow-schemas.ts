@@ -84,6 +84,7 @@ async function tellAll(parts: Parts, signal: AbortSignal): Promise<number> {
   // There are few, and a new cluster is to have them soon.
   const waits = await Promise.all(all.map((schema) => tell(parts, schema, names, signal)))
   const due = waits.filter((ms) => ms > 0)
+  // limit: FlowSchemas, which administrators write
   return due.length === 0 ? 0 : Math.min(...due)
 }
 

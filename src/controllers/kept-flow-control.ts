@@ -18,6 +18,7 @@ const mandatoryNames: ReadonlySet<string> = new Set(['exempt', 'catch-all'])
 export async function keepFlowControl(handle: HandleAs, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
   for (const collection of new Set(all.map((one) => one.collection))) {
     const found = await listed(handle, collection, signal)
+    // limit: the server's own objects
     const wanted = all.filter((one) => one.collection === collection)
     for (const one of wanted) await keep(handle, one, { found: found.get(nameOf(one.object)), signal })
     const names = new Set(wanted.map(({ object }) => nameOf(object)))

@@ -63,6 +63,7 @@ export class QueueMetrics {
     for (const [name, queues] of this.#running) {
       const all = [...queues].flatMap((running) => running())
       this.#unfinished.with(name).value = all.reduce((sum, ms) => sum + ms, 0) / 1000
+      // limit: the workers of a queue
       this.#longest.with(name).value = Math.max(0, ...all) / 1000
     }
   }

@@ -201,6 +201,7 @@ export class FlowControl implements Disposable {
       return flow
     })
     for (const { schema } of this.#shown) {
+      // limit: FlowSchemas, which administrators write
       const isShown = shown.some((flow) => flow.schema.name === schema.name && flow.schema.level === schema.level)
       if (!isShown) this.#parts.metrics.forgetFlow(schema.name, schema.level)
     }

@@ -142,6 +142,7 @@ export function isFor({ subjects }: FlowRule, { name, groups }: User): boolean {
     if (subject.kind === 'accounts') {
       if (name.startsWith(subject.prefix)) return true
     } else if (subject.name === undefined) return true
+    // limit: subjects of FlowSchemas, which administrators write
     else if (subject.kind === 'User' ? subject.name === name : groups.includes(subject.name)) return true
   }
   return false

@@ -114,6 +114,7 @@ function verbsAt({ resource, scope, subresource, isNamed }: Place, { isWatchPath
   if (subresource !== '') return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
   if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
   const own = isNamed ? objectVerbs : collectionVerbs
+  // limit: there are ten verbs
   return verbs.filter((verb) => own.includes(verb))
 }
 

@@ -18,7 +18,9 @@ export function readCommandFlags(args: readonly string[], { values = [], switche
   const left = [...args]
   for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
     const [, name = '', inline] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(argument) ?? []
+    // limit: flags of a command line
     const isSwitch = switches.includes(name)
+    // limit: flags of a command line
     if (values.includes(name)) found.set(name, inline ?? left.shift() ?? '')
     else if (isSwitch && (inline ?? 'true') === 'true') on.add(name)
     else if (isSwitch && inline === 'false') on.delete(name)

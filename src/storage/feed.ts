@@ -196,6 +196,7 @@ export class Feed implements AsyncDisposable {
 
   /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
   get known(): Revision {
+    // limit: 16 ranges
     return Math.max(this.#revision, this.#proven, this.#acknowledged, ...this.#ranges.map((range) => range.revision))
   }
 
@@ -292,7 +293,9 @@ export class Feed implements AsyncDisposable {
     for (const [prefix, subscription] of this.#subscriptions) traffic.set(prefix, subscription.takeTraffic())
     for (const [prefix, events] of this.#strangers) this.#strangers.set(prefix, events >> 1)
     return planRanges(this.#root, traffic).map(({ from, to }) => {
+      // limit: 16 ranges
       const under = this.#ranges.filter((old) => old.from < to && from < old.to)
+      // limit: 16 ranges
       return { from, to, revision: Math.min(...under.map((old) => old.revision)) }
     })
   }
@@ -391,6 +394,7 @@ export class Feed implements AsyncDisposable {
     this.#compare(latest, known)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
+      // limit: 16 ranges
       if (lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)) {
         subscription.tellGap(latest)
       }

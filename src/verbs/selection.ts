@@ -64,6 +64,7 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
 }
 
 function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resource): (() => Matches) | undefined {
+  // limit: a kind has a few indexed fields
   const found = terms.filter((term) => term.isEqual && 'field' in term && indexedFields.includes(term.field))
   return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
@@ -77,6 +78,7 @@ export function valuesToLookUp(
   { requirements, terms }: Selectors,
   indexedFields: readonly string[] = [],
 ): readonly IndexedValue[] {
+  // limit: a kind has a few indexed fields
   const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
   return [...fields, ...requirements.flatMap(valueOfLabel)]
     .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)

@@ -178,5 +178,6 @@ function isForKubelet(
   }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
 ): boolean {
   if (parts.extendedSeconds === null || seconds !== KUBELET_SECONDS || bound.pod === undefined) return false
+  // limit: the server has a few audiences
   return audiences.every((audience) => parts.audiences.includes(audience))
 }

@@ -62,6 +62,7 @@ export class WatchFrames implements FrameSource {
       if (parts !== undefined) {
         counted ??= [...frames]
         counted.push({ length: parts.reduce((sum, { length }) => sum + length, 0) })
+        // limit: the parts of one event
         frames.push(...parts)
         continue
       }

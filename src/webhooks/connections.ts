@@ -107,7 +107,9 @@ class Pool {
   async #session({ target: { host, port, servername }, signal }: Http2Call): Promise<Http2Session | undefined> {
     if (this.#isHttp1 || servername !== undefined || !isLocal(host)) return undefined
     for (;;) {
+      // limit: sessions with one server
       this.#sessions = this.#sessions.filter(({ isSpent }) => !isSpent)
+      // limit: sessions with one server
       const free = this.#sessions.find((session) => session.acquire())
       if (free !== undefined) return free
       const isOwn = this.#opening === undefined

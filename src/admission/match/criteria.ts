@@ -65,6 +65,7 @@ function matchAny(rules: readonly Rule[], target: Target, others: readonly Resou
   const named = rules.filter((rule) => allowsName(rule, target.name))
   if (named.some((rule) => concerns(rule, target))) return target.resource
   for (const rule of named) {
+    // limit: the served versions of a resource
     const other = others.find((resource) => concerns(rule, { ...target, resource }))
     if (other !== undefined) return other
   }

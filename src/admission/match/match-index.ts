@@ -121,6 +121,7 @@ export function equivalentsOf(
   return (isEvents ? eventGroups : [group]).flatMap((one) =>
     registry
       .inGroup(one)
+      // limit: two groups of events
       .filter(
         (other) =>
           other.plural === plural &&

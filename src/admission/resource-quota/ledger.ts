@@ -77,6 +77,7 @@ export class Ledger {
     const all = new Map(refusals)
     const charged = new Map<string, string | undefined>()
     for (const name of changed) {
+      // limit: quotas are written by administrators
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
       const version = await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
@@ -150,8 +151,10 @@ function settle(
     const costs = quotas.map((quota) => costIn(quota, charge))
     // As upstream: no amount is compared before every quota can be evaluated.
     const refusal =
+      // limit: quotas are written by administrators
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
       uncoveredOf?.(quotas, charge) ??
+      // limit: quotas are written by administrators
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))

@@ -33,12 +33,14 @@ export class LimitedResources {
     const texts = this.#textsOf(attributes)
     const covered = new Set(quotas.flatMap((quota) => limitedIn(quota, object, evaluator)))
     const names = [...evaluator.usageOf(object)]
+      // limit: texts of a configuration file
       .filter(([name, { nanos }]) => nanos > 0n && texts.some((text) => name.includes(text)) && !covered.has(name))
       .map(([name]) => name)
     if (names.length > 0) return refusal(attributes, `insufficient quota to consume: ${names.toSorted().join(',')}`)
     const matched = quotas.flatMap(scopesOf).filter((scope) => evaluator.isInScope(object, scope))
     const uncovered = this.#scopes
       .filter((scope) => evaluator.isInScope(object, scope))
+      // limit: scopes of a configuration file
       .filter(({ name }) => !matched.some((scope) => scope.name === name))
     if (uncovered.length === 0) return undefined
     return unclassified(`insufficient quota to match these scopes: [${uncovered.map(printScope).join(' ')}]`)

@@ -93,6 +93,7 @@ function missing({ spec }: KubeObject, resourceNames: readonly string[]): string
   const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
   const said = containers.map((container) => [textOf(container['name']), namesIn(container)] as const)
   const parts = wanted.flatMap((name) => {
+    // limit: a quota can require a few names
     const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
     return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].toSorted().join(',')}`]
   })

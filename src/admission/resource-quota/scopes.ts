@@ -45,8 +45,10 @@ export const hasDeadline = (pod: KubeObject | undefined): boolean =>
 export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
+      // limit: an object has one or two classes
       return classes.some((name) => values.includes(name))
     case 'NotIn':
+      // limit: an object has one or two classes
       return classes.length === 0 || classes.some((name) => !values.includes(name))
     case 'Exists':
       return classes.length > 0

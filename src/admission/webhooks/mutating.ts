@@ -80,6 +80,7 @@ async function mutate(
       versions = new Versions(current, parts.convertByWebhook)
       // The call may have taken seconds.
       const selectedNow = select({ ...current, known: {} })
+      // limit: webhooks that administrators have configured
       left.splice(0, left.length, ...selectedNow.filter((other) => other.entry.position > position))
     }
     if (hook.isReinvoked) reinvocations.invoked(hook.id)

@@ -43,6 +43,7 @@ export function checkUnverified({ claims, algorithm }: Jwt, rules: IdTokenRules,
 /** Several audiences are checked after the signature, as upstream. */
 export function checkAudiences({ claims }: Jwt, { audiences }: IdTokenRules): void {
   const { aud } = readRegistered(claims)
+  // limit: an issuer has a few configured audiences
   if (audiences.some((audience) => aud.includes(audience))) return
   throw new TokenFault(`oidc: expected audience in ${quoteAll(audiences.toSorted())} got ${quoteAll(aud)}`)
 }

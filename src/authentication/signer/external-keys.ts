@@ -145,6 +145,7 @@ function checked({ keys, dataSeconds, refreshSeconds }: SignerKeys, before: read
     }
     if (der.length === 0) throw new Error('found empty public key')
     // The same object for the same key: signatures that it has verified count for as long as it is one of the keys.
+    // limit: an external signer has a few keys
     const same = before.find((one) => one.id === id && one.der.equals(der))
     if (same?.isExcludedFromDiscovery === isExcludedFromDiscovery) return same
     const key = publicJwtKey(der, id)

@@ -43,6 +43,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
     .filter(({ number }) => number > 0)
     .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
   const sorted = [...own, ...embedded].toSorted((a, b) => b.number - a.number)
+  // limit: the fields of a type
   made.push(...sorted.map(({ encode }) => encode))
   return made
 }

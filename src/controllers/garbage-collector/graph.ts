@@ -226,6 +226,7 @@ export class Graph {
     let blocks = 0
     for (const reference of references) {
       const owner = this.#ownerOf(reference, key)
+      // limit: FEW_OWNERS_MAX
       if (owners.includes(owner)) continue
       if (reference.blocks) blocks |= 1 << (BLOCKS_AT + owners.length)
       owners.push(owner)
@@ -238,6 +239,7 @@ export class Graph {
       if ((owner.bits & WAITING) !== 0) this.#parts.onSuspect(key)
     }
     for (const [at, old] of olds.entries()) {
+      // limit: FEW_OWNERS_MAX
       if (!owners.includes(old)) {
         unlink(old, node)
         this.#forgetIfIdle(old)

@@ -25,12 +25,14 @@ export function withConditions(namespace: KubeObject, report: ContentReport, now
   const changed = [...told].filter(
     ([type, one]) =>
       !isSame(
+        // limit: the controller sets five conditions
         before.find((old) => old['type'] === type),
         one,
       ),
   )
   if (changed.length === 0) return undefined
   const conditions = before.map((old) => {
+    // limit: the controller sets five conditions
     const one = changed.find(([type]) => type === old['type'])?.[1]
     if (one === undefined) return old
     return { ...old, ...one, ...(old['status'] === one.status ? {} : { lastTransitionTime: now }) }

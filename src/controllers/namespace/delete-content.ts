@@ -52,6 +52,7 @@ export async function deleteContent(namespace: KubeObject, parts: ContentParts):
   const ofPods = totals.report()
   // A pod that could not be deleted may run.
   if (totals.remaining.size > 0 || ofPods.faults.length > 0) return { ...ofPods, remaining: undefined }
+  // limit: pods are one resource
   const others = resources.filter((resource) => !pods.includes(resource)).values()
   const work = async (): Promise<void> => {
     for (const resource of others) await totals.add(resource, deleteAll(resource, namespace, parts))

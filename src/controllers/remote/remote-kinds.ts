@@ -63,6 +63,7 @@ export class RemoteKinds {
 }
 
 const has = ({ verbs }: RemoteResource, wanted: readonly string[]): boolean =>
+  // limit: three verbs are wanted
   wanted.every((verb) => verbs.includes(verb))
 
 /** The resources of each version, by `group/version`: of those that cannot be asked, what they had before. */

@@ -165,6 +165,7 @@ export class QuotaController implements AsyncDisposable {
     this.#remote?.follow(new Set(names))
     const wanted = new Map(
       this.#counted
+        // limit: quotas are written by administrators
         .filter(({ evaluator }) => names.some(evaluator.measures))
         .map((counted) => [counted.keys.prefix, counted]),
     )

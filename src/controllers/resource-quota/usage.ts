@@ -18,6 +18,7 @@ export async function usageOf(quota: KubeObject, counted: Iterable<Counted>): Pr
   const names = [...limitsOf(quota).keys()]
   const used = new Map<string, Quantity>()
   for (const one of counted) {
+    // limit: quotas are written by administrators
     const own = names.filter(one.evaluator.measures)
     if (own.length === 0) continue
     for (const name of own) if (!used.has(name)) used.set(name, nothing)

@@ -15,6 +15,7 @@ export function decodePem(text: string): PemBlock[] {
     else if (open === undefined) continue
     else if (ended === undefined) open.lines.push(line)
     else {
+      // limit: at most one block is returned
       if (ended === open.label) blocks.push(...blockOf(ended, open.lines))
       open = undefined
     }

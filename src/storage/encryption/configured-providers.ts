@@ -76,6 +76,7 @@ export class ConfiguredProviders implements Disposable {
       for (const name of resources) {
         const known = byResource.get(name)
         if (known === undefined) byResource.set(name, [first, ...others])
+        // limit: providers of a configuration file
         else known.push(first, ...others)
       }
     }

@@ -378,6 +378,7 @@ export class MemoryDatabase {
     do {
       aim = this.#compacted
       restores = this.#restores
+      // limit: reads in progress
       const floor = Math.min(aim, ...this.#read)
       this.#isSweepDue = floor < aim
       for (let next = this.#sweepSlice('', floor, slices); next !== undefined; ) {

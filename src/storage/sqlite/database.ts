@@ -293,6 +293,7 @@ export class SqliteDatabase implements Disposable {
   }
 
   #sweepEnd(): Revision {
+    // limit: reads in progress
     return Math.min(this.#compacted, ...this.#reading)
   }
 

@@ -135,6 +135,7 @@ async function raiseRevision(client: EtcdClient, dump: DumpFile, options: Import
       client.kv.put({ key: markerKey, value }),
     )
     const answers = await Promise.all(round)
+    // limit: RAISED_AT_ONCE
     revision = Math.max(...answers.map((answer) => answer.revision))
     options.onProgress('revisions to raise', goal - revision)
   }

@@ -86,6 +86,7 @@ export class ConvertedWatch implements EventSource {
     }
     const converted: WatchEvent[] = []
     for (const event of events) {
+      // limit: one event becomes at most one
       converted.push(...(await this.#convertAll([event])))
       if (this.#failure !== undefined) break
     }

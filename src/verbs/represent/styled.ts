@@ -135,6 +135,7 @@ class Measuring<T> {
     } else {
       this.length += bytes
       if (this.length > KEPT_BYTES_MAX) this.kept = undefined
+      // limit: the pieces of KEPT_BYTES_MAX
       else this.kept?.push(...printed)
     }
   }

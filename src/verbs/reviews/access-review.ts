@@ -142,6 +142,7 @@ const goPath = ({ path, verb }: Fields): string =>
 function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
   const isLocal = kind === 'LocalSubjectAccessReview'
   const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
+  // limit: two fields
   const isEmpty = Object.keys(metadata).every((field) => allowed.includes(field) || metadata[field] === undefined)
   if (isEmpty) return []
   const why = isLocal ? 'must be empty except for namespace' : 'must be empty'

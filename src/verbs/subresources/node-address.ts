@@ -19,6 +19,7 @@ export async function addressOf(
   if (node === undefined) throw notFound(as, name)
   const { addresses, daemonEndpoints } = fieldsOf(node['status'])
   const known = itemsOf(addresses)
+  // limit: a flag names a few types
   const found = kubelet.addressTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
   if (found === undefined) throw noAddress(node)
   const host = textOf(found['address'])

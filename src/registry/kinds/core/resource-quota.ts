@@ -43,6 +43,7 @@ const amounts = resourceList((name) => {
 
 const goScopes = (names: readonly string[]): string => goStrings(names, 'core.ResourceQuotaScope')
 const areConflicting = (names: readonly string[]): boolean =>
+  // limit: pairs of this module
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
 /** Scopes that do not apply to one of the resources of the quota. */

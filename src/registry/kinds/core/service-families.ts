@@ -80,6 +80,7 @@ function addFamiliesOfAddresses(spec: Fields, families: string[], cluster: reado
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
+    // limit: two families of addresses
     if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
@@ -101,6 +102,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): Fi
     if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = faultsOfEach(families, (family, at) =>
+    // limit: two families of addresses
     cluster.includes(family) ? [] : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],
   )
   if (policy !== 'RequireDualStack' || cluster.length > 1) return faults

@@ -137,6 +137,7 @@ function validateZones(path: string, zones: Json | undefined): FieldFault[] {
   const names = itemsOf(zones).map(({ name }) => textOf(name))
   if (names.length > ZONE_HINTS_MAX) return [tooMany(path, names.length, ZONE_HINTS_MAX)]
   return faultsOfEach(names, (name, at) => [
+    // limit: ZONE_HINTS_MAX
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
     ...checked(`${path}[${at}].name`, name, checkLabelValue),
   ])

@@ -150,6 +150,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
   return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = new Set(itemsOf(term[list]).map(identityOf))
+      // limit: two lists of each term
       return itemsOf(before[at]?.[list]).every((old) => known.has(identityOf(old)))
     })
     if (isGrown) return []
