@@ -33,36 +33,45 @@ export function readInteger(literal: string, size: 'int32' | 'int64'): number | 
 }
 
 const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+/** For longer texts there is another search: this expression goes back over the whole text if its end is wrong. */
+const BASE64_FORM_CHARACTERS_MAX = 4096
 
 /** Line breaks are allowed; padding is required. */
 export function readBase64(given: string): Read {
+  const isShort = given.length <= BASE64_FORM_CHARACTERS_MAX
+  const fault = isShort && base64Form.test(given) ? undefined : base64FaultAt(given)
+  if (fault !== undefined) return { fault: `illegal base64 data at input byte ${fault}` }
   const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
-  if (!base64Form.test(text)) return { fault: `illegal base64 data at input byte ${base64FaultAt(given)}` }
   // Encoding it again clears the unused bits after the last byte.
   return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
 }
 
-/** Where Go's decoder gives up, counted in the text with its line breaks. */
-function base64FaultAt(text: string): number {
+const isLineEnd = (character: string | undefined): boolean => character === '\n' || character === '\r'
+
+const base64Digits = /[A-Za-z0-9+/]*/y
+
+/** Where Go's decoder gives up, counted in the text with its line breaks. Undefined: it does not. */
+function base64FaultAt(text: string): number | undefined {
   let digits = 0
   for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ''
-    if (character === '\n' || character === '\r') continue
-    if (/[A-Za-z0-9+/]/.test(character)) {
-      digits++
-      continue
-    }
+    base64Digits.lastIndex = at
+    base64Digits.test(text)
+    digits += base64Digits.lastIndex - at
+    at = base64Digits.lastIndex
+    while (isLineEnd(text[at]) && isLineEnd(text[at + 1])) at++
+    const character = text[at]
+    if (character === undefined || isLineEnd(character)) continue
     if (character !== '=' || digits % 4 < 2) return at
     return paddingFaultAt(text, at, digits % 4)
   }
-  return text.length - (digits % 4)
+  return digits % 4 === 0 ? undefined : text.length - (digits % 4)
 }
 
 /** `digits` of the last group of four precede the padding, which begins at `at`. */
-function paddingFaultAt(text: string, at: number, digits: number): number {
+function paddingFaultAt(text: string, at: number, digits: number): number | undefined {
   let next = at + 1
   const skipLineEnds = (): void => {
-    while (text[next] === '\n' || text[next] === '\r') next++
+    while (isLineEnd(text[next])) next++
   }
   if (digits === 2) {
     skipLineEnds()
@@ -71,7 +80,7 @@ function paddingFaultAt(text: string, at: number, digits: number): number {
     next++
   }
   skipLineEnds()
-  return next
+  return next < text.length ? next : undefined
 }
 
 /** Go's zero time becomes `zeroTime` for both types: it counts as absent, except behind a pointer. */
