@@ -1,5 +1,5 @@
 /** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
-import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
+import { BACKSLASH, COLON, SPACE } from '../lib/ascii.ts'
 import { isDivided, repeat } from '../lib/parts.ts'
 import type { Steps } from '../lib/slices.ts'
 import { JsonMap } from './json-map.ts'
@@ -129,18 +129,20 @@ const isLongInteger = (value: number, literal: string): boolean =>
 /**
  * Whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key with another one of the same length, whose
  * characters are those of the escape as it is written, if it has parsed an object with that key in the same position: a line feed becomes a
- * backslash. One pass: most texts with backslashes have them in values only.
+ * backslash. One pass over the escapes, which most texts have few of.
  */
 export function hasEscapedKey(text: string): boolean {
-  let backslash = text.indexOf('\\')
-  for (let start = text.indexOf('"'); start !== -1 && backslash !== -1; ) {
-    const end = endOfString(text, start)
-    if (end === -1) return false
-    if (backslash < start) backslash = text.indexOf('\\', start)
-    let next = end + 1
+  let quote = -1
+  for (let escape = text.indexOf('\\'); escape !== -1; ) {
+    const from = escape + 2
+    if (quote < from) quote = text.indexOf('"', from)
+    if (quote === -1) return false
+    escape = text.indexOf('\\', from)
+    // The next escape is in the same string.
+    if (escape !== -1 && escape < quote) continue
+    let next = quote + 1
     while (text.charCodeAt(next) <= SPACE) next++
-    if (backslash !== -1 && backslash < end && text.charCodeAt(next) === COLON) return true
-    start = text.charCodeAt(next) === QUOTE ? next : text.indexOf('"', next)
+    if (text.charCodeAt(next) === COLON) return true
   }
   return false
 }
