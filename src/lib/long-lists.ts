@@ -6,13 +6,17 @@
 /** The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many. */
 export const TOLD_MAX = 4096
 
-/** The indexes of items that occur earlier in the list. */
+/** Each repeated item is a fault, and this is the maximum of faults that are reported. */
+const REPEATS_MAX = 10_000
+
+/** The indexes of items that occur earlier in the list, up to REPEATS_MAX of them. */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
   const seen = new Set<string | number>()
   const repeats = new Set<number>()
   for (const [at, item] of list.entries()) {
     if (seen.has(item)) repeats.add(at)
-    seen.add(item)
+    else seen.add(item)
+    if (repeats.size >= REPEATS_MAX) break
   }
   return repeats
 }

@@ -20,6 +20,8 @@ const families = ['IPv4', 'IPv6'] as const
 const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const
 /** One for each IP family. */
 const IPS_MAX = 2
+/** Further addresses are not checked one by one: the list is refused because of its length. */
+const CHECKED_IPS_MAX = 1_000
 
 export function validateAddresses(spec: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName') return []
@@ -61,7 +63,11 @@ function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
   if (isHeadless(spec)) {
     if (ips.length > 1) faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
   } else {
-    for (const [at, ip] of ips.entries()) addAll(faults, checked(`${path}[${at}]`, ip, checkIp))
+    const shown = ips.slice(0, CHECKED_IPS_MAX)
+    addAll(
+      faults,
+      faultsOfEach(shown, (ip, at) => checked(`${path}[${at}]`, ip, checkIp)),
+    )
   }
   if (ips.length > IPS_MAX) faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
   return faults
