@@ -209,7 +209,7 @@ function isOfModule(list: Expression, file: SourceFile): boolean {
 function isLong(type: Type, types: Checker): boolean {
   if (!types.isArrayType(type)) return false
   const text = types.typeToString(type)
-  if (/FieldFault\[\]$/.test(text)) return false
+  if (text.endsWith('FieldFault[]')) return false
   return !/^(?:readonly )?\(?(?:"[^"]*"(?: \| )?)+\)?\[\]$/.test(text)
 }
 

@@ -165,6 +165,8 @@ test('its etcd listens on sockets that only this user can reach, without a gatew
   assert.equal(await askEtcd(socketPath, '/v3/kv/range', '{"key":"YQ=="}'), 404)
 })
 
+const encode = (text: string): string => Buffer.from(text).toString('base64')
+
 test('a folder whose etcd listened on ports goes on with its data', async () => {
   const folder = join(dir, 'older')
   const [client = 0, peer = 0] = await freePorts(2)
@@ -182,7 +184,6 @@ test('a folder whose etcd listened on ports goes on with its data', async () => 
   const args = Object.entries(etcdFlags).map(([flag, value]) => `--${flag}=${value}`)
   const etcd = spawn(toolPath('etcd'), args, { stdio: 'ignore' })
   const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'old', namespace: 'default', uid: 'u' } }
-  const encode = (text: string): string => Buffer.from(text).toString('base64')
   const body = JSON.stringify({
     key: encode('/registry/configmaps/default/old'),
     value: encode(JSON.stringify({ ...object, data: { a: 'b' } })),
