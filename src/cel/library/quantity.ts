@@ -64,9 +64,13 @@ const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quan
   run: (one, given) => {
     const other = typeof given === 'bigint' ? new QuantityValue({ nanos: given * NANO, format: 'decimal' }) : given
     if (!(one instanceof QuantityValue) || !(other instanceof QuantityValue)) return noSuchOverload
-    return new QuantityValue(run(one.quantity, other.quantity), isSumWhole(one, other))
+    const sum = given === INT_MIN && staysLeast(one) ? addQuantities : run
+    return new QuantityValue(sum(one.quantity, other.quantity), isSumWhole(one, other))
   },
 })
+
+/** Whether upstream adds the least int64 to it instead of subtracting it: negated, it is itself, and the sum does not overflow. */
+const staysLeast = (one: QuantityValue): boolean => (integerOf(one) ?? -1n) >= 0n
 
 /** A sum has the scale of the operand with more fractional digits; adding zero changes nothing. */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
