@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { passedOn } from './errors.ts'
+import { invalid, passedOn } from './errors.ts'
+import { invalidValue } from './field-fault.ts'
 
 test('the code of a webhook is passed on only if it is one of an error', () => {
   const sent = [403, 400, 599, 0, 200, 399, 600, 99_999, -1]
@@ -8,4 +9,11 @@ test('the code of a webhook is passed on only if it is one of an error', () => {
     sent.map((code) => passedOn({ code }, 'no').code),
     [403, 400, 599, 400, 400, 400, 400, 400, 400],
   )
+})
+
+test('a response tells no more faults than somebody reads', () => {
+  const faults = Array.from({ length: 10_000 }, (_, at) => invalidValue(`spec.a[${at}]`, 'x'.repeat(400), 'wrong'))
+  const { message, details } = invalid({ group: '', kind: 'A' }, 'a', faults)
+  assert.ok(message.length < 300_000, `${message.length} characters`)
+  assert.ok((details?.causes?.length ?? 0) > 100)
 })

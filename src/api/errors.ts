@@ -2,7 +2,7 @@
  * All errors that a client can see are created here and nowhere else. An ApiError is sent as a Status object; a TextError as plain text,
  * where kube-apiserver answers so.
  */
-import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
+import { FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, numberOf, textOf } from './object.ts'
 import { quote } from './quote.ts'
 
@@ -228,11 +228,17 @@ export function refuseInvalid(
   if (faults.length > 0) throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
+/**
+ * The paths and messages of a response, which contains each message twice and is printed in one turn of the event loop, for the client and
+ * for the audit log. Nobody reads that much.
+ */
+const TOLD_CHARACTERS_MAX = 256 << 10
+
 /** As many faults as a response may contain. */
 function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   let characters = 0
   const end = faults.findIndex(({ path, message }, at) => {
-    const isBeyond = at >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
+    const isBeyond = at >= FAULTS_MAX || characters > TOLD_CHARACTERS_MAX
     characters += path.length + message.length
     return isBeyond
   })
