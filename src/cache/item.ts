@@ -6,6 +6,9 @@
 import { isOutdated, type Wire } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
+import { inParts } from '../lib/parts.ts'
+import { Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
@@ -48,6 +51,10 @@ export type Matches = {
 export const LOOK_BYTES = 64
 
 const STORED = -1
+/** To decode and print more takes more than some milliseconds. */
+const LARGE_BYTES = 64 << 10
+
+const largeSlices = (): Slices => new Slices(systemTime, { isExpensive: true })
 
 export class Item extends Slot {
   readonly key: Key
@@ -172,11 +179,34 @@ export class Item extends Slot {
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
+  /** Whether reading the wire form would take long: `prepare` should be called first. */
+  get isUnprepared(): boolean {
+    return this.#versionAt === STORED && this.length > LARGE_BYTES
+  }
+
+  /** Makes the wire form before it is read, in parts between which others are served. */
+  async prepare(): Promise<void> {
+    if (this.decoded === undefined) this.settle()
+    if (!this.isPrinted()) await inParts(() => this.#printObject(), largeSlices())
+  }
+
+  /** Like `object`, but a large object is decoded in parts between which others are served. */
+  async objectInParts(): Promise<KubeObject> {
+    if (this.decoded === undefined && this.length > LARGE_BYTES) {
+      this.keepObject(await inParts(() => this.#decode(), largeSlices()))
+    }
+    return this.object()
+  }
+
   /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */
   #print(): void {
     if (this.#versionAt !== STORED) return
     if (this.decoded === undefined) this.settle()
-    if (this.isPrinted()) return
+    if (!this.isPrinted()) this.#printObject()
+  }
+
+  #printObject(): void {
+    if (this.#versionAt !== STORED) return
     const object = this.peek()
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)

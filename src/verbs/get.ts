@@ -31,6 +31,7 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     if (item === undefined) throw notFound(resource, name)
     request.context.storedBytes = item.length
     request.context.enter('answer')
+    if (item.isUnprepared) await item.prepare()
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
       throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)

@@ -7,6 +7,7 @@ import { inSpan } from '../api/span.ts'
 import type { Item, Matches } from '../cache/item.ts'
 import type { At, Listed } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
+import { Slices } from '../lib/slices.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import { isCode, StorageError, type Unread } from '../storage/errors.ts'
@@ -27,11 +28,23 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const { headers } = representation
   request.context.enter('answer')
   const operation = listOperation(request, access, page)
-  const body = await translated(request.context, operation, async () => representation.list(page.items, metadata))
+  const body = await translated(request.context, operation, async () => {
+    await prepare(page.items)
+    return representation.list(page.items, metadata)
+  })
   const response = holding({ status: 200, headers, body }, page)
   // A table has ages, which change with time.
   if (page.state === undefined || form.as?.kind === 'Table') return response
   return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
+}
+
+async function prepare(items: readonly Item[]): Promise<void> {
+  const slices = new Slices()
+  for (const item of items) {
+    if (!item.isUnprepared) continue
+    await item.prepare()
+    if (slices.isOver) await slices.turn()
+  }
 }
 
 /** Of objects that are shown: those that cannot be decoded fail only then. */

@@ -76,9 +76,10 @@ export async function pickObjects(
   const picked: KubeObject[] = []
   for (const item of items) {
     if (picked.length === countMax) break
+    if (item.isUnprepared) await item.prepare()
     const isPicked = isWanted(valueAt(item.wire(), path))
     if (slices.isOver) await slices.turn()
-    if (isPicked) picked.push(item.object())
+    if (isPicked) picked.push(await item.objectInParts())
   }
   return picked
 }
@@ -88,7 +89,7 @@ async function decodeAll(items: readonly Item[]): Promise<readonly KubeObject[]>
   const slices = new Slices()
   const objects: KubeObject[] = []
   for (const item of items) {
-    objects.push(item.object())
+    objects.push(await item.objectInParts())
     if (slices.isOver) await slices.turn()
   }
   return objects
