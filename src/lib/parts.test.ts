@@ -86,3 +86,17 @@ test('others have turns of the event loop while a part is over', async () => {
   assert.equal(made.length, 300)
   assert.ok(turns > 1, `${turns} turns`)
 })
+
+test('a value that is nested deeply does not exhaust the stack', async () => {
+  type Nested = readonly (Nested | number)[]
+  let value: Nested = Array.from({ length: 1000 }, (_, at) => at)
+  for (let level = 0; level < 1000; level++) value = [value]
+  const sum = (nested: Nested): number => {
+    const add = (state: { sum: number }, item: Nested | number): boolean => {
+      state.sum += typeof item === 'number' ? item : sum(item)
+      return true
+    }
+    return eachItem(nested, () => ({ sum: 0 }), add).sum
+  }
+  assert.equal(await inParts(() => sum(value), new Slices()), 499_500)
+})

@@ -13,6 +13,12 @@ import { inSlices, type Slices, type Steps } from './slices.ts'
 /** Steps between two looks at the clock. A step that is long has loops of its own. */
 const STEPS_PER_LOOK = 16
 
+/**
+ * Loops inside of more loops are not divided. Each level takes several frames of the stack, which a value
+ * that is nested a thousand levels deep would exhaust.
+ */
+const LEVELS_MAX = 100
+
 type PartSlices = Pick<Slices, 'isOver' | 'begin'>
 
 /** Runs the work in parts, each in a turn of its own. */
@@ -154,6 +160,7 @@ class Progress {
   #loops = this.#all
   #next = 0
   #steps = 0
+  #level = 0
   /**
    * Whether this part has done something that was not done before. What it repeats does not count
    * as its time: a part could be over before it gets on.
@@ -199,13 +206,24 @@ class Progress {
     const loop = known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
     loops[at] = loop
     if (loop.isDone) return loop.state
+    this.#level++
     try {
-      this.#run(loop, step)
+      this.#run(loop, this.#level < LEVELS_MAX ? step : (state) => this.#undivided(step, state))
     } finally {
+      this.#level--
       this.#loops = loops
       this.#next = at + 1
     }
     return loop.state
+  }
+
+  #undivided<S>(step: (state: S) => boolean, state: S): boolean {
+    running.progress = undefined
+    try {
+      return step(state)
+    } finally {
+      running.progress = this
+    }
   }
 
   #run<S>(loop: Loop<S>, step: (state: S) => boolean): void {
