@@ -331,6 +331,12 @@ export function tooManyMembers(max: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
+/** The object would be larger than anything that can be stored. */
+export function tooLargeToStore(bytesMax: number): ApiError {
+  const text = `with its defaults the object would take more than the ${bytesMax} bytes that can be stored`
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
+}
+
 /** `continue`: a new token, from which a list can go on. */
 export function expired(
   message: string,

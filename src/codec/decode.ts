@@ -3,11 +3,13 @@
  * and in its order: a syntax error first, then the first value of a wrong type, and, for callers that want them, each unknown and each
  * duplicate field. A duplicate field is merged, as Go does.
  */
+import { tooLargeToStore } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { zeroTime } from '../api/time.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
+import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
 import { isDivided, once, repeat } from '../lib/parts.ts'
 import { duplicateFields, newPathRoom } from './duplicates.ts'
@@ -281,18 +283,20 @@ class Decoder {
   #listInParts(of: Schema, existing: readonly Json[]): Json[] {
     const { scanner } = this
     const depth = this.#path.length
-    const begin = (): { items: Json[]; more: boolean; at: number } => {
+    const begin = (): { items: Json[]; more: boolean; at: number; bytesMin: number } => {
       const more = scanner.beginArray()
-      return { items: [], more, at: scanner.at }
+      return { items: [], more, at: scanner.at, bytesMin: 0 }
     }
     const read = repeat(scanner.at, begin, (list) => {
       scanner.at = list.at
       if (!list.more) return false
       const index = list.items.length
       this.#path.push(index)
-      const item = this.value(of, existing[index])
+      const item = this.value(of, existing[index]) ?? zeroOf(of)
       this.#path.length = depth
-      list.items.push(item ?? zeroOf(of))
+      list.items.push(item)
+      list.bytesMin += itemBytesMin(item, of)
+      if (list.bytesMin > STORED_BYTES_MAX && !this.#isStored) throw tooLargeToStore(STORED_BYTES_MAX)
       list.more = scanner.nextInArray()
       list.at = scanner.at
       return list.more
