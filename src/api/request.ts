@@ -43,6 +43,8 @@ export type ApiRequest = {
   readonly heldBy?: (holder: Holder) => void
   /** Takes bytes of what the server may hold for its clients, until the request is answered. False: there is no room. Absent in the server's own requests. */
   readonly hold?: (bytes: number) => boolean
+  /** Like `hold`, for an object that cannot be had in pieces: it may exceed what one client may hold. */
+  readonly holdObject?: (bytes: number) => boolean
   /** Identifies the connection. Absent in the server's own requests. */
   readonly connection?: object
   /** The client certificate of the TLS handshake. The same object for all requests of a connection, until the client CAs change. */

@@ -1,6 +1,6 @@
-import { doesNotThrow, throws } from 'node:assert/strict'
+import { doesNotThrow, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkMembers, MEMBERS_MAX } from './member-count.ts'
+import { checkMembers, countValues, MEMBERS_MAX } from './member-count.ts'
 
 const members = (count: number): string => Array.from({ length: count }, (_, at) => `"a${at}":0`).join()
 const check = (text: string) => (): void => checkMembers(Buffer.from(text))
@@ -23,4 +23,11 @@ test('members of several objects, items and what stands in texts do not count', 
 test('what is no JSON is not looked at for long', () => {
   doesNotThrow(check('}'.repeat(500_000)))
   doesNotThrow(check(`"${'\\'.repeat(500_001)}`))
+})
+
+const count = (text: string): number => countValues(Buffer.from(text))
+
+test('values are counted with those inside of others', () => {
+  equal(count('{"a":[{},{},{}],"b":"{,[","c":{"d":1}}'), 8)
+  equal(count(`[${Array(1000).fill('1').join()}]`), 1001)
 })

@@ -3,7 +3,7 @@
  * order first, in one go: 300,000 labels would block the event loop for 100 ms each time.
  */
 import { tooManyMembers } from '../api/errors.ts'
-import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, COLON, QUOTE } from '../lib/ascii.ts'
+import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COLON, COMMA, QUOTE } from '../lib/ascii.ts'
 
 /** Members of one JSON object. More, with an owner for each in managedFields, hardly fit in the 1.5 MB that etcd accepts. */
 export const MEMBERS_MAX = 65_536
@@ -32,6 +32,24 @@ export function hasTooManyMembers(json: Buffer): boolean {
     } else if (byte === BRACE_CLOSE) members = outer.pop() ?? 0
   }
   return false
+}
+
+/**
+ * How many values a JSON text has, with those inside of lists and objects. For invalid JSON the
+ * result means nothing.
+ */
+export function countValues(json: Buffer): number {
+  let values = 1
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === QUOTE) at = endOfString(json, at)
+    else if (byte === COMMA) values++
+    else if (
+      byte === BRACE_OPEN ? json[at + 1] !== BRACE_CLOSE : byte === BRACKET_OPEN && json[at + 1] !== BRACKET_CLOSE
+    )
+      values++
+  }
+  return values
 }
 
 /** The position of the closing quote, or the end. */

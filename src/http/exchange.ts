@@ -179,6 +179,20 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return true
   }
 
+  /**
+   * Like `hold`, for an object that the request works on and that cannot be had in pieces: it may be
+   * larger than the part of a client that has nothing else, and counts as a part of the budget at most.
+   */
+  holdObject(bytes: number): boolean {
+    if (this.#budget === undefined) return true
+    if (this.#isClosed) return false
+    const ownBytes = this.#heldBytes
+    const counted = Math.min(bytes, Math.max(0, this.#budget.requestMax - ownBytes))
+    if (!this.#budget.take(counted, { holder: this.#holder, isSmall: false, ownBytes })) return false
+    this.#heldBytes += counted
+    return true
+  }
+
   /** While the request waits for its turn or its seats, what has come of its body is held all the same. */
   holdUnread(bytes: number): boolean {
     this.#hasDroppedBody = !this.hold(bytes)

@@ -54,3 +54,12 @@ test('who has gone leaves nothing behind', () => {
   assert.equal(budget.used, 0)
   assert.ok(budget.take(25, large('a')))
 })
+
+test('a request that needs more after it has begun gets it, if its client has no other', () => {
+  const budget = new ByteBudget(1600)
+  assert.ok(budget.take(300, large('a')))
+  assert.ok(budget.take(500, { ...large('a'), ownBytes: 300 }))
+  assert.ok(!budget.take(100, { ...large('a'), ownBytes: 0 }), 'another one of its client')
+  assert.ok(budget.take(300, large('b')))
+  assert.ok(!budget.take(500, { ...large('b'), ownBytes: 300 }), 'there is no room')
+})

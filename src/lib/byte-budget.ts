@@ -16,7 +16,11 @@ const SMALL_SHARE = 15 / 16
 /** … all else up to this one. Only who is exempt may use it up. */
 const LARGE_SHARE = 7 / 8
 
-export type Taking = { readonly holder: Holder; readonly isSmall: boolean }
+/** A request counts as no more than this, so that others have room. Two such do not fit at once. */
+const REQUEST_SHARE = 5 / 8
+
+/** `ownBytes`: what the same request holds already. */
+export type Taking = { readonly holder: Holder; readonly isSmall: boolean; readonly ownBytes?: number }
 
 export class ByteBudget {
   readonly max: number
@@ -32,18 +36,23 @@ export class ByteBudget {
     this.max = max
   }
 
+  /** What one request may hold. One that needs more is served all the same. */
+  get requestMax(): number {
+    return this.max * REQUEST_SHARE
+  }
+
   get used(): number {
     return this.#used
   }
 
   /** Whether these bytes would be given. */
-  hasRoom(bytes: number, { holder, isSmall }: Taking): boolean {
+  hasRoom(bytes: number, { holder, isSmall, ownBytes = 0 }: Taking): boolean {
     if (bytes === 0) return true
     const share = holder.isExempt ? 1 : isSmall ? SMALL_SHARE : LARGE_SHARE
     // What is larger than the whole budget is served alone: it could never be otherwise.
-    if (this.#used > 0 && this.#used + bytes > this.max * share) return false
+    if (this.#used > ownBytes && this.#used + bytes > this.max * share) return false
     const own = this.#byHolder.get(holder.name) ?? 0
-    return holder.isExempt || own === 0 || own + bytes <= this.max * HOLDER_SHARE
+    return holder.isExempt || own <= ownBytes || own + bytes <= this.max * HOLDER_SHARE
   }
 
   /** False: there is no room. */

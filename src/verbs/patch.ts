@@ -9,6 +9,7 @@ import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { answerUpdate } from './answer.ts'
 import { readApply } from './apply.ts'
+import { holdValues } from './hold-values.ts'
 import { checkName, inNamespace } from './identity.ts'
 import { readPatch } from './read-patch.ts'
 import { represent } from './represent/represent.ts'
@@ -26,6 +27,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
   const body = await request.context.readBody(http)
+  if (form !== 'apply-cbor') holdValues(request, body)
   request.context.audited?.requestPatch(body)
   const writing = { options, access }
   const { fieldValidation } = options

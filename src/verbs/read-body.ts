@@ -19,6 +19,7 @@ import { YamlError } from '../codec/yaml-error.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
+import { holdValues } from './hold-values.ts'
 import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './write/owner-references.ts'
 
@@ -57,6 +58,7 @@ export async function readAs(
   context.enter('decode')
   if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
   const body: Body = form === 'yaml' ? await fromYaml(bytes, request, access) : { bytes }
+  if (form === 'json' || form === 'yaml') holdValues(request, body.bytes)
   const decode = (): DecodedBody =>
     form === 'protobuf'
       ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
