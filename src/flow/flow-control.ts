@@ -68,6 +68,7 @@ export type Entering = {
 
 export type EnteringRequest = {
   readonly query: URLSearchParams
+  readonly headers?: { readonly 'content-length'?: string | readonly string[] | undefined }
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal
   /** Requests of one connection take turns with those of others where nothing else tells them apart. */
@@ -218,11 +219,12 @@ export class FlowControl implements Disposable {
 
   #estimate({ level, series }: Flow, { info, request }: Entering): Work {
     const isPlain = info.kind !== 'resource' || info.verb === 'get'
+    const bodyBytes = isPlain ? 0 : Number(request.headers?.['content-length'] ?? 0)
     const work = isPlain
       ? oneSeat
       : estimateWork(
           { countObjects: this.#parts.countObjects, watches: this.#watches },
-          { info, query: request.query, seatsMax: level.requestSeatsMax, series },
+          { info, query: request.query, seatsMax: level.requestSeatsMax, bodyBytes, series },
         )
     series.estimatedSeats().observe(Math.max(work.initialSeats, work.finalSeats))
     return work

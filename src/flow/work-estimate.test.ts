@@ -25,11 +25,13 @@ type Asked = Partial<ResourceInfo> & {
   readonly stored?: number | undefined
   readonly seatsMax?: number
   readonly watches?: WatchCounts
+  readonly bodyBytes?: number
 }
 
-function estimated({ query = '', stored = 950, seatsMax = 10, watches = new WatchCounts(), ...more }: Asked): Work {
+function estimated(given: Asked): Work {
+  const { query = '', stored = 950, seatsMax = 10, watches = new WatchCounts(), bodyBytes = 0, ...more } = given
   const series = new FlowMetrics(new Metrics(), 0).flow('schema', 'level')
-  const asked = { info: { ...info, ...more }, query: new URLSearchParams(query), seatsMax, series }
+  const asked = { info: { ...info, ...more }, query: new URLSearchParams(query), seatsMax, bodyBytes, series }
   return estimateWork({ countObjects: () => stored, watches }, asked)
 }
 
@@ -65,4 +67,14 @@ test('a write keeps seats for the watches that are told; to delete many is one r
   })
   assert.equal(estimated({ verb: 'create' }).finalSeats, 0)
   assert.deepEqual(estimated({ verb: 'deletecollection', watches }), { initialSeats: 1, finalSeats: 0, lingerMs: 0 })
+})
+
+test('a write takes a seat for each quarter of a megabyte that it sends, one of ordinary size one', () => {
+  assert.equal(seatsOf({ verb: 'create', bodyBytes: 250_000 }), 1)
+  assert.equal(seatsOf({ verb: 'patch', name: 'a', bodyBytes: 300_000 }), 2)
+  assert.equal(seatsOf({ verb: 'update', name: 'a', bodyBytes: 3 << 20 }), 10)
+  const watches = new WatchCounts()
+  for (let at = 0; at < 50; at++) watches.add({ ...info, verb: 'watch' }, new URLSearchParams())
+  const { initialSeats, finalSeats } = estimated({ verb: 'create', bodyBytes: 1 << 20, watches })
+  assert.deepEqual([initialSeats, finalSeats], [4, 5])
 })

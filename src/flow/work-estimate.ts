@@ -1,5 +1,6 @@
 /**
- * How many seats a request needs, and for how long after its answer. A list needs one for each hundred objects that it reads; a write
+ * How many seats a request needs, and for how long after its answer. A list needs one for each
+ * hundred objects that it reads, a write one for each quarter of a megabyte that it sends. A write
  * holds its seats for a moment longer where many watches have to be told of it.
  */
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
@@ -12,6 +13,8 @@ export type CountObjects = (info: ResourceInfo) => number | undefined
 
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
+/** Of the body of a write. Nearly all are far smaller, and take one seat as in kube-apiserver. */
+const BODY_BYTES_PER_SEAT = 256 * 1024
 /** How long a watch is taken to be busy with an event. */
 const EVENT_MS = 5
 /** No request needs more, whatever its level has. */
@@ -26,6 +29,8 @@ export type Estimated = {
   readonly query: URLSearchParams
   /** What its level allows one request. */
   readonly seatsMax: number
+  /** The length of its body, as far as the client has said it. */
+  readonly bodyBytes?: number
   readonly series: FlowSeries
 }
 
@@ -41,7 +46,10 @@ export function estimateWork({ countObjects, watches }: EstimateParts, asked: Es
   if (!mutatingVerbs.has(info.verb) || isTokenRequest(info)) return oneSeat
   const count = watches.of(info)
   series.watchCounts().observe(count)
-  return count < WATCHES_PER_SEAT ? oneSeat : lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax)
+  const bodySeats = Math.ceil((asked.bodyBytes ?? 0) / BODY_BYTES_PER_SEAT)
+  if (count < WATCHES_PER_SEAT) return seatsOnly(bodySeats, seatsMax)
+  const { initialSeats } = seatsOnly(bodySeats, seatsMax)
+  return { ...lingering(Math.ceil(count / WATCHES_PER_SEAT), seatsMax), initialSeats }
 }
 
 /** The same work in fewer seats takes longer. */
