@@ -5,8 +5,8 @@
  */
 import { JsonScanner } from '../api/json-scanner.ts'
 import { compacted, compareKeys, joinedInParts, printString, readRaw } from '../codec/json.ts'
-import { once } from '../lib/parts.ts'
-import type { Steps } from '../lib/slices.ts'
+import { once, parts, repeat } from '../lib/parts.ts'
+import type { Slices, Steps } from '../lib/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
 /** Null stands for JSON's null. */
@@ -14,6 +14,9 @@ export type Value = JsonNode | null
 
 /** The cost of a node, in characters that are read. */
 const NODE_UNITS = 4
+
+/** A shorter text is opened in a millisecond. */
+const LONG_CHARACTERS = 16 * 1024
 
 export type Items = Value[]
 export type Members = Map<string, Value>
@@ -40,6 +43,17 @@ export class JsonNode {
     return Array.isArray(this.#inside) ? this.#inside : undefined
   }
 
+  /** Present if the patch or the object is large. */
+  get slices(): Slices | undefined {
+    return this.#work.slices
+  }
+
+  /** Opens a long object or list in parts, so that `members` and `items` take no time. */
+  *opened(): Steps<void> {
+    const isLong = (this.#text?.length ?? 0) > LONG_CHARACTERS
+    if (isLong && this.slices !== undefined) yield* parts(() => this.members() ?? this.items(), this.slices)
+  }
+
   /** Whether it is a list without nested lists and non-empty objects, such as a long list of scalars: it need not be opened. */
   get isPlainList(): boolean {
     const text = this.#text
@@ -48,7 +62,7 @@ export class JsonNode {
 
   #open(read: (scanner: JsonScanner, work: Work) => Items | Members): void {
     const text = this.#text ?? ''
-    this.#work.spend(text.length)
+    once(() => this.#work.spend(text.length))
     const inside = read(new JsonScanner(text), this.#work)
     this.#work.spend(NODE_UNITS * (Array.isArray(inside) ? inside.length : inside.size))
     this.#inside = inside
@@ -113,19 +127,34 @@ export function parseValue(text: string, work: Work): Value {
 }
 
 function readMembers(scanner: JsonScanner, work: Work): Members {
-  const members: Members = new Map()
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const key = scanner.readKey()
-    members.set(key, nodeOf(readInside(scanner), work))
+  const begin = (): { readonly members: Members; more: boolean; at: number } => {
+    const more = scanner.beginObject()
+    return { members: new Map(), more, at: scanner.at }
   }
-  return members
+  return repeat(scanner.at, begin, (read) => {
+    scanner.at = read.at
+    if (!read.more) return false
+    const key = scanner.readKey()
+    read.members.set(key, nodeOf(readInside(scanner), work))
+    read.more = scanner.nextInObject()
+    read.at = scanner.at
+    return read.more
+  }).members
 }
 
 function readItems(scanner: JsonScanner, work: Work): Items {
-  const items: Items = []
-  for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
-    items.push(nodeOf(readInside(scanner), work))
-  return items
+  const begin = (): { readonly items: Items; more: boolean; at: number } => {
+    const more = scanner.beginArray()
+    return { items: [], more, at: scanner.at }
+  }
+  return repeat(scanner.at, begin, (read) => {
+    scanner.at = read.at
+    if (!read.more) return false
+    read.items.push(nodeOf(readInside(scanner), work))
+    read.more = scanner.nextInArray()
+    read.at = scanner.at
+    return read.more
+  }).items
 }
 
 /** The parts of a text without whitespace have none either. */

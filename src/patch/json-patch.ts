@@ -53,6 +53,8 @@ class Run {
     if (!operations.has(op)) throw new PatchError(`Unexpected kind: ${op}`)
     if (from === undefined && (op === 'move' || op === 'copy')) throw undecoded(op, 'from')
     if (path === undefined) throw undecoded(op, 'path')
+    if (from !== undefined) yield* this.#opened(from)
+    yield* this.#opened(path)
     switch (op) {
       case 'add':
         return told(`error in add for path: '${path}'`, () => this.#add(this.#at(path, op), value ?? null))
@@ -100,6 +102,18 @@ class Run {
     let inside = insideOf(this.root)
     for (const key of keys) inside = inside && insideOf(reached({ inside, key }))
     return inside && { inside, key: last }
+  }
+
+  /** Opens what the pointer leads through, if it is long. */
+  *#opened(pointer: string): Steps<void> {
+    if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
+    let value: Value = this.root
+    for (const key of pointer.split('/', KEYS_MAX).slice(1).map(unescaped)) {
+      if (value === null) return
+      yield* value.opened()
+      const inside = insideOf(value)
+      value = inside === undefined ? null : reached({ inside, key })
+    }
   }
 
   #add({ inside, key }: Place, value: Value): void {

@@ -1,4 +1,5 @@
 /** JSON merge patch, RFC 7386: null removes, objects are merged, everything else is replaced. */
+import { eachItem, once, stepOf } from '../lib/parts.ts'
 import type { Steps } from '../lib/slices.ts'
 import type { JsonNode, Members } from './document.ts'
 import { checkDepth } from './work.ts'
@@ -8,14 +9,16 @@ export function* mergeInto(members: Members, patch: Members): Steps<void> {
   for (const [key, value] of patch) {
     const current = members.get(key) ?? null
     if (value === null) members.delete(key)
-    else if (current === null) members.set(key, withoutNulls(value))
+    else if (current === null) members.set(key, yield* stepOf(() => withoutNulls(value), value.slices))
     else members.set(key, yield* merged(current, value))
   }
 }
 
 function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
+  yield* current.opened()
   const members = current.members()
-  if (members === undefined) return withoutNulls(patch)
+  if (members === undefined) return yield* stepOf(() => withoutNulls(patch), patch.slices)
+  yield* patch.opened()
   const own = patch.members()
   if (own === undefined) return patch
   yield undefined
@@ -27,11 +30,18 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 function withoutNulls(node: JsonNode, depth = 0): JsonNode {
   checkDepth(depth)
   if (node.isPlainList) return node
-  const members = node.members()
-  for (const [key, value] of members ?? []) {
+  const members = once(() => node.members())
+  const all = members === undefined ? [] : once(() => [...members])
+  eachItem(all, nothing, (_, [key, value]) => {
     if (value === null) members?.delete(key)
     else withoutNulls(value, depth + 1)
-  }
-  for (const item of node.items() ?? []) if (item !== null) withoutNulls(item, depth + 1)
+    return true
+  })
+  eachItem(once(() => node.items()) ?? [], nothing, (_, item) => {
+    if (item !== null) withoutNulls(item, depth + 1)
+    return true
+  })
   return node
 }
+
+const nothing = (): undefined => undefined

@@ -31,6 +31,7 @@ export function* mergeTouched(
   yield undefined
   const printed = yield* stepOf(() => printFields(partOf(current, places), struct, 0), slices)
   const root = new JsonNode(`{${printed}}`, work)
+  yield* root.opened()
   yield* mergeInto(root.members() ?? new Map(), patch)
   yield undefined
   const text = yield* stepOf(() => root.print(), slices)

@@ -65,12 +65,11 @@ function decodeText(text: string, expected: Expected): Decoded {
 type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }
 
 function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
-  const work = new Work()
+  const work = new Work(slices)
   const { operations, strictFaults } = yield* readOperations(text, work, isChecked)
   try {
     const root = new JsonNode(document, work)
-    root.members()
-    yield undefined
+    yield* root.opened()
     const patched = yield* applyOperations(root, operations, work)
     yield undefined
     return { text: yield* stepOf(() => patched.print(), slices), strictFaults }
@@ -86,7 +85,7 @@ function* applyQuickly(
   { shape }: Expected,
 ): Steps<Patched | undefined> {
   if (shape.struct.open !== undefined) return undefined
-  const work = new Work()
+  const work = new Work(slices)
   const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
   if (strictFaults.length > 0) return undefined
   yield undefined
@@ -99,11 +98,12 @@ function* applyQuickly(
 }
 
 function* applyMerge(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
-  const work = new Work()
+  const work = new Work(slices)
   const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
   yield undefined
   try {
     const root = new JsonNode(document, work)
+    yield* root.opened()
     yield* mergeInto(root.members() ?? new Map(), patch)
     yield undefined
     return { text: yield* stepOf(() => root.print(), slices), strictFaults }
@@ -119,6 +119,7 @@ function* readMergePatch(text: string, work: Work, isChecked: boolean): Steps<Me
     const node = parseValue(text, work)
     if (node === null) throw badRequest('Invalid JSON Patch')
     yield undefined
+    yield* node.opened()
     const patch = node.members()
     yield undefined
     if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))

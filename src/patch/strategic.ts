@@ -77,33 +77,43 @@ function* mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Plac
     live[key] = strategyOf(field) === 'replace' ? value : yield* mergeMaps(current, value, field.schema)
   } else if (Array.isArray(current) && Array.isArray(value)) {
     live[key] = yield* mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
-  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) take(live, key, value)
+  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) yield* take(live, key, value)
 }
 
 /** Sets a value where there is none to merge with: nulls and directives are dropped, since they have nothing to change. */
-function take(live: JsonMap, key: string, value: Json): void {
-  const plain = withoutDirectives(withoutNulls(value))
+function* take(live: JsonMap, key: string, value: Json): Steps<void> {
+  const plain = yield* withoutDirectives(yield* withoutNulls(value))
   if (plain === undefined) delete live[key]
   else live[key] = plain
 }
 
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) for (const item of value) withoutNulls(item)
+const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null
+
+function* withoutNulls(value: Json): Steps<Json> {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      if (at % STEP_ITEMS === 0) yield undefined
+      if (!isScalar(item)) yield* withoutNulls(item)
+    }
+  }
   if (!(value instanceof JsonMap)) return value
-  for (const [key, inside] of Object.entries(value)) {
+  for (const [at, [key, inside]] of Object.entries(value).entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
     if (inside === null) delete value[key]
-    else withoutNulls(inside)
+    else if (!isScalar(inside)) yield* withoutNulls(inside)
   }
   return value
 }
 
 /** Undefined for a value that is itself a directive. */
-function withoutDirectives(value: Json): Json | undefined {
-  if (Array.isArray(value)) return plainItems(value)
+function* withoutDirectives(value: Json): Steps<Json | undefined> {
+  if (Array.isArray(value)) return yield* plainItems(value)
   if (!(value instanceof JsonMap)) return value
   if (PATCH in value) return undefined
-  for (const [key, inside] of Object.entries(value)) {
-    const plain = withoutDirectives(inside)
+  for (const [at, [key, inside]] of Object.entries(value).entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
+    if (isScalar(inside)) continue
+    const plain = yield* withoutDirectives(inside)
     if (plain === undefined) delete value[key]
     else value[key] = plain
   }
@@ -111,8 +121,15 @@ function withoutDirectives(value: Json): Json | undefined {
 }
 
 /** A null item is kept like any other. */
-const plainItems = (items: readonly Json[]): Json[] =>
-  items.map((item) => withoutDirectives(item)).filter((item) => item !== undefined)
+function* plainItems(items: readonly Json[]): Steps<Json[]> {
+  const plain: Json[] = []
+  for (const [at, item] of items.entries()) {
+    if (at % STEP_ITEMS === 0) yield undefined
+    const kept = isScalar(item) ? item : yield* withoutDirectives(item)
+    if (kept !== undefined) plain.push(kept)
+  }
+  return plain
+}
 
 /** `$setElementOrder/finalizers` is about `finalizers`. */
 function fieldOf(directive: string, prefix: string, what: string): string {
@@ -157,7 +174,7 @@ function* mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): Step
       given === undefined
         ? (current ?? [])
         : current === undefined
-          ? plainItems(given)
+          ? yield* plainItems(given)
           : yield* mergedList(current, given, { field, isDeletion: false })
     checkItems(current ?? [], given ?? [], mergeKey)
     live[key] = yield* ordered(merged, { mergeKey, wanted, live: current ?? [] })

@@ -1,5 +1,7 @@
 /** Limits the cost of a patch. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
 
+import type { Slices } from '../lib/slices.ts'
+
 /** Characters read and items moved by one patch: some 0.3 s. A legitimate patch of an object of 1.5 MB takes half of it. */
 const UNITS_MAX = 20_000_000
 
@@ -9,7 +11,13 @@ export class PatchError extends Error {
 }
 
 export class Work {
+  /** Present if the patch or the object is large: each step is divided then. */
+  readonly slices: Slices | undefined
   #left = UNITS_MAX
+
+  constructor(slices?: Slices) {
+    this.slices = slices
+  }
 
   /** Fails with a PatchError when nothing is left. */
   spend(units: number): void {

@@ -69,7 +69,8 @@ export async function readAs(
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
   context.audited?.requestObject(object.metadata, () => printGiven(object, expected.shape))
-  return withoutDuplicateOwners(inNamespace(object, request), context)
+  const place = (): KubeObject => withoutDuplicateOwners(inNamespace(object, request), context)
+  return context.isLarge ? context.inParts(place) : place()
 }
 
 /** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */

@@ -4,6 +4,7 @@
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { isFields, type Json } from '../../api/object.ts'
+import { isDivided, repeat } from '../../lib/parts.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { isTarget, type Target, zeroOf } from '../decode.ts'
 import { isZeroTime } from '../scalars.ts'
@@ -25,19 +26,32 @@ const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 /** Fails with a ProtobufError. */
 export function decodeMessage(reader: ProtobufReader, struct: Struct, target: Target): Target {
   const fields = fieldDecoders(struct)
-  while (reader.at < reader.end) {
-    const tag = reader.tag()
-    const field = fields[tag >>> 3]
-    if (field === undefined) {
-      reader.skip(tag & 7)
-      continue
-    }
-    if (field.wireType !== (tag & 7)) {
-      throw new ProtobufError(`proto: wrong wireType = ${tag & 7} for field ${field.goName}`)
-    }
-    field.into(target, reader)
-  }
+  if (isDivided()) return decodeInParts(reader, fields, target)
+  while (reader.at < reader.end) decodeField(reader, fields, target)
   return target
+}
+
+function decodeInParts(reader: ProtobufReader, fields: readonly (FieldDecoder | undefined)[], target: Target): Target {
+  const begin = (): { readonly target: Target; at: number } => ({ target, at: reader.at })
+  const read = repeat(reader.at, begin, (now) => {
+    reader.at = now.at
+    if (reader.at >= reader.end) return false
+    decodeField(reader, fields, now.target)
+    now.at = reader.at
+    return true
+  })
+  reader.at = read.at
+  return read.target
+}
+
+function decodeField(reader: ProtobufReader, fields: readonly (FieldDecoder | undefined)[], target: Target): void {
+  const tag = reader.tag()
+  const field = fields[tag >>> 3]
+  if (field === undefined) return reader.skip(tag & 7)
+  if (field.wireType !== (tag & 7)) {
+    throw new ProtobufError(`proto: wrong wireType = ${tag & 7} for field ${field.goName}`)
+  }
+  field.into(target, reader)
 }
 
 function fieldDecoders(struct: Struct): readonly (FieldDecoder | undefined)[] {

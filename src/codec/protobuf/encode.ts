@@ -4,6 +4,7 @@
  * field to the first (writer.ts says why).
  */
 import { type Fields, fieldsOf, isFields } from '../../api/object.ts'
+import { isDivided, once, repeat } from '../../lib/parts.ts'
 import type { Dictionary, Field, List, Schema, Struct } from '../../schema/schema.ts'
 import { compareKeys } from '../json.ts'
 import { openEncoder } from './open-types.ts'
@@ -71,6 +72,7 @@ function listEncoder(name: string, number: number, { of }: List, owner: Struct):
   return (fields, writer) => {
     const items = fields[name]
     if (!Array.isArray(items)) return
+    if (isDivided()) return encodeInParts(items, (item) => encode(item, writer), writer)
     for (let at = items.length - 1; at >= 0; at--) encode(items[at], writer)
   }
 }
@@ -81,16 +83,31 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   return (fields, writer) => {
     const entries = fields[name]
     if (!isFields(entries)) return
-    const keys = Object.keys(entries).toSorted(compareKeys)
-    for (let at = keys.length - 1; at >= 0; at--) {
-      const key = keys[at] ?? ''
+    const keys = once(() => Object.keys(entries).toSorted(compareKeys))
+    const write = (key: string): void =>
       writer.message(number, () => {
         encode(entries[key] ?? null, writer)
         writeText(key, writer)
         writer.tag(1, BYTES)
       })
-    }
+    if (isDivided()) return encodeInParts(keys, write, writer)
+    for (let at = keys.length - 1; at >= 0; at--) write(keys[at] ?? '')
   }
+}
+
+/** What was written before a pause is still there: the writer returns to its end. */
+function encodeInParts<T>(items: readonly T[], write: (item: T) => void, writer: ProtobufWriter): void {
+  const begin = (): { left: number; length: number } => ({ left: items.length, length: writer.length })
+  const written = repeat(items.length, begin, (now) => {
+    writer.rewind(now.length)
+    const item = items[now.left - 1]
+    if (item === undefined) return false
+    write(item)
+    now.left--
+    now.length = writer.length
+    return true
+  })
+  writer.rewind(written.length)
 }
 
 /** A value with its tag. Null is encoded as the zero value of the type. */

@@ -3,6 +3,7 @@
  * own message, which has neither.
  */
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
+import { once } from '../../lib/parts.ts'
 import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
@@ -24,7 +25,8 @@ export type Envelope = {
 type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer {
-  const writer = new ProtobufWriter()
+  const writer = once(() => new ProtobufWriter())
+  writer.rewind(0)
   writeEnvelope(writer, object, () => encodeMessage(object, struct, writer))
   return writer.take()
 }
@@ -177,6 +179,8 @@ export function openEnvelope(bytes: Buffer): Envelope {
 
 /** Fails with a ProtobufError. `entriesMax`: limits the entries of all maps together; with more it fails with a TooManyEntriesError. */
 export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, entriesMax = Infinity): KubeObject {
-  const value = decodeMessage(new ProtobufReader(raw).boundEntries(entriesMax), struct, {})
+  const reader = once(() => new ProtobufReader(raw).boundEntries(entriesMax))
+  reader.rewind()
+  const value = decodeMessage(reader, struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
 }

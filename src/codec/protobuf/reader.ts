@@ -50,6 +50,13 @@ export class ProtobufReader {
     this.end = end
   }
 
+  /** Before the whole buffer is read once more in parts. */
+  rewind(): void {
+    this.at = 0
+    this.end = this.buffer.length
+    this.#depth = 0
+  }
+
   /** Limits the entries of all maps together, for what a client sends. */
   boundEntries(max: number): this {
     this.#entriesLeft = max

@@ -2,6 +2,7 @@
 import type { RequestContext } from '../../api/context.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { printOrdered } from '../../codec/json.ts'
+import { eachItem } from '../../lib/parts.ts'
 
 /** `isMutated`: they are checked again after mutating admission, with another message. */
 export function withoutDuplicateOwners(
@@ -11,16 +12,14 @@ export function withoutDuplicateOwners(
 ): KubeObject {
   const owners = object.metadata['ownerReferences']
   if (!Array.isArray(owners) || owners.length < 2) return object
-  const seen = new Set<string>()
-  const kept: Json[] = []
-  const repeated: string[] = []
-  for (const owner of owners) {
+  const { kept, repeated } = eachItem(owners, newSearch, ({ seen, kept: others, repeated: found }, owner: Json) => {
     const form = formOf(owner)
     const { uid } = fieldsOf(owner)
-    if (seen.has(form)) repeated.push(typeof uid === 'string' ? uid : '')
-    else kept.push(owner)
+    if (seen.has(form)) found.push(typeof uid === 'string' ? uid : '')
+    else others.push(owner)
     seen.add(form)
-  }
+    return true
+  })
   if (repeated.length === 0) return object
   const when = isMutated ? ' after mutating admission happens' : ''
   context.warn(
@@ -28,6 +27,10 @@ export function withoutDuplicateOwners(
   )
   return { ...object, metadata: { ...object.metadata, ownerReferences: kept } }
 }
+
+type Search = { readonly seen: Set<string>; readonly kept: Json[]; readonly repeated: string[] }
+
+const newSearch = (): Search => ({ seen: new Set(), kept: [], repeated: [] })
 
 /** Equal for references that are equal in all fields. */
 function formOf(owner: Json): string {
