@@ -1,4 +1,5 @@
 /** Validation errors of single fields. Validation returns lists of them and never throws. */
+import { eachItem } from '../lib/parts.ts'
 import { quote } from './quote.ts'
 
 export type FaultReason =
@@ -46,6 +47,19 @@ export function faultsOfEach<T>(
   }
   return faults
 }
+
+/** Like `faultsOfEach`, for rules that look at each item alone: the validation of a long list can be divided. */
+export function faultsOfEachAlone<T>(
+  items: readonly T[],
+  faultsOf: (item: T, at: number) => readonly FieldFault[],
+): readonly FieldFault[] {
+  return eachItem(items, newFaults, (faults, item, at) => {
+    for (const fault of faultsOf(item, at)) faults.push(fault)
+    return faults.length < FAULTS_MAX
+  })
+}
+
+const newFaults = (): FieldFault[] => []
 
 type Shown = string | number | bigint | boolean | null
 

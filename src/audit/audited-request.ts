@@ -11,7 +11,8 @@ import type { User } from '../api/user.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { AuditStage } from '../config/files/audit-policy.ts'
 import { messageOf } from '../lib/message-of.ts'
-import { inSlices, type Steps } from '../lib/slices.ts'
+import { stepOf } from '../lib/parts.ts'
+import { inSlices, type Slices, type Steps } from '../lib/slices.ts'
 import type { Urgency } from './backend.ts'
 import { annotationsOf, SLOW_MS } from './annotations.ts'
 import { type AuditEvent, EventPrinter, type Named, type PrinterParts, type ResponseStatus } from './event.ts'
@@ -73,7 +74,7 @@ export class AuditedRequest implements Audited {
   #named: Named | undefined
   #printRequest: (() => Steps<string>) | undefined
   #requestObject: string | undefined
-  #responseBody: Buffer | string | undefined
+  #printResponse: (() => Steps<string>) | undefined
   #responseObject: string | undefined
   #isTruncated = false
   #isRejected = false
@@ -129,7 +130,7 @@ export class AuditedRequest implements Audited {
 
   requestObject(metadata: ObjectMeta | undefined, print: () => string | Buffer): void {
     if (metadata !== undefined) this.#named = metadata
-    if (this.wantsRequest) this.#printRequest = () => recordedObject(print(), this.#recording.omitsManagedFields)
+    if (this.wantsRequest) this.#printRequest = () => this.#recorded(print)
   }
 
   requestPatch(body: Buffer): void {
@@ -138,13 +139,14 @@ export class AuditedRequest implements Audited {
 
   responseObject(json: Buffer | undefined): void {
     if (json === undefined) this.#isTruncated = true
-    else this.#responseBody = json
+    else this.#printResponse = () => this.#recorded(() => json)
   }
 
   /** The request was refused before authentication: there is one event. */
   refused(response: ApiResponse, { status, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
     this.#response = { code: response.status, status }
-    if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
+    if (this.wantsResponse && status !== undefined)
+      this.#printResponse = () => this.#recorded(() => printOrdered(status))
     return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
@@ -156,7 +158,8 @@ export class AuditedRequest implements Audited {
       return this.#then(nowMs, (atMs) => after(this.#emit('Panic', atMs), response))
     }
     this.#response = { code: response.status, status }
-    if (this.wantsResponse && status !== undefined) this.#responseBody = printOrdered(status)
+    if (this.wantsResponse && status !== undefined)
+      this.#printResponse = () => this.#recorded(() => printOrdered(status))
     return this.#hasObjects ? this.#then(nowMs, (atMs) => this.#finish(response, atMs)) : this.#finish(response, nowMs)
   }
 
@@ -176,7 +179,7 @@ export class AuditedRequest implements Audited {
   }
 
   get #hasObjects(): boolean {
-    return this.#printRequest !== undefined || this.#responseBody !== undefined
+    return this.#printRequest !== undefined || this.#printResponse !== undefined
   }
 
   /** Prints the objects, in slices; most requests have none. */
@@ -185,13 +188,22 @@ export class AuditedRequest implements Audited {
     finish: (atMs: number) => ApiResponse | Promise<ApiResponse>,
   ): ApiResponse | Promise<ApiResponse> {
     if (!this.#hasObjects) return finish(nowMs)
-    return this.#print(this.#printRequest, this.#responseBody).then(() => finish(this.#recorder.monotonicMs()))
+    return this.#print().then(() => finish(this.#recorder.monotonicMs()))
   }
 
-  async #print(print: (() => Steps<string>) | undefined, body: Buffer | string | undefined): Promise<void> {
-    const { omitsManagedFields } = this.#recording
-    if (print !== undefined) this.#requestObject = await inSlices(print())
-    if (body !== undefined) this.#responseObject = await inSlices(recordedObject(body, omitsManagedFields))
+  async #print(): Promise<void> {
+    const slices = this.#slices
+    if (this.#printRequest !== undefined) this.#requestObject = await inSlices(this.#printRequest(), slices)
+    if (this.#printResponse !== undefined) this.#responseObject = await inSlices(this.#printResponse(), slices)
+  }
+
+  *#recorded(print: () => string | Buffer): Steps<string> {
+    return yield* recordedObject(yield* stepOf(print, this.#slices), this.#recording.omitsManagedFields)
+  }
+
+  /** Undefined: the request works on nothing that is large. */
+  get #slices(): Slices | undefined {
+    return this.#context?.isLarge === true ? this.#context.slices : undefined
   }
 
   /** `nowMs`: on the monotonic clock. */

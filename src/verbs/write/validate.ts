@@ -32,7 +32,9 @@ export async function validate(
       ? validateCreate(object, resource, found)
       : validateUpdate(object, before, { resource, rules, found })
   const faults = context.isLarge ? await context.inParts(faultsOf) : faultsOf()
-  refuseInvalid(resource, object, [...first, ...faults])
+  const refuse = (): void => refuseInvalid(resource, object, [...first, ...faults])
+  if (context.isLarge && faults.length > 0) await context.inParts(refuse)
+  else refuse()
   const warningsOf = (): readonly string[] =>
     before === undefined ? resource.warnings(object, undefined) : (rules.warnings?.(object, before) ?? [])
   const warnings = context.isLarge ? await context.inParts(warningsOf) : warningsOf()

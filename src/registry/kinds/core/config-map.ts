@@ -1,6 +1,7 @@
 import { type FieldFault, forbiddenField, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkConfigKey } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { eachKey } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -15,24 +16,31 @@ export const configMapRules: KindRules = {
 }
 
 function validate(object: KubeObject): FieldFault[] {
-  const data = Object.entries(fieldsOf(object['data']))
-  const binaryData = Object.entries(fieldsOf(object['binaryData']))
-  const binaryKeys = new Set(binaryData.map(([key]) => key))
-  const faults: FieldFault[] = []
-  let valuesBytes = 0
-  for (const [key, value] of data) {
-    for (const fault of checkConfigKey(key)) faults.push(invalidValue(`data[${key}]`, key, fault))
-    if (binaryKeys.has(key)) faults.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
-    valuesBytes += typeof value === 'string' ? Buffer.byteLength(value) : 0
-  }
-  for (const [key, value] of binaryData) {
-    for (const fault of checkConfigKey(key)) faults.push(invalidValue(`binaryData[${key}]`, key, fault))
-    valuesBytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
-  }
+  const data = fieldsOf(object['data'])
+  const binaryData = fieldsOf(object['binaryData'])
+  const isBinary = (key: string): boolean => Object.hasOwn(binaryData, key)
+  const texts = eachKey(data, newFound, (found, key) => {
+    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`data[${key}]`, key, fault))
+    if (isBinary(key)) found.faults.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+    const value = data[key]
+    found.bytes += typeof value === 'string' ? Buffer.byteLength(value) : 0
+    return true
+  })
+  const binaries = eachKey(binaryData, newFound, (found, key) => {
+    for (const fault of checkConfigKey(key)) found.faults.push(invalidValue(`binaryData[${key}]`, key, fault))
+    const value = binaryData[key]
+    found.bytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
+    return true
+  })
+  const faults = [...texts.faults, ...binaries.faults]
   // As in kube-apiserver, the path of this fault is empty.
-  if (valuesBytes > VALUES_BYTES_MAX) faults.push(tooLong('[]', VALUES_BYTES_MAX))
+  if (texts.bytes + binaries.bytes > VALUES_BYTES_MAX) faults.push(tooLong('[]', VALUES_BYTES_MAX))
   return faults
 }
+
+type Found = { readonly faults: FieldFault[]; bytes: number }
+
+const newFound = (): Found => ({ faults: [], bytes: 0 })
 
 function validateImmutable(object: KubeObject, current: KubeObject): FieldFault[] {
   if (current['immutable'] !== true) return []

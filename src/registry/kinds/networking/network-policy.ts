@@ -1,6 +1,7 @@
 import {
   checked,
   faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -20,6 +21,7 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
@@ -40,9 +42,9 @@ function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   return [
     ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
-    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers }) => [
-      ...faultsOfEach(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
-      ...faultsOfEach(peers, (peer) => validatePeer(peer.path, peer.peer)),
+    ...faultsOfEachAlone(rulesOf(spec), ({ path, ports, peers }) => [
+      ...faultsOfEachAlone(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
+      ...faultsOfEachAlone(peers, (peer) => validatePeer(peer.path, peer.peer)),
     ]),
     ...validateTypes(spec['policyTypes']),
   ]
@@ -54,12 +56,12 @@ type PolicyRule = { readonly path: string; readonly ports: Json | undefined; rea
 /** Rules of the two directions differ only in the name of their peers. */
 function rulesOf(spec: Fields): PolicyRule[] {
   const read = (direction: string, peers: string): PolicyRule[] =>
-    itemsOf(spec[direction]).map((rule, at) => {
+    mapEach(itemsOf(spec[direction]), (rule, at) => {
       const path = `spec.${direction}[${at}]`
       const list = itemsOf(rule[peers]).map((peer, index) => ({ path: `${path}.${peers}[${index}]`, peer }))
       return { path, ports: rule['ports'], peers: list }
     })
-  return [...read('ingress', 'from'), ...read('egress', 'to')]
+  return once(() => [...read('ingress', 'from'), ...read('egress', 'to')])
 }
 
 function validatePort(path: string, { protocol, port, endPort }: Fields): FieldFault[] {
