@@ -27,7 +27,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
   const body = await request.context.readBody(http)
-  if (form !== 'apply-cbor') holdValues(request, body)
+  if (request.context.isLarge && form !== 'apply-cbor') await holdValues(request, body)
   request.context.audited?.requestPatch(body)
   const writing = { options, access }
   const { fieldValidation } = options

@@ -1,4 +1,5 @@
 /** The body of an apply: CBOR, or YAML by its media type, which most clients fill with JSON. */
+import type { RequestContext } from '../api/context.ts'
 import { badRequest } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
@@ -9,6 +10,7 @@ import { checkMembers, hasTooManyMembers } from '../codec/member-count.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { hasUnprintable } from '../codec/yaml-text.ts'
 import { BRACE_OPEN } from '../lib/ascii.ts'
+import { once } from '../lib/parts.ts'
 import type { WriteAccess } from './access.ts'
 
 export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
@@ -25,18 +27,26 @@ export type AppliedBody = {
 export async function readApplied(
   { form, body }: GivenBody,
   access: Pick<WriteAccess, 'convertYaml'>,
+  context: RequestContext,
 ): Promise<AppliedBody> {
   if (form === 'apply-cbor') return { ...readCbor(body), duplicates: [] }
-  const plain = readPlain(body)
+  const plain = context.isLarge ? await context.inParts(() => readPlain(body)) : readPlain(body)
   if (plain !== undefined) return { value: plain, textBytes: body.length, duplicates: [] }
   try {
     const { json, duplicates } = await access.convertYaml(body)
-    checkMembers(json)
-    return { value: objectOf(readAny(new JsonScanner(json.toString('utf8')))), textBytes: json.length, duplicates }
+    context.noteText(json.length)
+    const read = (): Fields => objectOf(readAny(new JsonScanner(once(() => textOf(json)))))
+    const value = context.isLarge ? await context.inParts(read) : read()
+    return { value, textBytes: json.length, duplicates }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error)
   }
+}
+
+function textOf(json: Buffer): string {
+  checkMembers(json)
+  return json.toString('utf8')
 }
 
 /** Upstream's errors mention YAML here, too. */
@@ -62,21 +72,27 @@ function objectOf(value: Json): Fields {
 /** Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined: the YAML parser has to read the body. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
-  // YAML may begin with a brace, too: its parser decides, and the members of the JSON that it makes are counted.
-  if (hasTooManyMembers(body)) return undefined
-  const text = body.toString('utf8')
-  // JSON allows in strings what YAML allows nowhere.
-  if (hasUnprintable(text)) return undefined
+  const text = once(() => plainText(body))
+  if (text === undefined) return undefined
   const scanner = new JsonScanner(text)
-  let isRepeated = false
+  const repeated = once(() => ({ isSeen: false }))
   try {
     const value = readAny(scanner, 0, () => {
-      isRepeated = true
+      repeated.isSeen = true
     })
     scanner.end()
-    return isRepeated || !isFields(value) ? undefined : value
+    return repeated.isSeen || !isFields(value) ? undefined : value
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined
     throw error
   }
+}
+
+/** Undefined: what is JSON here may be something else in YAML. */
+function plainText(body: Buffer): string | undefined {
+  // YAML may begin with a brace: its parser decides, and the members of the JSON that it makes are counted.
+  if (hasTooManyMembers(body)) return undefined
+  const text = body.toString('utf8')
+  // JSON allows in strings what YAML allows nowhere.
+  return hasUnprintable(text) ? undefined : text
 }

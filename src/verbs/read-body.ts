@@ -58,7 +58,7 @@ export async function readAs(
   context.enter('decode')
   if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
   const body: Body = form === 'yaml' ? await fromYaml(bytes, request, access) : { bytes }
-  if (form === 'json' || form === 'yaml') holdValues(request, body.bytes)
+  if (context.isLarge && (form === 'json' || form === 'yaml')) await holdValues(request, body.bytes)
   const decode = (): DecodedBody =>
     form === 'protobuf'
       ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
