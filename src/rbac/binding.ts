@@ -45,6 +45,9 @@ export class SubjectList {
   }
 }
 
+/** A user makes many requests: those of a certificate or of a cached token have the same list. */
+const groupSets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
 /**
  * Finds the first subject of each list that matches one user with many groups. A decision visits a binding once for each of its subjects
  * that matches, but compares its list with the user only once.
@@ -53,14 +56,16 @@ export class FirstSubjects {
   /** Those of the user, each once: a client may repeat one thousands of times. */
   readonly groups: ReadonlySet<string>
   readonly #user: User
-  readonly #known = new Map<SubjectList, Subject | undefined>()
+  #known: Map<SubjectList, Subject | undefined> | undefined
 
   constructor(user: User) {
     this.#user = user
-    this.groups = new Set(user.groups)
+    this.groups = groupSets.get(user.groups) ?? new Set(user.groups)
+    groupSets.set(user.groups, this.groups)
   }
 
   in(list: SubjectList): Subject | undefined {
+    this.#known ??= new Map()
     if (this.#known.has(list)) return this.#known.get(list)
     const first = list.all.length > this.groups.size ? list.firstFor(this.#user) : list.all.find(this.#isMatch)
     this.#known.set(list, first)
