@@ -53,7 +53,7 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const { value, fault, strictFaults: read, head } = once(() => readBody(body, expected))
   const isStrict = fieldValidation !== 'Ignore'
   const other =
-    shape.custom === undefined ? once(() => kindFault(head, body.bytes.toString('utf8'), expected)) : undefined
+    shape.custom === undefined ? once(() => kindFault(head, () => body.bytes.toString('utf8'), expected)) : undefined
   if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
   // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
   const unreadable =
@@ -197,7 +197,7 @@ function headOf(text: string, { value, fault, strictFaults }: Decoding): FoundHe
 /** Fails unless the kind is the expected one; returns how to report other errors of the body. */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
   const refuse = refusing(namedBy(head, expected), expected)
-  const fault = kindFault(head, body.bytes.toString('utf8'), expected)
+  const fault = kindFault(head, () => body.bytes.toString('utf8'), expected)
   if (fault === undefined) return refuse
   if (fault.what === 'form') throw unrecognized(fault.why, body, expected)
   throw fault.what === 'version' ? badRequest(fault.why) : refuse(fault.why)
@@ -250,7 +250,7 @@ type KindFault =
   | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
 /** Why an object is not of the kind that the path names. */
-function kindFault(head: Head, text: string, expected: Expected): KindFault | undefined {
+function kindFault(head: Head, text: () => string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
   const { kind, apiVersion } = namedBy(head, expected)
   const isTaken = apiVersion === wanted || expected.otherVersions?.includes(apiVersion) === true
@@ -258,7 +258,7 @@ function kindFault(head: Head, text: string, expected: Expected): KindFault | un
   if (apiVersion.split('/').length > 2) {
     return { what: 'form', why: `unexpected GroupVersion string: ${apiVersion}` }
   }
-  if (apiVersion.endsWith('/')) return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text}'` }
+  if (apiVersion.endsWith('/')) return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text()}'` }
   const { scheme } = expected.shape
   const known = scheme.find(apiVersion, kind)
   if (known === undefined) {
@@ -310,7 +310,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   const otherForm =
     head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
   if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
-  const other = once(() => kindFault(head, text, expected))
+  const other = once(() => kindFault(head, () => text, expected))
   if (other?.what === 'kind') {
     const own = other.struct && decodeStruct(text, other.struct).fault
     return { fault: own ?? other.why }
