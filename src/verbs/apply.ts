@@ -113,7 +113,8 @@ async function applyTo(
       const before = current ?? emptyObject
       const made = (): KubeObject => objectOf(after, { applied, expected, live, current, isDefaulted: false })
       const objects = { before: () => before, after: made }
-      const asked = await askWebhook(request, access, { owners: tracking.owners, objects })
+      const asking = askWebhook(request, access, { owners: tracking.owners, objects })
+      const asked = asking instanceof Promise ? await asking : asking
       const others = versionsOf(request, access, { ...objects, asked, wires: { before: live, after } })
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },

@@ -28,13 +28,20 @@ type Asked = ReadonlyMap<string, { readonly before: KubeObject; readonly after: 
 const nobody: Asked = new Map()
 
 /** Has the webhook convert the object to all versions that managers need. */
-export async function askWebhook(
+export function askWebhook(
   request: ResourceRequest,
   { inVersion, convertTo }: Pick<WriteAccess, 'inVersion' | 'convertTo'>,
+  asking: { readonly owners: Owners; readonly objects: Change },
+): Asked | Promise<Asked> {
+  if (convertTo === undefined || viewOf(request) !== undefined) return nobody
+  return convertForOwners(request.resource, { inVersion, convertTo }, asking)
+}
+
+async function convertForOwners(
+  resource: Resource,
+  { inVersion, convertTo }: Pick<WriteAccess, 'inVersion'> & Required<Pick<WriteAccess, 'convertTo'>>,
   { owners, objects }: { readonly owners: Owners; readonly objects: Change },
 ): Promise<Asked> {
-  const { resource } = request
-  if (convertTo === undefined || viewOf(request) !== undefined) return nobody
   const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
   for (const { apiVersion } of owners.values()) {
     const to = apiVersion === apiVersionOf(resource) || asked.has(apiVersion) ? undefined : inVersion(apiVersion)

@@ -19,23 +19,21 @@ import type { Write } from './write.ts'
 type Recording = Pick<Write, 'options' | 'access'>
 
 /** `given`: in the shape of the path (an object, or a view such as Scale). */
-export async function recordOwners(
+export function recordOwners(
   write: Write,
   given: KubeObject,
   current: Current<KubeObject> | undefined,
-): Promise<KubeObject> {
+): KubeObject | Promise<KubeObject> {
   const { request, owners } = write
   if (owners === 'stated') return given
   if (owners === 'dropped') return withManagedFields(given, undefined)
   if (current !== undefined) {
-    const updated = await ownersAfterUpdate(request, { stored: current.object, after: given }, write)
-    return withManagedFields(given, updated)
+    const updated = ownersAfterUpdate(request, { stored: current.object, after: given }, write)
+    return updated.then((managedFields) => withManagedFields(given, managedFields))
   }
   const { context } = request
-  const created = context.isLarge
-    ? await context.inParts(() => ownersAfterCreate(request, given, write))
-    : ownersAfterCreate(request, given, write)
-  return withManagedFields(given, created)
+  const record = (): KubeObject => withManagedFields(given, ownersAfterCreate(request, given, write))
+  return context.isLarge ? context.inParts(record) : record()
 }
 
 /** managedFields of a new object; undefined: none. Entries that the client sent keep the fields that the writer does not take over. */
@@ -71,7 +69,8 @@ async function ownersAfterUpdate(
   const before = shownAt(request, stored)
   const objects = { before: () => before, after: () => after }
   try {
-    const asked = await askWebhook(request, access, { owners, objects })
+    const asking = askWebhook(request, access, { owners, objects })
+    const asked = asking instanceof Promise ? await asking : asking
     const record = (): Json | undefined => {
       const mustBeLookedOver = mayBeUntyped(request)
       const versions = versionsOf(request, access, { ...objects, asked, isChangeOnly: !mustBeLookedOver })

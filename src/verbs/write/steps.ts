@@ -28,13 +28,14 @@ type CurrentObject = Current<KubeObject> | undefined
 export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   request.context.enter('record owners')
-  const object = await recordOwners(write, given, current)
+  const recording = recordOwners(write, given, current)
+  // To await what is known already costs as much as a short step.
+  const object = recording instanceof Promise ? await recording : recording
   const operation = current === undefined ? 'CREATE' : 'UPDATE'
   const { shown, oldObject } = shownToMutators(write, object, current?.object)
   const attributes = attributesOf(request, { operation, options, object: shown, oldObject })
   request.context.enter('mutate')
   const admitting = access.admission.mutate(attributes)
-  // To await what is known already costs as much as a short step.
   const admitted = (admitting instanceof Promise ? await admitting : admitting) ?? shown
   const mutated = admitted === shown ? object : afterAdmission(request, { before: object, after: admitted })
   if (access.confirmGrant !== undefined) await access.confirmGrant(request, mutated, current?.object)

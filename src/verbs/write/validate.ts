@@ -24,7 +24,8 @@ export async function validate(
   const { resource, context } = request
   const before = current?.object
   const rules: UpdateRules = before === undefined ? resource : rulesOf(request)
-  const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
+  const finding = rules.validateInSlices?.(object, before, toolsOf(request, access))
+  const found = finding === undefined ? [] : await finding
   const rule = rules.namespaceRule?.(object, before)
   const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
   const faultsOf = (): readonly FieldFault[] =>
