@@ -192,10 +192,11 @@ export class Item extends Slot {
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */
   async objectInParts(): Promise<KubeObject> {
-    if (this.decoded === undefined && this.length > LARGE_BYTES) {
-      this.keepObject(await inParts(() => this.#decode(), largeSlices()))
-    }
-    return this.object()
+    if (this.decoded !== undefined || this.length <= LARGE_BYTES) return this.object()
+    const object = await inParts(() => this.#decode(), largeSlices())
+    this.isInDemand = true
+    this.keepObject(object)
+    return object
   }
 
   /** A caller that only sends the bytes does not need the decoded object again: it is not kept. */
