@@ -47,6 +47,8 @@ export class GarbageWorld {
   /** The collector of each replica, if it runs there. */
   readonly #collectors = new Map<number, GarbageCollector>()
   readonly #stopping = new AbortController()
+  /** How many of the objects with owners have many of them. */
+  readonly #manyShare: number
   #uids = 0
 
   constructor(seed: number, onLine?: (line: string) => void) {
@@ -54,6 +56,7 @@ export class GarbageWorld {
     this.#jitter = this.#random.fork('jitter')
     const settings = chooseSettings(this.#random.fork('settings'))
     this.#settings = settings
+    this.#manyShare = this.#random.fork('many').pick([0, 0.1, 0.9])
     const time = new VirtualTime(this.#random.fork('time'), onLine)
     this.time = time
     this.#judge = new Judge(time)
@@ -217,9 +220,9 @@ export class GarbageWorld {
       uid,
       blockOwnerDeletion: random.chance(0.5),
     }))
-    if (owners.length === 0 || random.chance(0.7)) return owners
+    if (owners.length === 0 || !random.chance(this.#manyShare)) return owners
     // Beside owners that do not exist: the graph sets many owners in slices, and compares them by a digest.
-    const absent = Array.from({ length: random.between(1, 2 * FEW_OWNERS_MAX) }, (_, at) => ({
+    const absent = Array.from({ length: random.between(FEW_OWNERS_MAX - 2, FEW_OWNERS_MAX + 2) }, (_, at) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       name: `absent${at}`,
