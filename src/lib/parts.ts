@@ -72,14 +72,13 @@ export function repeat<S>(key: number, start: () => S, step: (state: S) => boole
 export function once<T>(make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
-  const kept = progress.repeat(ONCE, noneMade<T>, (state) => {
+  const none = (): { made: [] | [T] } => ({ made: [] })
+  const kept = progress.repeat(ONCE, none, (state) => {
     state.made = [make()]
     return false
   })
   return kept.made.length === 0 ? make() : kept.made[0]
 }
-
-const noneMade = <T>(): { made: [] | [T] } => ({ made: [] })
 
 /** Visits the items of a list, until a visit returns false. */
 export function eachItem<T, S>(

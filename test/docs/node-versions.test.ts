@@ -75,6 +75,7 @@ test('the documentation names the same versions', () => {
   }
   const [first = ''] = SAFE_NODES
   const pages = [
+    'README.md',
     'docs/dev.md',
     'docs/test-your-operator.md',
     'CONTRIBUTING.md',
