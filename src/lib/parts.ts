@@ -72,12 +72,16 @@ export function repeat<S>(key: number, start: () => S, step: (state: S) => boole
 export function once<T>(make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
-  const none = (): { made: [] | [T] } => ({ made: [] })
-  const kept = progress.repeat(ONCE, none, (state) => {
-    state.made = [make()]
-    return false
-  })
-  return kept.made.length === 0 ? make() : kept.made[0]
+  const kept = progress.repeat(
+    ONCE,
+    (): (readonly [T])[] => [],
+    (values) => {
+      values.push([make()])
+      return false
+    },
+  )
+  const [made] = kept
+  return made === undefined ? make() : made[0]
 }
 
 /** Visits the items of a list, until a visit returns false. */
