@@ -179,9 +179,14 @@ export class Item extends Slot {
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
+  /** Whether it takes several milliseconds to read all of it. */
+  get isLarge(): boolean {
+    return this.length > LARGE_BYTES
+  }
+
   /** Whether reading the wire form would take long: `prepare` should be called first. */
   get isUnprepared(): boolean {
-    return this.#versionAt === STORED && this.length > LARGE_BYTES
+    return this.#versionAt === STORED && this.isLarge
   }
 
   /** Makes the wire form before it is read, in parts between which others are served. */
@@ -192,7 +197,7 @@ export class Item extends Slot {
 
   /** Like `object`, but a large object is decoded in parts between which others are served. */
   async objectInParts(): Promise<KubeObject> {
-    if (this.decoded !== undefined || this.length <= LARGE_BYTES) return this.object()
+    if (this.decoded !== undefined || !this.isLarge) return this.object()
     const object = await inParts(() => this.#decode(), largeSlices())
     this.isInDemand = true
     this.keepObject(object)

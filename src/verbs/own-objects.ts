@@ -13,6 +13,7 @@ import { selects } from '../cache/selector.ts'
 import { hasAny } from '../cache/tree.ts'
 import { assert } from '../lib/assert.ts'
 import { Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
@@ -72,7 +73,9 @@ export async function pickObjects(
   items: readonly Item[],
   { path, isWanted, countMax }: WantedField,
 ): Promise<readonly KubeObject[]> {
-  const slices = new Slices()
+  // A large object takes longer than a slice: of all such requests, one goes on in a turn.
+  const slices = new Slices(systemTime, { isExpensive: items.some(({ isLarge }) => isLarge) })
+  if (slices.isExpensive) await slices.turn()
   const picked: KubeObject[] = []
   for (const item of items) {
     if (picked.length === countMax) break
