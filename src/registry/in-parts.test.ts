@@ -95,6 +95,7 @@ test('work on objects of every kind has the same result in parts', () => {
     same('encode', () => encodeStored(whole, shape))
     same('decode what is stored', () => decodeStored(encodeStored(whole, shape), shape, 7))
     same('encode as protobuf', () => encodeStored(whole, { ...shape, storedAs: 'protobuf' }))
+    same('warnings', () => resource.warnings(whole, undefined))
     same('restore', () => restoreStruct(after, struct))
   }
 })

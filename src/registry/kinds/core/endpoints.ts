@@ -11,6 +11,7 @@ import { type Fields, itemsOf, type KubeObject, numberOf, textOf } from '../../.
 import type { KindRules } from '../../kind-rules.ts'
 import { checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
 import { checkPortNumber, protocols } from '../../rules/ports.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 
 const addressLists = ['addresses', 'notReadyAddresses'] as const
 
@@ -22,7 +23,7 @@ export const endpointsRules: KindRules = {
   },
   validate: ({ subsets }) => faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
   warnings: ({ subsets }) =>
-    addressesOf(subsets).flatMap(({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
+    warningsOfEach(addressesOf(subsets), ({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
 }
 
 function validateSubset(path: string, subset: Fields): FieldFault[] {

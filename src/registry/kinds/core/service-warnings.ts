@@ -1,5 +1,6 @@
 import { type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { warnOfCidr, warnOfIp } from '../../rules/addresses.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 import { ownIpsOf, specOf, typeOf } from './service-needs.ts'
 
 export const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
@@ -14,10 +15,10 @@ export function warnings(object: KubeObject): string[] {
     ...(hints === undefined
       ? []
       : [`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`]),
-    ...ownIpsOf(spec).flatMap((ip, at) => warnOfIp(`spec.clusterIPs[${at}]`, ip)),
-    ...externalIps.flatMap((ip, at) => warnOfIp(`spec.externalIPs[${at}]`, ip)),
+    ...warningsOfEach(ownIpsOf(spec), (ip, at) => warnOfIp(`spec.clusterIPs[${at}]`, ip)),
+    ...warningsOfEach(externalIps, (ip, at) => warnOfIp(`spec.externalIPs[${at}]`, ip)),
     ...warnOfIp('spec.loadBalancerIP', textOf(spec['loadBalancerIP'])),
-    ...textsOf(spec['loadBalancerSourceRanges']).flatMap((cidr, at) =>
+    ...warningsOfEach(textsOf(spec['loadBalancerSourceRanges']), (cidr, at) =>
       warnOfCidr(`spec.loadBalancerSourceRanges[${at}]`, cidr),
     ),
     ...(isNamed && externalIps.length > 0 ? ['spec.externalIPs is ignored when spec.type is "ExternalName"'] : []),

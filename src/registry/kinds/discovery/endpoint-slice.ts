@@ -15,6 +15,7 @@ import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCanonicalIp, checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
 import { protocols } from '../../rules/ports.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 
 const ENDPOINTS_MAX = 1000
 const ADDRESSES_MAX = 100
@@ -163,8 +164,8 @@ function validatePorts({ ports }: KubeObject): FieldFault[] {
 
 function addressWarnings({ addressType, endpoints }: KubeObject): string[] {
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return []
-  return itemsOf(endpoints).flatMap((endpoint, at) =>
-    textsOf(endpoint['addresses']).flatMap((address, index) =>
+  return warningsOfEach(itemsOf(endpoints), (endpoint, at) =>
+    warningsOfEach(textsOf(endpoint['addresses']), (address, index) =>
       warnOfIp(`endpoints[${at}].addresses[${index}]`, address),
     ),
   )

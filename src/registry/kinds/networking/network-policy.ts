@@ -26,6 +26,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
+import { warningsOfEach } from '../../rules/warnings.ts'
 
 const protocols = ['TCP', 'UDP', 'SCTP'] as const
 const policyTypes = ['Ingress', 'Egress'] as const
@@ -35,7 +36,7 @@ export const networkPolicyRules: KindRules = {
   validate,
   // As upstream, an update is validated twice.
   validateUpdate: (object) => [...validate(object), ...validate(object)],
-  warnings: (object) => ipBlocks(object).flatMap(({ path, block }) => blockWarnings(path, block)),
+  warnings: (object) => warningsOfEach(ipBlocks(object), ({ path, block }) => blockWarnings(path, block)),
 }
 
 function validate(object: KubeObject): FieldFault[] {
@@ -130,6 +131,6 @@ function ipBlocks(object: KubeObject): { readonly path: string; readonly block: 
 }
 
 function blockWarnings(path: string, block: Fields): string[] {
-  const except = textsOf(block['except']).flatMap((text, at) => warnOfCidr(`${path}.except[${at}]`, text))
+  const except = warningsOfEach(textsOf(block['except']), (text, at) => warnOfCidr(`${path}.except[${at}]`, text))
   return [...warnOfCidr(`${path}.cidr`, textOf(block['cidr'])), ...except]
 }

@@ -15,10 +15,12 @@ import {
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { addAll, TOLD_MAX } from '../../../../lib/long-lists.ts'
+import { eachItem } from '../../../../lib/parts.ts'
 import { fractionWarnings } from '../../../rules/resources.ts'
 import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'
 import { deprecatedKeyWarnings, deprecatedLabelWarnings } from '../../../rules/deprecated-labels.ts'
+import { warningsOfEach } from '../../../rules/warnings.ts'
 import { appArmorPrefix, containerSeccomp, podSeccomp } from './annotations.ts'
 import { overlapWarnings } from './overlap-warnings.ts'
 import { portWarnings } from './port-warnings.ts'
@@ -91,12 +93,14 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
   ...fractionWarnings(omit(fieldsOf(spec['overhead']), 'storage'), `${path}.overhead`),
-  ...containersOf(spec).flatMap(({ container, at }) => containerWarnings(container, `${path}.${at}`)),
+  ...warningsOfEach(containersOf(spec), ({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
-  ...textsOf(fieldsOf(spec['dnsConfig'])['nameservers']).flatMap((ip, at) =>
+  ...warningsOfEach(textsOf(fieldsOf(spec['dnsConfig'])['nameservers']), (ip, at) =>
     warnOfIp(`${path}.dnsConfig.nameservers[${at}]`, ip),
   ),
-  ...itemsOf(spec['hostAliases']).flatMap(({ ip }, at) => warnOfIp(`${path}.hostAliases[${at}].ip`, textOf(ip))),
+  ...warningsOfEach(itemsOf(spec['hostAliases']), ({ ip }, at) =>
+    warnOfIp(`${path}.hostAliases[${at}].ip`, textOf(ip)),
+  ),
 ]
 
 function affinityWarnings(affinity: Fields, path: string): string[] {
@@ -106,10 +110,10 @@ function affinityWarnings(affinity: Fields, path: string): string[] {
   } = fieldsOf(affinity['nodeAffinity'])
   const at = `${path}.nodeAffinity`
   return [
-    ...itemsOf(fieldsOf(required)['nodeSelectorTerms']).flatMap((term, index) =>
+    ...warningsOfEach(itemsOf(fieldsOf(required)['nodeSelectorTerms']), (term, index) =>
       termWarnings(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`),
     ),
-    ...itemsOf(preferred).flatMap(({ preference }, index) => {
+    ...warningsOfEach(itemsOf(preferred), ({ preference }, index) => {
       const own = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`
       return [...termWarnings(fieldsOf(preference), own), ...valueWarnings(fieldsOf(preference), own)]
     }),
@@ -120,14 +124,14 @@ function affinityWarnings(affinity: Fields, path: string): string[] {
 }
 
 const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
-  itemsOf(matchExpressions).flatMap(({ key }, at) =>
+  warningsOfEach(itemsOf(matchExpressions), ({ key }, at) =>
     deprecatedKeyWarnings(`${path}.matchExpressions[${at}].key`, textOf(key)),
   )
 
 /** A preferred term may have values that no label can have; it then never matches. */
 const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
-  itemsOf(matchExpressions).flatMap(({ values }, at) =>
-    textsOf(values).flatMap((value, index) =>
+  warningsOfEach(itemsOf(matchExpressions), ({ values }, at) =>
+    warningsOfEach(textsOf(values), (value, index) =>
       checkLabelValue(value).map(
         (why) => `${path}.matchExpressions[${at}].values[${index}]: ${value} is invalid, ${why}`,
       ),
@@ -140,10 +144,10 @@ function podAffinityWarnings(part: Fields, path: string): string[] {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution'
   const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
   return [
-    ...itemsOf(part[required]).flatMap(({ labelSelector }, at) =>
+    ...warningsOfEach(itemsOf(part[required]), ({ labelSelector }, at) =>
       labelSelector === undefined ? [`${path}.${required}[${at}].labelSelector: ${nullSelector}`] : [],
     ),
-    ...itemsOf(part[preferred]).flatMap(({ podAffinityTerm }, at) =>
+    ...warningsOfEach(itemsOf(part[preferred]), ({ podAffinityTerm }, at) =>
       fieldsOf(podAffinityTerm)['labelSelector'] === undefined
         ? [`${path}.${preferred}[${at}].podAffinityTerm.labelSelector: ${nullSelector}`]
         : [],
@@ -152,23 +156,30 @@ function podAffinityWarnings(part: Fields, path: string): string[] {
 }
 
 const spreadWarnings = (list: Json | undefined, path: string): string[] =>
-  itemsOf(list).flatMap(({ topologyKey, labelSelector }, at) => [
+  warningsOfEach(itemsOf(list), ({ topologyKey, labelSelector }, at) => [
     ...deprecatedKeyWarnings(`${path}[${at}].topologyKey`, textOf(topologyKey)),
     ...(labelSelector === undefined ? [`${path}[${at}].labelSelector: ${nullSelector}`] : []),
   ])
 
-function doubles(list: Json | undefined, { path, field }: { readonly path: string; readonly field: string }): string[] {
-  const seen = new Set<string>()
-  return itemsOf(list).flatMap((item, at) => {
+type Doubles = { readonly seen: Set<string>; readonly warnings: string[] }
+
+const newDoubles = (): Doubles => ({ seen: new Set(), warnings: [] })
+
+function doubles(
+  list: Json | undefined,
+  { path, field }: { readonly path: string; readonly field: string },
+): readonly string[] {
+  const { warnings } = eachItem(itemsOf(list), newDoubles, (state, item, at) => {
     const text = textOf(item[field])
-    if (seen.has(text)) return [`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`]
-    seen.add(text)
-    return []
+    if (state.seen.has(text)) state.warnings.push(`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`)
+    state.seen.add(text)
+    return state.warnings.length < TOLD_MAX
   })
+  return warnings
 }
 
 function pullSecretWarnings(list: Json | undefined, path: string): string[] {
-  const empty = itemsOf(list).flatMap(({ name }, at) =>
+  const empty = warningsOfEach(itemsOf(list), ({ name }, at) =>
     textOf(name) === '' ? [`${path}[${at}].name: invalid empty name ""`] : [],
   )
   return [
@@ -224,7 +235,7 @@ function containerWarnings(container: Fields, path: string): string[] {
 /** A repeated variable hides the first one, unless its value refers to it. */
 function envWarnings(env: Json | undefined, path: string): string[] {
   const seen = new Set<string>()
-  return itemsOf(env).flatMap(({ name, value }, at) => {
+  return warningsOfEach(itemsOf(env), ({ name, value }, at) => {
     const key = textOf(name)
     const own = `$(${key})`
     const isSecond = seen.has(key)

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGates } from '../../api/gates.ts'
+import { longestTurnMs } from '../../../test/harness/turns.ts'
+import { inParts } from '../../lib/parts.ts'
+import { Slices } from '../../lib/slices.ts'
+import { podWarnings } from '../kinds/core/pod/warnings.ts'
+import { warningsOfEach } from './warnings.ts'
+
+test('warnings of each item come in its order, and not more than headers could have', () => {
+  assert.deepEqual(
+    warningsOfEach(['a', '', 'b'], (item, at) => (item === '' ? [] : [`${at}: ${item}`])),
+    ['0: a', '2: b'],
+  )
+  const many = Array.from({ length: 1_000_000 }, () => '')
+  assert.equal(warningsOfEach(many, () => ['w']).length, 4096)
+})
+
+test('warnings about a Pod with many host aliases are made in parts', async () => {
+  const hostAliases = Array.from({ length: 150_000 }, (_, at) => ({ ip: `10.0.${at >> 8}.${at & 255}` }))
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { hostAliases } }
+  const longestMs = await longestTurnMs(async () => {
+    assert.deepEqual(await inParts(() => podWarnings(pod, defaultGates), new Slices()), [])
+  })
+  assert.ok(longestMs < 50, `${longestMs} ms`)
+})

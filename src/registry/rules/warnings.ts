@@ -1,0 +1,18 @@
+import { TOLD_MAX } from '../../lib/long-lists.ts'
+import { eachItem } from '../../lib/parts.ts'
+
+/**
+ * The warnings about the items of a list that a client sent, up to TOLD_MAX of them: headers have room for far fewer. Each item is looked
+ * at alone, so that work on a long list can be divided.
+ */
+export function warningsOfEach<T>(
+  items: readonly T[],
+  warningsOf: (item: T, at: number) => readonly string[],
+): string[] {
+  return eachItem(items, newWarnings, (warnings, item, at) => {
+    for (const warning of warningsOf(item, at)) warnings.push(warning)
+    return warnings.length < TOLD_MAX
+  })
+}
+
+const newWarnings = (): string[] => []
