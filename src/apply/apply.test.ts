@@ -4,11 +4,12 @@ import fc from 'fast-check'
 import { ApiError } from '../api/errors.ts'
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
 import { printSorted } from '../codec/json.ts'
+import { Slices } from '../lib/slices.ts'
 import { applyOver } from './apply.ts'
 import { Differences } from './differences.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
 import { printFieldsV1 } from './fields-v1.ts'
-import { type Owners, printOwners, type Writer } from './managers.ts'
+import { type Owner, type Owners, printOwners, type Writer } from './managers.ts'
 import { type MergeType, structField, type StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { recordUpdate } from './record.ts'
@@ -206,4 +207,50 @@ test('keys that objects inherit are keys like any other', async () => {
   assert.equal(printOwners(state.owners)?.[0]?.['fieldsV1'], '{"f:labels":{"f:__proto__":{},"f:constructor":{}}}')
   const none = await apply(state, 'me', { one: '1' })
   assert.equal(printSorted(none.live), '{"one":"1"}')
+})
+
+/** Ends every part at the first chance. */
+class ShortSlices extends Slices {
+  override get isOver(): boolean {
+    return true
+  }
+}
+
+test('an apply in parts finds the conflicts of every version, as one at once does', async () => {
+  const labels = (value: string): Fields =>
+    Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, value]))
+  const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => ({
+    ...writerOf(manager, 'Update'),
+    apiVersion,
+    time: '2001-01-01T00:00:00Z',
+    fields: appliedSet(fields, type),
+    entry: undefined,
+  })
+  const live: Fields = { labels: labels('a') }
+  const after: Fields = { labels: labels('b') }
+  // Only in v3 does the apply change a field of another manager.
+  const changed: Readonly<Record<string, Fields>> = { v1: {}, v2: {}, v3: { one: 'changed' } }
+  const application = (slices: Slices | undefined) => ({
+    live,
+    owners: new Map([
+      ['a', ownerOf('a', 'v2', { two: 'x' })],
+      ['b', ownerOf('b', 'v3', { one: 'x' })],
+    ]),
+    writer: writerOf('me', 'Apply'),
+    type,
+    applied: after,
+    force: false,
+    ignored: noFields,
+    now: '2001-01-01T00:00:00Z',
+    slices,
+    typeIn: () => type,
+    versions: async () => (apiVersion: string) => ({
+      type,
+      before: { ...live, one: 'x', two: 'x' },
+      after: { ...after, one: 'x', two: 'x', ...changed[apiVersion] },
+    }),
+  })
+  const conflict = { message: /conflict with "b" using v3: \.one/ }
+  await assert.rejects(applyOver(application(undefined)), conflict)
+  await assert.rejects(applyOver(application(new ShortSlices(undefined, { isExpensive: true }))), conflict)
 })

@@ -44,7 +44,7 @@ export class Differences {
 
   #versionsIn(apiVersion: string): Versions | undefined {
     if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
-    const versions = this.#versions(apiVersion)
+    const versions = once(() => this.#versions(apiVersion))
     this.#read.set(apiVersion, versions)
     return versions
   }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { heldBytes } from '../../test/harness/held-bytes.ts'
+import { allSteps } from '../../test/harness/turns.ts'
+import { parts } from '../lib/parts.ts'
 import {
   difference,
   type FieldSet,
@@ -145,4 +147,11 @@ test('an equal set in another order is recognized by its text, and has the same 
   assert.equal(printFieldsV1(inOrderOf('order-b', 'order-c', 'order-a')), text)
   assert.equal(printFieldsV1(inOrderOf('order-c', 'order-b', 'order-a')), text)
   assert.ok(isSameSet(parse(text), inOrderOf('order-a', 'order-b', 'order-c')))
+})
+
+test('keys with escapes are read in parts as at once', () => {
+  const keys = Array.from({ length: 200 }, (_, at) => JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }))
+  const text = `{"f:spec":{${keys.map((key) => `${JSON.stringify(`k:${key}`)}:{}`).join()}}}`
+  const always = { isOver: true, begin: (): void => undefined }
+  assert.ok(allSteps(parts(() => parseFieldsV1(text), always)) !== undefined)
 })

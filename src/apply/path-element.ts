@@ -2,6 +2,7 @@
  * Path elements of field sets, as FieldsV1 writes them: `f:name` is a field or a key, `k:{"name":"a"}` an item by its keys, `v:"a"` an item
  * of a set by its value, `i:3` an item by its index.
  */
+import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -65,8 +66,10 @@ export const isKnownElement = (element: string): boolean => 'fkvi'.includes(elem
 function tryParse(text: string): Json | undefined {
   try {
     return parseText(text)
-  } catch {
-    return undefined
+  } catch (error) {
+    // Work in parts pauses by an exception of its own (lib/parts.ts).
+    if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
+    throw error
   }
 }
 

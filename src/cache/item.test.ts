@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { builtIn } from '../../test/harness/memory-control-plane.ts'
 import { bestLongestTurnMs } from '../../test/harness/turns.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -15,8 +16,9 @@ const object: KubeObject = {
   spec: { ports: Array.from({ length: 30_000 }, (_, at) => ({ name: `p${at}`, port: at + 1 })) },
 }
 const stored = encodeStored(object, shape)
+const storedAsProtobuf = encodeStored(object, { ...shape, storedAs: 'protobuf' })
 
-function storedItem(): Item {
+function storedItem(first = stored): Item {
   const bytes = new Map<Item, Buffer>()
   const home: ItemHome = {
     codec: {
@@ -27,11 +29,11 @@ function storedItem(): Item {
       bytes.set(item, made)
       item.length = made.length
     },
-    view: (item, start, end) => (bytes.get(item) ?? stored).subarray(start, end),
+    view: (item, start, end) => (bytes.get(item) ?? first).subarray(start, end),
     keep: () => undefined,
   }
   const item = new Item(home, { key: '/r/a', revision: 7, createRevision: 1 })
-  item.length = stored.length
+  item.length = first.length
   return item
 }
 
@@ -50,4 +52,15 @@ test('a large object is prepared in parts, and is the same as at once', async ()
 test('a large object is decoded in parts, and is the same as at once', async () => {
   const whole = storedItem().object()
   assert.deepEqual(await storedItem().objectInParts(), whole)
+})
+
+test('an object that is printed while it is decoded in parts is decoded from its first bytes', async () => {
+  const whole = storedItem(storedAsProtobuf).object()
+  for (let turns = 0; turns < 14; turns += 3) {
+    const item = storedItem(storedAsProtobuf)
+    const decoding = item.objectInParts()
+    for (let count = 0; count < turns; count++) await nextTurn()
+    item.wire()
+    assert.deepEqual((await decoding)['spec'], whole['spec'])
+  }
 })

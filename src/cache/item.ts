@@ -6,7 +6,7 @@
 import { isOutdated, type Wire } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import { inParts } from '../lib/parts.ts'
+import { inParts, once } from '../lib/parts.ts'
 import { Slices } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -224,7 +224,9 @@ export class Item extends Slot {
     this.#versionAt = wire.versionAt
   }
 
+  /** A request that prints the object replaces its bytes: one that decodes it in parts keeps those that it began with. */
   #decode(): KubeObject {
-    return this.#home.codec.decode(this.#home.view(this), this.key, this.revision)
+    const bytes = once(() => this.#home.view(this))
+    return this.#home.codec.decode(bytes, this.key, this.revision)
   }
 }

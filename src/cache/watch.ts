@@ -291,9 +291,14 @@ export async function* eventsOf(source: EventSource): AsyncGenerator<readonly Wa
   }
 }
 
-/** Passes on the events that are there now. */
+/** Passes on the events that are there now. If the consumer fails, the watch is closed: taken events do not come again. */
 export function takeAll(source: EventSource, pass: (events: readonly WatchEvent[]) => void): void {
-  for (let events = source.take(); events.length > 0; events = source.take()) pass(events)
+  try {
+    for (let events = source.take(); events.length > 0; events = source.take()) pass(events)
+  } catch (error) {
+    source.close()
+    throw error
+  }
 }
 
 /** Like `eventsOf`, for a consumer that also calls `takeAll`: no event waits between being taken and being passed on. */

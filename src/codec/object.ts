@@ -296,9 +296,10 @@ function apiVersionInside(json: Buffer): string | undefined {
     const value = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
     return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
-  } catch {
+  } catch (error) {
     // What is not JSON is reported when it is decoded.
-    return undefined
+    if (error instanceof SyntaxError || error instanceof JsonSyntaxError) return undefined
+    throw error
   }
 }
 
