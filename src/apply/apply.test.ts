@@ -216,16 +216,17 @@ class ShortSlices extends Slices {
   }
 }
 
+const labels = (value: string): Fields => Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, value]))
+
+const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => ({
+  ...writerOf(manager, 'Update'),
+  apiVersion,
+  time: '2001-01-01T00:00:00Z',
+  fields: appliedSet(fields, type),
+  entry: undefined,
+})
+
 test('an apply in parts finds the conflicts of every version, as one at once does', async () => {
-  const labels = (value: string): Fields =>
-    Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, value]))
-  const ownerOf = (manager: string, apiVersion: string, fields: Fields): Owner => ({
-    ...writerOf(manager, 'Update'),
-    apiVersion,
-    time: '2001-01-01T00:00:00Z',
-    fields: appliedSet(fields, type),
-    entry: undefined,
-  })
   const live: Fields = { labels: labels('a') }
   const after: Fields = { labels: labels('b') }
   // Only in v3 does the apply change a field of another manager.

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { heldBytes } from '../../test/harness/held-bytes.ts'
 import { allSteps } from '../../test/harness/turns.ts'
-import { parts } from '../lib/parts.ts'
+import { parts as inSteps } from '../lib/parts.ts'
 import {
   difference,
   type FieldSet,
@@ -153,5 +153,5 @@ test('keys with escapes are read in parts as at once', () => {
   const keys = Array.from({ length: 200 }, (_, at) => JSON.stringify({ 'a"b': `n${at}`, on: true, x: at }))
   const text = `{"f:spec":{${keys.map((key) => `${JSON.stringify(`k:${key}`)}:{}`).join()}}}`
   const always = { isOver: true, begin: (): void => undefined }
-  assert.ok(allSteps(parts(() => parseFieldsV1(text), always)) !== undefined)
+  assert.ok(allSteps(inSteps(() => parseFieldsV1(text), always)) !== undefined)
 })
