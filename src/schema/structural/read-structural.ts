@@ -49,11 +49,12 @@ class Reader {
     const read = readOwn(schema)
     const own = {
       ...read,
+      rules: yield* this.#readRules(schema),
       ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
       ...(this.#isOfDefaults ? asOfDefaults(schema, read) : {}),
     }
     const key = [
-      keyOf(own),
+      isLong(schema) ? `long ${this.#numbers.size}` : keyOf(own),
       properties === undefined
         ? ''
         : JSON.stringify([...properties].map(([name, part]) => [name, this.#numbers.get(part)])),
@@ -81,6 +82,15 @@ class Reader {
     return made
   }
 
+  *#readRules(schema: Fields): Turns<readonly ValidationRule[]> {
+    const rules: ValidationRule[] = []
+    for (const rule of itemsOf(schema['x-kubernetes-validations'])) {
+      if (rules.length % RULES_PER_LOOK === 0 && this.#slice.isOver()) yield undefined
+      rules.push(isEmpty(rule) ? emptyRule : readRule(rule))
+    }
+    return rules
+  }
+
   *#readMap(schemas: Fields): Turns<ReadonlyMap<string, Structural>> {
     const read = new Map<string, Structural>()
     for (const name of Object.keys(schemas)) read.set(name, yield* this.read(fieldsOf(schemas[name])))
@@ -106,6 +116,20 @@ class Reader {
     for (const part of itemsOf(list)) read.push(yield* this.read(part))
     return read
   }
+}
+
+/** Rules that are read between two looks at the clock. */
+const RULES_PER_LOOK = 256
+/** A part with more rules or values is not compared with other parts: its text would be as long as the schema. */
+const COMPARED_ITEMS_MAX = 1_000
+
+function isLong({ enum: values, 'x-kubernetes-validations': rules }: Fields): boolean {
+  return [values, rules].some((list) => Array.isArray(list) && list.length > COMPARED_ITEMS_MAX)
+}
+
+const isEmpty = (rule: Fields): boolean => {
+  for (const _ in rule) return false
+  return true
 }
 
 type Junctors = Pick<Checks, 'allOf' | 'anyOf' | 'oneOf' | 'not'>
@@ -146,7 +170,7 @@ const withBigInts = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /** In a schema for its defaults, int-or-string allows anything; types, formats and patterns are taken as they are. */
-function asOfDefaults(schema: Fields, { types, checks }: Own): Partial<Own> {
+function asOfDefaults(schema: Fields, { types, checks }: Pick<Own, 'types' | 'checks'>): Partial<Own> {
   const type = textOf(schema['type'])
   return {
     types: types === intOrString || type === '' ? [] : [type],
@@ -175,7 +199,7 @@ function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolea
 }
 
 /** The keywords of a schema itself, without its parts. */
-function readOwn(schema: Fields): Own {
+function readOwn(schema: Fields): Omit<Own, 'rules'> {
   const given = schema['default']
   return {
     types: schema['x-kubernetes-int-or-string'] === true ? intOrString : typesOf(textOf(schema['type'])),
@@ -185,7 +209,6 @@ function readOwn(schema: Fields): Own {
     default: given === null ? undefined : given,
     list: readList(schema),
     isAtomic: schema['x-kubernetes-map-type'] === 'atomic',
-    rules: itemsOf(schema['x-kubernetes-validations']).map(readRule),
     checks: readChecks(schema),
   }
 }
@@ -211,6 +234,9 @@ export function readRule(rule: Fields): ValidationRule {
     optionalOldSelf: rule['optionalOldSelf'] === true,
   }
 }
+
+/** A client can send a million of them. */
+const emptyRule = readRule({})
 
 const numbers = [
   'minLength',
