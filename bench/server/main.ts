@@ -87,7 +87,7 @@ export async function benchServers({
   }
 }
 
-/** The loads of these names; all loads if there are no names. */
+/** Returns the loads with these names, or all loads if no name is given. */
 export function chooseLoads(only: readonly string[], { scale, directory }: WorkloadOptions): Workload[] {
   const all = [
     ...workloads({ scale, directory }),

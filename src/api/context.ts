@@ -71,7 +71,7 @@ export class RequestContext implements Work {
   textBytes = 0
   /** The length of the stored object that it works on, if that is known. */
   storedBytes = 0
-  /** What is done for the request: decode, validate and so on. For the log line of a turn that took long. */
+  /** The step that runs for the request, such as decode or validate. The log line of a long tick names it. */
   step = ''
   /** The release that no longer serves the version of the request; empty if it is not known, undefined if the version is not deprecated. */
   deprecatedUntil: string | undefined

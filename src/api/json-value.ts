@@ -234,7 +234,7 @@ function beginContainer(scanner: JsonScanner): Container | undefined {
   return { value: new JsonMap(), key: isOpen ? scanner.readKey() : '', isOpen }
 }
 
-/** Puts a value into its container. False: there is none, or it ends with this value. */
+/** Puts a value into its container. Returns false if there is no container or the value is its last one. */
 function put(value: Json, into: Container | undefined, scanner: JsonScanner): boolean {
   if (into === undefined) {
     scanner.end()

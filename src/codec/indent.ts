@@ -29,7 +29,7 @@ export class JsonIndenter {
   #depth: number
   /** Where the search for the next break goes on. */
   #at = 0
-  /** What is to be copied before the break, and the break itself: a newline and spaces, or a single space. */
+  /** The bytes to copy before the next break, and the break itself: a newline and spaces, or a single space. */
   #from = 0
   #to = 0
   #hasNewline = false
@@ -63,7 +63,7 @@ export class JsonIndenter {
     }
   }
 
-  /** The length of all that is left, or of what about so many bytes become. */
+  /** Returns the indented length of the rest of the JSON, or of about the given number of its bytes. */
   measure(compactBytes = Infinity): number {
     const until = this.#at + compactBytes
     let bytes = 0

@@ -34,7 +34,7 @@ function endOfScalar(json: Buffer, start: number): number {
   return at
 }
 
-/** The value of a field of an object, by the names of the fields that lead to it, in compact JSON; undefined if there is none. */
+/** Returns the compact JSON of the field at this path; undefined if the object does not have it. */
 export function valueAt(json: Buffer, path: readonly string[]): Buffer | undefined {
   let value: Buffer | undefined = json
   for (const name of path) value = value && fieldIn(value, name)

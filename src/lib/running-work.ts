@@ -15,7 +15,7 @@ export class RunningWork {
   #current: Work | undefined
   #largest: Work | undefined
 
-  /** What was noted last. Work that goes on in a later turn notes it again. */
+  /** The work that was noted last. Work that continues in a later turn notes itself again. */
   get current(): Work | undefined {
     return this.#current
   }

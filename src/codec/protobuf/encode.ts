@@ -95,7 +95,7 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   }
 }
 
-/** What was written before a pause is still there: the writer returns to its end. */
+/** After a pause the writer continues at the end of the bytes that it wrote before. */
 function encodeInParts<T>(items: readonly T[], write: (item: T) => void, writer: ProtobufWriter): void {
   const begin = (): { left: number; length: number } => ({ left: items.length, length: writer.length })
   const written = repeat(items.length, begin, (now) => {
