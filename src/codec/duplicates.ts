@@ -3,6 +3,7 @@ import { JsonScanner } from '../api/json-scanner.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import { quote } from '../api/quote.ts'
 import { TextRoom } from '../lib/bounded-texts.ts'
+import type { Steps } from '../lib/slices.ts'
 
 /** As many as Go reports. */
 const FAULTS_MAX = 100
@@ -11,20 +12,43 @@ const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
+/** Values between two yields. */
+const VALUES_PER_STEP = 256
+
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
   const search = new Search(text, path, room)
-  search.value(0)
+  search.advance(Infinity)
   return search.faults
 }
+
+/** Like `duplicateFields`, in steps. */
+export function* duplicateSteps(text: string, path = '', room = newPathRoom()): Steps<readonly string[]> {
+  const search = new Search(text, path, room)
+  while (search.advance(VALUES_PER_STEP)) yield undefined
+  return search.faults
+}
+
+/** An object or a list that is being read, and the key or index of its current value. */
+type Frame = {
+  readonly isObject: boolean
+  key: string
+  index: number
+  /** A body may have a million objects with one key or none: those need no sets. */
+  keys: SeenKeys | undefined
+}
+
+type SeenKeys = { readonly seen: Set<string>; readonly told: Set<string> }
 
 class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
-  /** Keys and indices; they are joined to a text only when a duplicate is found. */
-  readonly #path: (string | number)[] = []
+  readonly #frames: Frame[] = []
   readonly #prefix: string
   readonly #room: TextRoom
+  #hasBegun = false
+  /** Whether the last frame has another value, whose key is next. */
+  #more = false
   /** Where the next object may begin; Infinity: there is none. */
   #objectAt = -1
 
@@ -34,16 +58,62 @@ class Search {
     this.#prefix = path
   }
 
-  value(depth: number): void {
+  /** Reads some values; false when there are no more. */
+  advance(count: number): boolean {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      this.#value()
+    }
+    for (let left = count; left > 0; left--) {
+      const frame = this.#frames.at(-1)
+      if (frame === undefined) return false
+      if (this.#more) {
+        this.#key(frame)
+        this.#value()
+      } else {
+        this.#frames.pop()
+        this.#next()
+      }
+    }
+    return this.#frames.length > 0
+  }
+
+  /** Begins an object or a list that may contain objects, and passes over all else. */
+  #value(): void {
     const scanner = this.#scanner
     const type = scanner.peekType()
-    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) return scanner.skipValue()
-    if (depth === DEPTH_MAX) {
+    if (type !== 'object' && (type !== 'array' || this.#isWithoutObjects())) {
+      scanner.skipValue()
+      return this.#next()
+    }
+    if (this.#frames.length === DEPTH_MAX) {
       scanner.at++
       throw scanner.tooDeep()
     }
-    if (type === 'object') this.#object(depth)
-    else this.#array(depth)
+    const isObject = type === 'object'
+    this.#frames.push({ isObject, key: '', index: -1, keys: undefined })
+    this.#more = isObject ? scanner.beginObject() : scanner.beginArray()
+  }
+
+  #next(): void {
+    const frame = this.#frames.at(-1)
+    if (frame === undefined) return
+    this.#more = frame.isObject ? this.#scanner.nextInObject() : this.#scanner.nextInArray()
+  }
+
+  #key(frame: Frame): void {
+    frame.index++
+    if (!frame.isObject) return
+    const first = frame.key
+    frame.key = this.#scanner.readKey()
+    if (frame.index === 0) return
+    frame.keys ??= { seen: new Set([first]), told: new Set() }
+    const { seen, told } = frame.keys
+    if (!seen.has(frame.key)) seen.add(frame.key)
+    else if (!told.has(frame.key)) {
+      told.add(frame.key)
+      this.#found()
+    }
   }
 
   /** Whether the rest of the text has no object: most long lists are of scalars. */
@@ -54,36 +124,9 @@ class Search {
     return this.#objectAt === Infinity
   }
 
-  #object(depth: number): void {
-    const scanner = this.#scanner
-    const seen = new Set<string>()
-    const told = new Set<string>()
-    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-      const key = scanner.readKey()
-      this.#path.push(key)
-      if (!seen.has(key)) seen.add(key)
-      else if (!told.has(key)) {
-        told.add(key)
-        this.#found()
-      }
-      this.value(depth + 1)
-      this.#path.pop()
-    }
-  }
-
-  #array(depth: number): void {
-    const scanner = this.#scanner
-    let index = 0
-    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
-      this.#path.push(index++)
-      this.value(depth + 1)
-      this.#path.pop()
-    }
-  }
-
   #found(): void {
     if (this.faults.length >= FAULTS_MAX || this.#room.isFull) return
-    const steps = this.#path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+    const steps = this.#frames.map(({ isObject, key, index }) => (isObject ? `.${key}` : `[${index}]`)).join('')
     const path = this.#prefix === '' && steps.startsWith('.') ? steps.slice(1) : this.#prefix + steps
     this.#room.take(path)
     const fault = `duplicate field ${quote(path)}`

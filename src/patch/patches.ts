@@ -7,7 +7,7 @@ import { type Decoded, decodePatched, type Expected } from '../codec/decode-body
 import { readAny } from '../api/json-value.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
-import { duplicateFields } from '../codec/duplicates.ts'
+import { duplicateSteps } from '../codec/duplicates.ts'
 import { stepOf } from '../lib/parts.ts'
 import type { Slices, Steps } from '../lib/slices.ts'
 import { goPrint } from './go-print.ts'
@@ -123,7 +123,7 @@ function* readMergePatch(text: string, work: Work, isChecked: boolean): Steps<Me
     const patch = node.members()
     yield undefined
     if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
-    return { patch, strictFaults: isChecked ? duplicateFields(text) : [] }
+    return { patch, strictFaults: isChecked ? yield* duplicateSteps(text) : [] }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw badRequest(isChecked ? `error decoding patch: ${error.message}` : 'Invalid JSON Patch')
@@ -138,7 +138,7 @@ const rejected = (error: unknown): unknown => (error instanceof PatchError ? pat
 /** Kind and apiVersion stay as they are, whatever the patch says. */
 function* applyStrategic(current: KubeObject, { text, isChecked, slices }: Patch, { shape }: Expected): Steps<Patched> {
   const patch = yield* stepOf(() => readStrategic(text), slices)
-  const duplicates = isChecked ? duplicateFields(text) : []
+  const duplicates = isChecked ? yield* duplicateSteps(text) : []
   yield undefined
   const touched = yield* stepOf(() => touchedTree(current, patch, shape.struct), slices)
   const merged = yield* mergeMaps(touched, patch, shape.struct)

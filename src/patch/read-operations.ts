@@ -3,7 +3,7 @@ import { badRequest, tooManyOperations } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
 import { type Value, valueOf } from './document.ts'
-import { duplicateFields, newPathRoom } from '../codec/duplicates.ts'
+import { duplicateSteps, newPathRoom } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
 import { addAll } from '../lib/long-lists.ts'
 import type { Steps } from '../lib/slices.ts'
@@ -132,7 +132,7 @@ class Reader {
     const text = scanner.text.slice(start, scanner.at)
     const value = valueOf(text, this.#work)
     yield undefined
-    if (this.#tellsMore) addAll(this.strictFaults, duplicateFields(text, `[${index}].value`, this.#room))
+    if (this.#tellsMore) addAll(this.strictFaults, yield* duplicateSteps(text, `[${index}].value`, this.#room))
     return value
   }
 
