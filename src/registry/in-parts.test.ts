@@ -18,6 +18,7 @@ import { isEqual } from '../schema/equal.ts'
 import { loadSeeds } from '../../test/properties/seeds.ts'
 import { allSteps } from '../../test/harness/turns.ts'
 import type { Resource } from './resource.ts'
+import { validateCreate } from './validate.ts'
 
 /** Pauses as often as it can. */
 const inManyParts = <T>(work: () => T): T => allSteps(parts(work, { isOver: true, begin: () => undefined }))
@@ -95,6 +96,7 @@ test('work on objects of every kind has the same result in parts', () => {
     same('encode', () => encodeStored(whole, shape))
     same('decode what is stored', () => decodeStored(encodeStored(whole, shape), shape, 7))
     same('encode as protobuf', () => encodeStored(whole, { ...shape, storedAs: 'protobuf' }))
+    same('faults', () => validateCreate(whole, resource))
     same('warnings', () => resource.warnings(whole, undefined))
     same('restore', () => restoreStruct(after, struct))
   }

@@ -5,6 +5,7 @@
 import {
   FAULTS_MAX,
   faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -135,7 +136,7 @@ export function validateAnnotations(annotations: Json | undefined, path = 'metad
 function validateOwners(owners: Json | undefined): FieldFault[] {
   if (!Array.isArray(owners)) return []
   const references = owners.map((owner: Json) => fieldsOf(owner))
-  const faults = faultsOfEach(references, validateOwner)
+  const faults = [...faultsOfEachAlone(references, validateOwner)]
   const [first, ...others] = references.filter(({ controller }) => controller === true)
   return others.length === 0 ? faults : [...faults, ...controllerFaults(references, first, others)]
 }
@@ -185,9 +186,11 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 
 function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
   const path = 'metadata.finalizers'
-  const faults = faultsOfEach(finalizers, (finalizer) =>
-    checkQualifiedName(finalizer).map((fault) => invalidValue(path, finalizer, fault)),
-  )
+  const faults = [
+    ...faultsOfEachAlone(finalizers, (finalizer) =>
+      checkQualifiedName(finalizer).map((fault) => invalidValue(path, finalizer, fault)),
+    ),
+  ]
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     const why = 'finalizer orphan and foregroundDeletion cannot be both set'
     faults.push(invalidShown(path, goStrings(finalizers), why))

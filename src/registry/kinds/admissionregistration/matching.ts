@@ -3,6 +3,7 @@ import {
   checked,
   duplicate,
   faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -86,7 +87,7 @@ function validateNames(names: readonly string[], path: string, { type, others, c
   const why = `if '*' is present, must not specify other ${others}`
   return [
     ...(isAmbiguous ? [invalidShown(path, goStrings(names, type), why)] : []),
-    ...faultsOfEach(names, (name, at) => check(name, `${path}[${at}]`)),
+    ...faultsOfEachAlone(names, (name, at) => check(name, `${path}[${at}]`)),
   ]
 }
 

@@ -3,6 +3,7 @@ import {
   checked,
   duplicate,
   faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -80,7 +81,7 @@ const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[
 function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
   return [
     ...validateName(textOf(webhook['name']), `${path}.name`),
-    ...faultsOfEach(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
+    ...faultsOfEachAlone(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
     ...validateOneOf(webhook['failurePolicy'], failurePolicies, `${path}.failurePolicy`),
     ...validateMatchPolicy(webhook['matchPolicy'], `${path}.matchPolicy`),
     ...validateSideEffects(webhook['sideEffects'], `${path}.sideEffects`),

@@ -1,6 +1,6 @@
 import {
   checked,
-  faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   invalidValue,
   notSupported,
@@ -21,7 +21,9 @@ export const endpointsRules: KindRules = {
     createsOnUpdate: true,
     deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   },
-  validate: ({ subsets }) => faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
+  validate: ({ subsets }) => [
+    ...faultsOfEachAlone(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
+  ],
   warnings: ({ subsets }) =>
     warningsOfEach(addressesOf(subsets), ({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
 }
@@ -32,9 +34,9 @@ function validateSubset(path: string, subset: Fields): FieldFault[] {
   return [
     ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addressLists.flatMap((list) =>
-      faultsOfEach(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
+      faultsOfEachAlone(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
     ),
-    ...faultsOfEach(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
+    ...faultsOfEachAlone(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
   ]
 }
 

@@ -1,6 +1,7 @@
 import {
   checked,
   faultsOfEach,
+  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -38,7 +39,7 @@ export function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...validateLabels(spec['selector'], 'spec.selector'),
     ...validateAffinity(spec),
     ...validateAddresses(spec),
-    ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
+    ...faultsOfEachAlone(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
     ...oneOf('spec.type', typeOf(spec), types),
     ...validateSourceRanges(object),
     ...validateNodePortChoice(spec),
@@ -54,7 +55,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   if (points.length > 0 && typeOf(specOf(object)) !== 'LoadBalancer') {
     return [forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'")]
   }
-  return faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))
+  return [...faultsOfEachAlone(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))]
 }
 
 /** An update validates it a second time, as upstream. */

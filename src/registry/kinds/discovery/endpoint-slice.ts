@@ -1,5 +1,6 @@
 import {
   faultsOfEach,
+  faultsOfEachAlone,
   checked,
   duplicate,
   type FieldFault,
@@ -83,7 +84,9 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
 function validateEndpoints({ addressType, endpoints }: KubeObject): FieldFault[] {
   const list = itemsOf(endpoints)
   if (list.length > ENDPOINTS_MAX) return [tooMany('endpoints', list.length, ENDPOINTS_MAX)]
-  return faultsOfEach(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))
+  return [
+    ...faultsOfEachAlone(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType))),
+  ]
 }
 
 function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFault[] {
@@ -100,7 +103,7 @@ function validateAddresses(path: string, addresses: readonly string[], type: str
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
   return [
     ...(addresses.length > ADDRESSES_MAX ? [tooMany(path, addresses.length, ADDRESSES_MAX)] : []),
-    ...faultsOfEach(addresses, (address, at) => validateAddress(path, at, { address, type })),
+    ...faultsOfEachAlone(addresses, (address, at) => validateAddress(path, at, { address, type })),
   ]
 }
 

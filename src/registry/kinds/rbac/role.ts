@@ -1,5 +1,12 @@
 /** Role and ClusterRole. Privilege escalation is the authorizer's concern. */
-import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  faultsOfEachAlone,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -19,12 +26,18 @@ export const clusterRoleRules: KindRules = {
 }
 
 function validateRole(role: KubeObject): FieldFault[] {
-  return faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: true }))
+  return [
+    ...faultsOfEachAlone(itemsOf(role['rules']), (rule, at) =>
+      validateRule(rule, `rules[${at}]`, { isNamespaced: true }),
+    ),
+  ]
 }
 
 function validateClusterRole(role: KubeObject): FieldFault[] {
   return [
-    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: false })),
+    ...faultsOfEachAlone(itemsOf(role['rules']), (rule, at) =>
+      validateRule(rule, `rules[${at}]`, { isNamespaced: false }),
+    ),
     ...validateAggregation(role),
   ]
 }
