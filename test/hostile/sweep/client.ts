@@ -6,6 +6,9 @@ const ANSWER_MS_MAX = 60_000
 /** Of an answer that is kept, to see why something was refused. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 
+/** Node's own 10 MB are used up by a few bodies: it would refuse answers by itself. */
+const SESSION_MEMORY_MB = 1_000
+
 export type Call = {
   readonly method: string
   readonly path: string
@@ -73,7 +76,7 @@ export class Client implements Disposable {
   #session(at: number): ClientHttp2Session {
     const known = this.#sessions[at]
     if (known !== undefined && !known.closed && !known.destroyed) return known
-    const session = connect(this.#url, { rejectUnauthorized: false })
+    const session = connect(this.#url, { rejectUnauthorized: false, maxSessionMemory: SESSION_MEMORY_MB })
     session.on('error', () => undefined)
     this.#sessions[at] = session
     return session

@@ -48,6 +48,7 @@ export function verdictOf(results: readonly Result[], fields: readonly SweptFiel
     ...coverageOf(results, fields),
     `${failed.length} of ${results.length} cases had a tick above ${TICK_MS_MAX} ms or another user's p99 above ${LATENCY_MS_MAX} ms;`,
     `  ${rare.length} of them only a tick of up to ${RARE_TICK_MS_MAX} ms, which ${rareMax(results.length)} may have; the server died in ${died}`,
+    `  ${results.filter(({ statuses }) => statuses.includes(0)).length} cases had requests without an answer`,
     ...(known.length === 0 ? [] : [`  ${known.length} of them are known (test/hostile/sweep/known.ts)`]),
     ...worst.slice(0, WORST).map((one) => lineOf(one)),
     isPassed ? 'passed' : 'failed',
