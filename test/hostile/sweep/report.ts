@@ -34,20 +34,28 @@ export function lineOf(result: Result): string {
 
 export type Verdict = { readonly isPassed: boolean; readonly text: string }
 
-export function verdictOf(results: readonly Result[], fields: readonly SweptField[]): Verdict {
+/** `residentMiBMax`: more counts as a failure. */
+export function verdictOf(
+  results: readonly Result[],
+  fields: readonly SweptField[],
+  residentMiBMax = Infinity,
+): Verdict {
   const failed = results.filter((one) => fails(one))
   const known = failed.filter((one) => isKnown(one))
   const isRare = ({ measured }: Result): boolean =>
     measured !== undefined && measured.tickMs <= RARE_TICK_MS_MAX && measured.bystander.p99Ms <= LATENCY_MS_MAX
   const unknown = failed.filter((one) => !known.includes(one))
   const rare = unknown.filter((one) => isRare(one))
-  const isPassed = rare.length === unknown.length && rare.length <= rareMax(results.length)
+  const peakMiB = Math.max(0, ...results.map(({ measured }) => measured?.peakMiB ?? 0))
+  const isWithin = peakMiB <= residentMiBMax
+  const isPassed = isWithin && rare.length === unknown.length && rare.length <= rareMax(results.length)
   const worst = failed.toSorted((one, other) => tickOf(other) - tickOf(one))
   const died = results.filter(({ measured }) => measured === undefined).length
   const lines = [
     ...coverageOf(results, fields),
     `${failed.length} of ${results.length} cases had a tick above ${TICK_MS_MAX} ms or another user's p99 above ${LATENCY_MS_MAX} ms;`,
     `  ${rare.length} of them only a tick of up to ${RARE_TICK_MS_MAX} ms, which ${rareMax(results.length)} may have; the server died in ${died}`,
+    `  peak of resident memory: ${peakMiB.toFixed(0)} MiB${isWithin ? '' : `, above ${residentMiBMax}`}`,
     `  ${results.filter(({ statuses }) => statuses.includes(0)).length} cases had requests without an answer`,
     ...(known.length === 0 ? [] : [`  ${known.length} of them are known (test/hostile/sweep/known.ts)`]),
     ...worst.slice(0, WORST).map((one) => lineOf(one)),

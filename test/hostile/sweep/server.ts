@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { residentMiB } from '../../../bench/server/process-usage.ts'
 import { planMemory } from '../../../src/lib/memory-plan.ts'
-import type { ApiServerProcess } from '../../harness/api-server.ts'
-import { startKeelson } from '../../harness/keelson.ts'
+import { type ApiServerProcess, startApiServer } from '../../harness/api-server.ts'
+import { keelsonProgram } from '../../harness/keelson.ts'
 import { Bystander, type Latencies } from './bystander.ts'
 import { Client } from './client.ts'
 import { definitions } from './custom.ts'
@@ -90,7 +90,8 @@ export class SweptServer implements AsyncDisposable {
     process.env['KEELSON_SWEEP_PROBE'] = socketPath
     process.env['NODE_OPTIONS'] = options.join(' ')
     if (etcdUrl === undefined) process.env['KEELSON_STORE'] = 'memory'
-    const server = await startKeelson({
+    const cgroup = memoryMiB === undefined ? undefined : makeCgroup(memoryMiB)
+    const server = await startApiServer(commandIn(cgroup), {
       etcdUrl: etcdUrl ?? '',
       omit: ['token-auth-file'],
       prepare: (dir) => writeFiles(dir, targets),
@@ -102,7 +103,6 @@ export class SweptServer implements AsyncDisposable {
       ],
     })
     process.env['NODE_OPTIONS'] = ''
-    const cgroup = memoryMiB === undefined ? undefined : limitMemory(server.pid, memoryMiB)
     const probe = connect(socketPath)
     await once(probe, 'connect')
     probe.on('error', () => undefined)
@@ -111,6 +111,11 @@ export class SweptServer implements AsyncDisposable {
     const path = `/api/v1/namespaces/${QUIET}/configmaps/small`
     const bystander = await Bystander.start({ url: server.url, token: BYSTANDER, path, pid: server.pid })
     return new SweptServer({ server, client, probe, bystander, cgroup })
+  }
+
+  /** Whether its memory is limited by the kernel. */
+  get isConfined(): boolean {
+    return this.#cgroup !== undefined
   }
 
   get pid(): number {
@@ -163,18 +168,23 @@ export class SweptServer implements AsyncDisposable {
   }
 }
 
-/** A memory cgroup of its own, where one can be made. */
-function limitMemory(pid: number, mebibytes: number): string | undefined {
-  const path = `/sys/fs/cgroup/memory/keelson-sweep-${pid}`
+/** A memory cgroup with a limit, where one can be made. */
+function makeCgroup(mebibytes: number): string | undefined {
+  const path = `/sys/fs/cgroup/memory/keelson-sweep-${process.pid}-${Date.now()}`
   try {
     mkdirSync(path)
     writeFileSync(join(path, 'memory.limit_in_bytes'), `${mebibytes << 20}`)
-    writeFileSync(join(path, 'cgroup.procs'), `${pid}`)
     return path
   } catch (error) {
     console.log(`no memory cgroup, resident memory is watched instead: ${String(error)}`)
     return undefined
   }
+}
+
+/** The server begins inside the cgroup: memory that it took before would not count. */
+function commandIn(cgroup: string | undefined): readonly [string, ...string[]] {
+  if (cgroup === undefined) return [keelsonProgram, 'serve']
+  return ['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', cgroup, keelsonProgram, 'serve']
 }
 
 async function writeFiles(dir: string, targets: readonly Target[]): Promise<string[]> {
