@@ -97,8 +97,8 @@ test('all quotas are charged, or none', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '0' }])
 })
 
-test('who loses the race in a later quota gets back what the earlier ones were charged', async () => {
-  const world = new World(quota('a', { configmaps: '5' }), quota('b', { configmaps: '1' }))
+test('a write that loses the race in a later quota gets back what the earlier ones were charged', async () => {
+  const world = new World(quota('a', { configmaps: '1' }), quota('b', { configmaps: '1' }))
   const { objects } = world
   const slow = createResourceQuota(
     {
@@ -116,6 +116,29 @@ test('who loses the race in a later quota gets back what the earlier ones were c
   const why = 'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
   assert.equal(await admit(slow, configMap()), `403 configmaps "c" is forbidden: ${why}`)
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '1' }])
+})
+
+test('the quota that is nearest to its limit is charged first', async () => {
+  const world = new World(
+    quota('a', { configmaps: '50' }),
+    quota('b', { configmaps: '30', secrets: '0' }),
+    quota('c', { configmaps: '30' }),
+    quota('d', { configmaps: '50' }, { used: { configmaps: '49' } }),
+  )
+  const charged: string[] = []
+  const plugin = createResourceQuota(
+    {
+      list: world.objects.list,
+      changeStatus: (id, place, decide) => {
+        charged.push(place.name)
+        return world.objects.changeStatus(id, place, decide)
+      },
+    },
+    world.quotas,
+    surroundings,
+  )
+  assert.ok(typeof (await admit(plugin, configMap())) !== 'string')
+  assert.deepEqual(charged, ['b', 'd', 'c', 'a'])
 })
 
 test('nothing is given back to a quota that was counted anew', async () => {

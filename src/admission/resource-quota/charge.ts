@@ -71,6 +71,18 @@ export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n =
   return { ...quota, status: { ...fieldsOf(quota['status']), used: printResourceList(used) } }
 }
 
+/** The share that is used of the resource that is nearest to its limit. 1 is all of it. */
+export function usedShare(quota: KubeObject): number {
+  const { hard, used } = statusOf(quota)
+  let share = 0
+  for (const [resource, limit] of hard) {
+    const amount = used.get(resource)
+    if (amount === undefined) continue
+    share = Math.max(share, limit.nanos === 0n ? 1 : Number(amount.nanos) / Number(limit.nanos))
+  }
+  return share
+}
+
 const nothing: ResourceList = new Map()
 
 function statusOf({ status }: KubeObject): { readonly hard: ResourceList; readonly used: ResourceList } {

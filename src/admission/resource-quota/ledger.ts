@@ -6,7 +6,7 @@ import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import type { Objects, ResourceId } from '../objects.ts'
-import { type Charge, costIn, excessOf, unknownOf, withUsed } from './charge.ts'
+import { type Charge, costIn, excessOf, unknownOf, usedShare, withUsed } from './charge.ts'
 
 export const resourceQuotas: ResourceId = { group: '', version: 'v1', plural: 'resourcequotas' }
 
@@ -115,7 +115,11 @@ export class Ledger {
     }
   }
 
-  /** The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the latest is read. */
+  /**
+   * The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the latest is read.
+   * The quota that is nearest to its limit is charged first: if another replica uses it up meanwhile, the write
+   * is refused before the others are charged, and nothing has to be released.
+   */
   async #settle(
     namespace: string,
     charges: readonly Charge[],
@@ -127,7 +131,8 @@ export class Ledger {
       settled = settle(quotas, charges, this.#uncoveredOf)
     }
     const changed = settled.quotas.filter((quota, at) => quota !== quotas[at])
-    return { refusals: settled.refusals, changed: changed.map(({ metadata }) => metadata.name ?? '') }
+    const tightestFirst = changed.toSorted((one, other) => usedShare(other) - usedShare(one))
+    return { refusals: settled.refusals, changed: tightestFirst.map(({ metadata }) => metadata.name ?? '') }
   }
 }
 
