@@ -13,10 +13,10 @@ export class Snapshot {
   }
 }
 
-/** By their uids. Values that are not JSON, such as encrypted ones, count as different objects. */
-export function isSameObject(one: Buffer, other: Buffer): boolean {
-  const uid = uidOf(one)
-  return uid !== undefined && uid === uidOf(other)
+/** Compares the uids. Undefined if a value has none or is not JSON, such as an encrypted one. */
+export function isSameObject(one: Buffer, other: Buffer): boolean | undefined {
+  const [uid, otherUid] = [uidOf(one), uidOf(other)]
+  return uid === undefined || otherUid === undefined ? undefined : uid === otherUid
 }
 
 function uidOf(value: Buffer): Json | undefined {

@@ -39,8 +39,11 @@ export type Snapshot = {
 
 export type RewindOptions = {
   readonly isKept: (key: Key) => boolean
-  /** Whether two values of a key are states of one object. If not, the key is deleted before it is put. */
-  readonly isSameObject: (one: Buffer, other: Buffer) => boolean
+  /**
+   * Whether two values of a key are states of one object. If not, the key is deleted before it is put.
+   * Undefined if the values do not say it: then the revisions at which they were created decide.
+   */
+  readonly isSameObject: (one: Buffer, other: Buffer) => boolean | undefined
 }
 
 type RewindKeyOptions = Pick<RewindOptions, 'isSameObject'> & { readonly lease: bigint | undefined }
@@ -278,7 +281,7 @@ export class MemoryDatabase {
     const isSame =
       wanted !== undefined &&
       current !== undefined &&
-      (current.createRevision === wanted.createRevision || isSameObject(current.value, wanted.value))
+      (isSameObject(current.value, wanted.value) ?? current.createRevision === wanted.createRevision)
     // An object that has the name of another one does not replace it: that one is deleted first.
     if (current !== undefined && !isSame) this.#delete([key])
     if (wanted !== undefined) this.#put(key, wanted.value, { current: isSame ? current : undefined, lease })

@@ -65,8 +65,10 @@ test('a compaction of one side takes nothing from the other', async () => {
 })
 
 /** In these tests a value is the uid of an object and its version. */
-const isSameObject = (one: Buffer, other: Buffer): boolean =>
-  one.toString().split(' ')[0] === other.toString().split(' ')[0]
+const isSameObject = (one: Buffer, other: Buffer): boolean | undefined => {
+  const [first, second] = [one, other].map((value) => value.toString().split(' '))
+  return first?.length === 2 && second?.length === 2 ? first[0] === second[0] : undefined
+}
 
 test('a rewind is told to feeds like any writes, and revisions go on', async () => {
   await using engine = new MemoryEngine()
@@ -130,6 +132,17 @@ test('a rewind deletes an object before it puts back another one of its name', a
   await until(() => events.length >= 4, 'the events')
   feed.close()
   assert.deepEqual(events, ['update /x/changed', 'delete /x/recreated', 'create /x/recreated', 'update /x/restored'])
+})
+
+test('a rewind to the state of another engine deletes objects that were created at the same revision', async () => {
+  await using engine = new MemoryEngine()
+  await using other = new MemoryEngine()
+  assert.equal(await put(engine, '/x/a', 'one 1'), await put(other, '/x/a', 'two 1'))
+  const before = await engine.latest()
+  engine.rewind(other.state(), { isKept: never, isSameObject })
+  assert.equal(await engine.latest(), before + 2)
+  assert.deepEqual(await all(engine), { '/x/a': 'two 1' })
+  assert.equal(engine.peek('/x/a')?.createRevision, before + 2)
 })
 
 test('leases go on in a fork, and come back with a rewind', async () => {
