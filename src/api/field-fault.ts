@@ -53,7 +53,7 @@ export function faultsOfEachAlone<T>(
   items: readonly T[],
   faultsOf: (item: T, at: number) => readonly FieldFault[],
 ): readonly FieldFault[] {
-  return eachItem(items, newFaults, (faults, item, at) => {
+  return eachItem('faults of items', items, newFaults, (faults, item, at) => {
     for (const fault of faultsOf(item, at)) faults.push(fault)
     return faults.length < FAULTS_MAX
   })

@@ -76,13 +76,13 @@ type Changed = {
 
 function changedBy(application: Application, identity: string): Changed {
   const { writer, live, applied, type, typeIn, ignored } = application
-  const owners = once(() => fitOwners(application.owners, typeIn))
+  const owners = once('owners that fit', () => fitOwners(application.owners, typeIn))
   const before = owners.get(identity)
-  const stated = once(() => recursiveDifference(appliedSet(applied, type), ignored))
-  const own = once(() => ownerAfter(writer, before, stated))
+  const stated = once('stated fields', () => recursiveDifference(appliedSet(applied, type), ignored))
+  const own = once('own fields', () => ownerAfter(writer, before, stated))
   const all = new Map(owners).set(identity, own)
-  const merged = once(() => merge(live, applied, type))
-  const pruned = once(() => pruneStated(merged, { before, all, stated, application }))
+  const merged = once('merged object', () => merge(live, applied, type))
+  const pruned = once('pruned object', () => pruneStated(merged, { before, all, stated, application }))
   const result = isFields(pruned) ? pruned : {}
   return { own, all, result, isChanged: !isEqual(live, result) }
 }

@@ -73,8 +73,8 @@ function byKey(before: Fields, after: Fields, type: MergeType): Comparison | und
     return true
   }
   if (isDivided()) {
-    const found = eachKey(after, () => new Gathering(), putAdded)
-    return eachKey(before, () => found, putRemoved).result
+    const found = eachKey('compare added keys', after, () => new Gathering(), putAdded)
+    return eachKey('compare removed keys', before, () => found, putRemoved).result
   }
   const found = new Gathering()
   for (const key in after) putAdded(found, key)
@@ -106,9 +106,10 @@ function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge
 type ItemsByElement = ReadonlyMap<string, readonly Json[]>
 
 function byItemInParts(olds: ItemsByElement, news: ItemsByElement, type: ListMerge): Comparison | undefined {
-  const added = once(() => [...news])
-  const removed = once(() => [...olds].filter(([element]) => !news.has(element)))
+  const added = once('items after', () => [...news])
+  const removed = once('removed items', () => [...olds].filter(([element]) => !news.has(element)))
   const found = eachItem(
+    'compare items after',
     added,
     () => new Gathering(),
     (made, [element, items]) => {
@@ -117,6 +118,7 @@ function byItemInParts(olds: ItemsByElement, news: ItemsByElement, type: ListMer
     },
   )
   return eachItem(
+    'compare removed items',
     removed,
     () => found,
     (made, [element, items]) => {

@@ -44,7 +44,7 @@ export class Differences {
 
   #versionsIn(apiVersion: string): Versions | undefined {
     if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
-    const versions = once(() => this.#versions(apiVersion))
+    const versions = once('versions', () => this.#versions(apiVersion))
     this.#read.set(apiVersion, versions)
     return versions
   }
@@ -52,7 +52,7 @@ export class Differences {
   #compare(apiVersion: string): Comparison | undefined {
     const versions = this.#versionsIn(apiVersion)
     if (versions === undefined) return undefined
-    const comparison = once(() => compare(versions.before, versions.after, versions.type))
+    const comparison = once('comparison', () => compare(versions.before, versions.after, versions.type))
     if (comparison === undefined) return same
     return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
   }

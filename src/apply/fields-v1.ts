@@ -122,7 +122,7 @@ function ownSet({ isOwned, children }: FieldSet): FieldSet {
 
 function printChildren({ children }: FieldSet, start: string): string {
   if (isDivided()) {
-    const all = once(() => [...sorted(children)])
+    const all = once('sorted children', () => [...sorted(children)])
     const text = joinedInParts(all, ([element, child]) => `${printString(element)}:${printNode(child)}`)
     return `{${[start, text].filter((part) => part !== '').join(',')}}`
   }

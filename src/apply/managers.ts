@@ -46,7 +46,7 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
   for (const item of managedFields) {
     const entry = fieldsOf(item)
     const operation = operations.find((known) => known === entry['operation'])
-    const fields = once(() => fieldsOfEntry(entry))
+    const fields = once('fields of entry', () => fieldsOfEntry(entry))
     const apiVersion = textOf(entry['apiVersion'])
     if (operation === undefined || fields === undefined || apiVersion === '') return undefined
     if (entry['fieldsType'] !== 'FieldsV1') return undefined
@@ -80,7 +80,7 @@ export function printOwners(owners: Owners): readonly Fields[] | undefined {
 
 function entryOf({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): Fields {
   if (entry !== undefined) return entry
-  const fieldsV1 = once(() => printFieldsV1(fields))
+  const fieldsV1 = once('fieldsV1 of entry', () => printFieldsV1(fields))
   const made: { [name: string]: string } = { manager, operation, apiVersion }
   if (time !== undefined) made['time'] = time
   made['fieldsType'] = 'FieldsV1'

@@ -48,7 +48,7 @@ const newChildren = (): Children => new Map()
 
 function fieldSets(fields: Fields, put: (children: Children, key: string) => void): Children {
   if (isDivided()) {
-    return eachKey(fields, newChildren, (children, key) => {
+    return eachKey('owned keys', fields, newChildren, (children, key) => {
       put(children, key)
       return true
     })
@@ -65,7 +65,7 @@ function itemSets(
   setOf: (item: Json, of: MergeType) => FieldSet,
 ): ReadonlyMap<string, FieldSet> {
   if (type.form !== 'list') return newChildren()
-  return eachItem(list, newChildren, (children, item) => {
+  return eachItem('owned items', list, newChildren, (children, item) => {
     const element = itemElement(item, type)
     if (element !== undefined) children.set(element, children.has(element) ? ownedLeaf : setOf(item, type.of))
     return true
@@ -110,6 +110,7 @@ export function childOf(key: string, type: MergeType): Child {
 /** The items of a list by their elements, with all of those that are repeated. */
 export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
   return eachItem(
+    'items by element',
     list,
     (): Map<string, Json[]> => new Map(),
     (items, item) => {

@@ -106,7 +106,7 @@ type Visited = { readonly type: MergeType; readonly place: Place }
 
 /** The faults of each field are collected apart: a visit that was interrupted is repeated. */
 function visitInParts(value: Fields, { type, place }: Visited): void {
-  const found = eachKey(value, newFaults, (all, key) => {
+  const found = eachKey('validate fields', value, newFaults, (all, key) => {
     const faults = newFaults()
     const goesOn = visitField(value, key, { type, place: { ...place, faults } })
     all.addAll(faults.all)
@@ -139,6 +139,7 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
 
 function visitItemsInParts(list: readonly Json[], type: ListMerge, place: Place): void {
   const found = eachItem(
+    'validate items',
     list,
     () => ({ seen: new Set<string>(), all: newFaults() }),
     ({ seen, all }, item, at) => {

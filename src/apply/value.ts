@@ -20,13 +20,13 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
     return (
       Array.isArray(other) &&
       one.length === other.length &&
-      everyItem(one, (item: Json, at) => isEqual(item, other[at]))
+      everyItem('equal JSON items', one, (item: Json, at) => isEqual(item, other[at]))
     )
   }
   if (!isFields(one) || !isFields(other)) return false
   if (isDivided()) {
-    const isOfSameSize = once(() => Object.keys(one).length === Object.keys(other).length)
-    return isOfSameSize && everyKey(one, (key) => isEqual(one[key], other[key]))
+    const isOfSameSize = once('is of same size', () => Object.keys(one).length === Object.keys(other).length)
+    return isOfSameSize && everyKey('equal JSON fields', one, (key) => isEqual(one[key], other[key]))
   }
   const keys = Object.keys(one)
   return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
@@ -37,12 +37,12 @@ export function isSurelyOther(one: Json | undefined, other: Json | undefined): b
   if (one === other) return false
   if (Array.isArray(one) && Array.isArray(other)) {
     if (one.length !== other.length) return one.length > 0 && other.length > 0
-    return !everyItem(one, (item: Json, at) => !isSurelyOther(item, other[at]))
+    return !everyItem('other JSON items', one, (item: Json, at) => !isSurelyOther(item, other[at]))
   }
   if (isFields(one) && isFields(other)) {
     if (isDivided()) {
-      if (!everyKey(one, (key) => !isSurelyOther(one[key], other[key]))) return true
-      return !everyKey(other, (key) => one[key] !== undefined || !hasValue(other[key]))
+      if (!everyKey('other JSON fields', one, (key) => !isSurelyOther(one[key], other[key]))) return true
+      return !everyKey('more JSON fields', other, (key) => one[key] !== undefined || !hasValue(other[key]))
     }
     for (const key in one) if (isSurelyOther(one[key], other[key])) return true
     for (const key in other) if (one[key] === undefined && hasValue(other[key])) return true

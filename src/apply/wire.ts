@@ -13,7 +13,7 @@ import { isNothing } from './value.ts'
 
 /** For a stored object. The database does not distinguish an empty list or map from an absent one, if it is always serialized. */
 export const storedWire = (object: KubeObject, struct: Struct): Fields =>
-  once(() => structWire(tracked(object), struct, null))
+  once('stored wire', () => structWire(tracked(object), struct, null))
 
 /** With managedFields: all that a client would see. */
 export const wholeWire = (object: Fields, struct: Struct): Fields => structWire(object, struct, undefined)
@@ -26,14 +26,14 @@ export const wholeItem = (item: Json, of: Schema): Json => itemWire(item, of, un
 
 /** For an object that a client sent. `stored`: the object it was made from; a value that is identical there was not sent. */
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
-  once(() => structWire(tracked(object), struct, 'given', stored))
+  once('given wire', () => structWire(tracked(object), struct, 'given', stored))
 
 /**
  * Both wire forms, of a stored object and one that was made from it, without the fields that are identical: a comparison need not visit
  * those.
  */
 export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
-  once(() => changedStructs(tracked(stored), tracked(given), struct))
+  once('changed wires', () => changedStructs(tracked(stored), tracked(given), struct))
 
 export type WirePair = { readonly before: Fields; readonly after: Fields }
 
@@ -125,11 +125,12 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
     case 'list':
       return isPlain(schema.of) || !Array.isArray(value)
         ? value
-        : mapEach(value, (item: Json) => itemWire(item, schema.of, empty))
+        : mapEach('wire of items', value, (item: Json) => itemWire(item, schema.of, empty))
     case 'map': {
       if (isPlain(schema.of) || !isFields(value)) return value
       if (isDivided()) {
         return eachKey(
+          'wire of map',
           value,
           (): JsonMap => new JsonMap(),
           (made, key) => {

@@ -226,7 +226,7 @@ export class Item extends Slot {
 
   /** A request that prints the object replaces its bytes: one that decodes it in parts keeps those that it began with. */
   #decode(): KubeObject {
-    const bytes = once(() => this.#home.view(this))
+    const bytes = once('bytes of item', () => this.#home.view(this))
     return this.#home.codec.decode(bytes, this.key, this.revision)
   }
 }

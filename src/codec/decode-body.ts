@@ -50,16 +50,18 @@ export type DecodedBody = {
 /** A body of a built-in kind may omit kind and apiVersion: the path has them. Fails with a BadRequest on anything that does not fit. */
 export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const { shape } = expected
-  const { value, fault, strictFaults: read, head } = once(() => readBody(body, expected))
+  const { value, fault, strictFaults: read, head } = once('read body', () => readBody(body, expected))
   const isStrict = fieldValidation !== 'Ignore'
   const other =
-    shape.custom === undefined ? once(() => kindFault(head, () => body.bytes.toString('utf8'), expected)) : undefined
+    shape.custom === undefined
+      ? once('kind of body', () => kindFault(head, () => body.bytes.toString('utf8'), expected))
+      : undefined
   if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
   // A body of another kind is decoded as that kind, too: its errors are reported before the wrong kind.
   const unreadable =
     other?.what === 'kind' && other.struct && decodeStruct(body.bytes.toString('utf8'), other.struct).fault
   if (unreadable) throw refusing(head, expected)(unreadable)
-  const refuse = once(() =>
+  const refuse = once('refusal of body', () =>
     shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict),
   )
   if (fault !== undefined) throw refuse(fault)
@@ -68,7 +70,9 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const refusal = shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
   // The schema is that of the expected kind: of another one only the metadata is known.
   const { object, strictFaults } =
-    refusal === undefined ? once(() => pruned(named, read, shape)) : { object: named, strictFaults: read }
+    refusal === undefined
+      ? once('pruned body', () => pruned(named, read, shape))
+      : { object: named, strictFaults: read }
   // A value that cannot be decoded is reported before unknown fields.
   const why = refusal === undefined ? shape.refuse?.(object) : undefined
   if (why !== undefined) throw refuse(why)
@@ -118,7 +122,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
     () => openEnvelope(bytes),
   )
   const refuse = checkKind(envelope, body, expected)
-  const object = once(() => orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX)))
+  const object = once('protobuf body', () => orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX)))
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
@@ -126,7 +130,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
 export function decodeCborBody(sent: Buffer, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const refuse = (why: string): Error =>
     unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
-  const json = once(() => orElse(refuse, () => cborToJson(sent)))
+  const json = once('CBOR as JSON', () => orElse(refuse, () => cborToJson(sent)))
   return decodeBody({ bytes: Buffer.from(json), sent }, expected, fieldValidation)
 }
 
@@ -141,7 +145,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
 }
 
 function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
-  const text = once(() => {
+  const text = once('text of body', () => {
     checkMembers(body.bytes)
     return body.bytes.toString('utf8')
   })
@@ -290,7 +294,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   if (type !== 'object') {
     return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
   }
-  const decoding = once(() => decodeStruct(text, shape.struct))
+  const decoding = once('patched object', () => decodeStruct(text, shape.struct))
   const { value, fault, strictFaults: read } = decoding
   const { head, fault: headFault } = headOf(text, decoding)
   if (headFault !== undefined) return { fault: parseFault(headFault) }
@@ -310,7 +314,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   const otherForm =
     head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
   if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
-  const other = once(() => kindFault(head, () => text, expected))
+  const other = once('kind of patched object', () => kindFault(head, () => text, expected))
   if (other?.what === 'kind') {
     const own = other.struct && decodeStruct(text, other.struct).fault
     return { fault: own ?? other.why }
@@ -318,7 +322,7 @@ export function decodePatched(text: string, expected: Expected, by: PatchedBy = 
   if (other !== undefined) return { fault: other.why }
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
-  const { object, strictFaults } = once(() => pruned(named, read, shape))
+  const { object, strictFaults } = once('pruned patched object', () => pruned(named, read, shape))
   const refusal = by === 'apply' ? undefined : shape.refuse?.(object)
   if (refusal !== undefined) return { fault: refusal }
   if (by === 'patch' || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }

@@ -63,7 +63,7 @@ export function decodeValue(
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
 function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
-  const decoder = once(() => new Decoder(text, origin))
+  const decoder = once('decoder', () => new Decoder(text, origin))
   decoder.rewind()
   decoder.scanner.peekType()
   const value = decoder.struct(struct, {})
@@ -81,7 +81,7 @@ function decodeOpen(text: string, struct: Struct): Decoding {
   const value: Target = new JsonMap()
   const unknown: string[] = []
   let fault: string | undefined
-  const repeated = once(() => ({ isSeen: false }))
+  const repeated = once('repeated fields', () => ({ isSeen: false }))
   const onRepeat = (): void => {
     repeated.isSeen = true
   }

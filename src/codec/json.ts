@@ -151,6 +151,7 @@ function printSlowly(value: Json): string {
 /** The texts of items, with commas between them. Can be divided. */
 export function joinedInParts<T>(items: readonly T[], print: (item: T) => string): string {
   return eachItem(
+    'join',
     items,
     (): { text: string } => ({ text: '' }),
     (made, item, at) => {
@@ -161,7 +162,7 @@ export function joinedInParts<T>(items: readonly T[], print: (item: T) => string
 }
 
 /** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
-export const sortedInParts = (fields: Fields): readonly string[] => once(() => sortedKeys(fields))
+export const sortedInParts = (fields: Fields): readonly string[] => once('sorted keys', () => sortedKeys(fields))
 
 /** Keys are mostly sorted when they come in. */
 export function sortedKeys(fields: Fields): readonly string[] {
@@ -194,7 +195,7 @@ function printValue(value: Json, depth: number): string {
   if (depth === DEPTH_MAX) throw badRequest('exceeded max depth')
   if (!isFields(value)) return `[${joinedInParts(value, (item) => printValue(item, depth + 1))}]`
   if (isDivided()) {
-    const keys = once(() => Object.keys(value).filter((key) => value[key] !== undefined))
+    const keys = once('ordered keys', () => Object.keys(value).filter((key) => value[key] !== undefined))
     return `{${joinedInParts(keys, (key) => `${printString(key)}:${printValue(value[key] ?? null, depth + 1)}`)}}`
   }
   const parts: string[] = []

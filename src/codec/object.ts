@@ -175,9 +175,9 @@ function decodeCustom(
   { struct }: ObjectSchema,
   { form, revision }: { readonly form: CustomForm; readonly revision: number },
 ): KubeObject {
-  const read = once(() => readStoredCustom(bytes, struct))
+  const read = once('read custom object', () => readStoredCustom(bytes, struct))
   if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
-  const whole = once(() => withCount(form.fromStored(withoutEmptyMetadata(read))))
+  const whole = once('custom object', () => withCount(form.fromStored(withoutEmptyMetadata(read))))
   const object = numbered(whole, revision)
   const isCounted = read.metadata.generation !== undefined
   const isCurrent = whole === read || (isCounted && !hasEmptyMetadata(read) && form.isCurrent(read))
@@ -254,12 +254,12 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const { setDefaults, completeStored, isDefaultedAgain } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
-  const read = once(() =>
+  const read = once('read stored object', () =>
     envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct),
   )
   const given = form.fromStored(read)
   const stored = withoutNullBytes(given, schema)
-  const defaulted = once(() => setDefaults(stored))
+  const defaulted = once('stored object with defaults', () => setDefaults(stored))
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
   // Bytes with a resourceVersion are the wire form, which is never outdated.
   if (read.metadata.resourceVersion !== undefined) return object

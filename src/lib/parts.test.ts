@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { allSteps, turnsDuring } from '../../test/harness/turns.ts'
-import { eachItem, eachKey, everyItem, inParts, isDivided, mapEach, once, parts } from './parts.ts'
+import { eachItem, eachKey, everyItem, inParts, isDivided, mapEach, once, parts, unsteadyWork } from './parts.ts'
 import { Slices } from './slices.ts'
 
 /** Pauses as often as it can. */
 const always = { isOver: true, begin: (): void => undefined }
 
 const sums = (lists: readonly (readonly number[])[]): readonly number[] =>
-  mapEach(lists, (list) => {
+  mapEach('lists', lists, (list) => {
     const made = eachItem(
+      'list',
       list,
       () => ({ sum: 0 }),
       (state, item) => {
@@ -26,9 +28,10 @@ test('work that is interrupted has the same result as work that is not', () => {
   let calls = 0
   const work = (): unknown => {
     calls++
-    const made = once(() => sums(lists))
-    const isSmall = everyItem(made, (sum) => sum < 10_000)
+    const made = once('sums', () => sums(lists))
+    const isSmall = everyItem('small', made, (sum) => sum < 10_000)
     const keys = eachKey(
+      'keys',
       Object.fromEntries(lists.map((_, at) => [`k${at}`, at])),
       () => new Set<string>(),
       (seen, key) => seen.size < 40 && seen.add(key).size > 0,
@@ -44,8 +47,8 @@ test('work that is interrupted has the same result as work that is not', () => {
 test('an item is visited to its end once', () => {
   const visited: number[] = []
   const work = (): unknown =>
-    mapEach(lists, (list, at) => {
-      const made = mapEach(list, (item) => item)
+    mapEach('visited lists', lists, (list, at) => {
+      const made = mapEach('visited list', list, (item) => item)
       visited.push(at)
       return made.length
     })
@@ -65,15 +68,95 @@ test('an error ends the work, and what runs after it is not divided', () => {
   assert.equal(isDivided(), false)
 })
 
-test('work that comes to other loops than before is done at once', () => {
+/** Runs work that is not the same each time; returns its result and what is reported about it. */
+function unsteady<T>(work: () => T): { readonly made: T; readonly reported: readonly string[] } {
+  const { report } = unsteadyWork
+  const reported: string[] = []
+  unsteadyWork.report = (message) => reported.push(message.slice(message.lastIndexOf(': ') + 2))
+  try {
+    return { made: allSteps(parts(work, always)), reported }
+  } finally {
+    unsteadyWork.report = report
+  }
+}
+
+test('work that comes to other loops than before is done at once and reported', () => {
   let calls = 0
   const work = (): readonly number[] => {
     calls++
-    if (calls > 1) mapEach([1, 2, 3], (item) => item)
+    if (calls > 1) mapEach('more', [1, 2, 3], (item) => item)
     return sums(lists)
   }
-  assert.deepEqual(allSteps(parts(work, always)), sums(lists))
+  assert.deepEqual(unsteady(work), { made: sums(lists), reported: ['more instead of lists'] })
   assert.equal(calls, 3)
+})
+
+test('a value that was made by another call is not used', () => {
+  let calls = 0
+  const work = (): string => {
+    calls++
+    const cached = calls > 1 ? 'cached' : once('first', () => 'first')
+    const second = once('second', () => 'second')
+    sums(lists)
+    return `${cached} ${second}`
+  }
+  assert.deepEqual(unsteady(work), { made: 'cached second', reported: ['second instead of first'] })
+})
+
+test('a loop does not continue with a list of another length', () => {
+  let calls = 0
+  const work = (): number => {
+    calls++
+    const made = mapEach('growing', lists.slice(0, calls), (list) => list.length)
+    sums(lists)
+    return made.length
+  }
+  assert.deepEqual(unsteady(work), { made: 3, reported: ['another list at growing'] })
+})
+
+test('work that catches a pause is done at once and reported', () => {
+  const attempt = (): readonly number[] | undefined => {
+    try {
+      return sums(lists)
+    } catch {
+      return undefined
+    }
+  }
+  const translate = (): readonly number[] => {
+    try {
+      return sums(lists)
+    } catch (cause) {
+      throw new Error('translated', { cause })
+    }
+  }
+  const reported = ['a pause was caught']
+  assert.deepEqual(unsteady(attempt), { made: sums(lists), reported })
+  assert.deepEqual(unsteady(translate), { made: sums(lists), reported })
+  const goOn = (): unknown => [attempt(), sums(lists)]
+  assert.deepEqual(unsteady(goOn), { made: [sums(lists), sums(lists)], reported })
+})
+
+test('the label of each call in the source is unique', () => {
+  const source = new URL('../', import.meta.url)
+  const seen = new Map<string, string>()
+  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name.endsWith('.test.ts') || name === 'lib/parts.ts') continue
+    const text = readFileSync(new URL(name, source), 'utf8')
+    const [, imported = ''] = /^import \{([^}]*)\} from '[./]*lib\/parts\.ts'/m.exec(text) ?? []
+    const names = imported.split(',').map((one) => one.trim())
+    const labelled = names.filter((one) => /^(once|eachItem|eachKey|everyItem|everyKey|mapEach|repeat)$/.test(one))
+    if (labelled.length === 0) continue
+    for (const [, call, argument = ''] of text.matchAll(
+      new RegExp(`(?<![\\w.#])(${labelled.join('|')})\\(\\s*([^,]*),`, 'g'),
+    )) {
+      // A position in a text.
+      if (call === 'repeat' && argument.endsWith('.at')) continue
+      assert.match(argument, /^'[^']+'$/, `${name}: ${call} has no label`)
+      assert.equal(seen.get(argument), undefined, `${name}: ${argument} is the label of another call`)
+      seen.set(argument, name)
+    }
+  }
+  assert.ok(seen.size > 50, `${seen.size} labels`)
 })
 
 test('others have turns of the event loop while a part is over', async () => {
@@ -96,7 +179,7 @@ test('a value that is nested deeply does not exhaust the stack', async () => {
       state.sum += typeof item === 'number' ? item : sum(item)
       return true
     }
-    return eachItem(nested, () => ({ sum: 0 }), add).sum
+    return eachItem('nested', nested, () => ({ sum: 0 }), add).sum
   }
   assert.equal(await inParts(() => sum(value), new Slices()), 499_500)
 })

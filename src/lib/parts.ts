@@ -5,8 +5,12 @@
  * return what they made, and the one that was interrupted continues with the state that it had.
  *
  * All else is repeated with each part, so it must be short and free of effects; `once` is for what
- * is not short. The work must come to the same loops each time: where a cache may spare it some of
- * them, the call is inside of a `once`. Outside of `parts` these functions are ordinary loops.
+ * is not. The work must come to the same loops each time: where a cache may spare it some of them,
+ * the call is inside of a `once`. Outside of `parts` these functions are ordinary loops.
+ *
+ * Each call has a label that no other call in the source has, so that a loop is never continued in
+ * place of another one. A label does not distinguish two runs of the same call. Those are told
+ * apart by their order, and lists also by their length.
  */
 import { inSlices, type Slices, type Steps } from './slices.ts'
 
@@ -19,7 +23,26 @@ const STEPS_PER_LOOK = 16
  */
 const LEVELS_MAX = 100
 
-type PartSlices = Pick<Slices, 'isOver' | 'begin'>
+/** `stepsPerLook`: tests look at the clock after each step. */
+type PartSlices = Pick<Slices, 'isOver' | 'begin'> & { readonly stepsPerLook?: number }
+
+/** `repeat` also accepts a position in a text, which distinguishes loops better than a label. */
+type Key = string | number
+
+/**
+ * Is called when work has to be done at once because it is not the same each time. That is a
+ * mistake in the work, so tests replace it by a function that throws.
+ */
+export const unsteadyWork: { report: (message: string) => void } = { report: warnOnce(new Set()) }
+
+/** Each message once: clients may repeat the request that causes it. */
+function warnOnce(reported: Set<string>): (message: string) => void {
+  return (message) => {
+    if (reported.has(message)) return
+    reported.add(message)
+    process.emitWarning(message, 'UnsteadyWork')
+  }
+}
 
 /** Runs the work in parts, each in a turn of its own. */
 export const inParts = <T>(work: () => T, slices: Slices): Promise<T> => inSlices(parts(work, slices), slices)
@@ -32,13 +55,18 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
     progress.rewind()
     running.progress = progress
     try {
-      return work()
+      const made = work()
+      if (!progress.isInterrupted) return made
+      progress.note('a pause was caught')
     } catch (error) {
-      if (error === unsteady) return undivided(work)
-      if (error !== paused) throw error
+      if (!progress.isInterrupted) throw error
+      if (error !== paused) progress.note('a pause was caught')
     } finally {
       running.progress = undefined
     }
+    if (progress.fault === undefined) continue
+    unsteadyWork.report(`work in parts is not the same each time: ${progress.fault}`)
+    return work()
   }
 }
 
@@ -49,19 +77,11 @@ export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> 
   return made
 }
 
-function undivided<T>(work: () => T): T {
-  running.progress = undefined
-  return work()
-}
-
 /** Whether the caller is called by `parts`. */
 export const isDivided = (): boolean => running.progress !== undefined
 
-/**
- * Calls `step` until it returns false; returns the state, which must hold all that the steps change.
- * `key` tells loops apart: it is the same whenever the work comes to this one.
- */
-export function repeat<S>(key: number, start: () => S, step: (state: S) => boolean): S {
+/** Calls `step` until it returns false; returns the state, which must hold all that the steps change. */
+export function repeat<S>(key: Key, start: () => S, step: (state: S) => boolean): S {
   if (running.progress !== undefined) return running.progress.repeat(key, start, step)
   const state = start()
   while (step(state));
@@ -69,11 +89,11 @@ export function repeat<S>(key: number, start: () => S, step: (state: S) => boole
 }
 
 /** Makes a value that is not made again when the work continues. */
-export function once<T>(make: () => T): T {
+export function once<T>(label: string, make: () => T): T {
   const { progress } = running
   if (progress === undefined) return make()
   const kept = progress.repeat(
-    ONCE,
+    label,
     (): (readonly [T])[] => [],
     (values) => {
       values.push([make()])
@@ -86,12 +106,13 @@ export function once<T>(make: () => T): T {
 
 /** Visits the items of a list, until a visit returns false. */
 export function eachItem<T, S>(
+  label: string,
   items: readonly T[],
   start: () => S,
   visit: (state: S, item: T, at: number) => boolean,
 ): S {
   const { progress } = running
-  if (progress !== undefined) return progress.each(items.length, () => items, start, visit)
+  if (progress !== undefined) return progress.eachItem(label, items, start, visit)
   const state = start()
   for (let at = 0; at < items.length; at++) {
     const item = items[at]
@@ -101,18 +122,24 @@ export function eachItem<T, S>(
 }
 
 /** Visits the keys of a map, until a visit returns false. */
-export function eachKey<S>(fields: object, start: () => S, visit: (state: S, key: string) => boolean): S {
+export function eachKey<S>(
+  label: string,
+  fields: object,
+  start: () => S,
+  visit: (state: S, key: string) => boolean,
+): S {
   const { progress } = running
-  if (progress !== undefined) return progress.each(KEYS, () => Object.keys(fields), start, visit)
+  if (progress !== undefined) return progress.each(label, () => Object.keys(fields), start, visit).state
   const state = start()
   for (const key in fields) if (!visit(state, key)) break
   return state
 }
 
 /** Like `items.every`. */
-export function everyItem<T>(items: readonly T[], holds: (item: T, at: number) => boolean): boolean {
+export function everyItem<T>(label: string, items: readonly T[], holds: (item: T, at: number) => boolean): boolean {
   if (!isDivided()) return items.every(holds)
   return eachItem(
+    label,
     items,
     (): { isSo: boolean } => ({ isSo: true }),
     (state, item, at) => (state.isSo = holds(item, at)),
@@ -120,8 +147,9 @@ export function everyItem<T>(items: readonly T[], holds: (item: T, at: number) =
 }
 
 /** Like `everyItem`, for the keys of a map. */
-export function everyKey(fields: object, holds: (key: string) => boolean): boolean {
+export function everyKey(label: string, fields: object, holds: (key: string) => boolean): boolean {
   return eachKey(
+    label,
     fields,
     (): { isSo: boolean } => ({ isSo: true }),
     (state, key) => (state.isSo = holds(key)),
@@ -129,9 +157,10 @@ export function everyKey(fields: object, holds: (key: string) => boolean): boole
 }
 
 /** Like `items.map`. */
-export function mapEach<T, R>(items: readonly T[], map: (item: T, at: number) => R): R[] {
+export function mapEach<T, R>(label: string, items: readonly T[], map: (item: T, at: number) => R): R[] {
   if (!isDivided()) return items.map(map)
   return eachItem(
+    label,
     items,
     (): R[] => [],
     (made, item, at) => {
@@ -141,20 +170,13 @@ export function mapEach<T, R>(items: readonly T[], map: (item: T, at: number) =>
   )
 }
 
-/** Keys of loops that are not known by a length or a position. */
-const ONCE = -1
-const KEYS = -2
-
-/** Not an error: it ends the call of a work that continues later. */
+/** Not an error: it ends the call of a work that continues later, or is done at once. */
 const paused = new Error('the work is paused')
-
-/** The work has come to another loop than before. That is a mistake; the work is done at once. */
-const unsteady = new Error('the work is not the same each time')
 
 const running: { progress: Progress | undefined } = { progress: undefined }
 
 /** A loop that was begun. `inner`: the loops of its current step, in the order of their calls. */
-type Loop<S> = { readonly key: number; readonly state: S; isDone: boolean; inner: Loop<unknown>[] }
+type Loop<S> = { readonly key: Key; readonly state: S; isDone: boolean; inner: Loop<unknown>[] }
 
 class Progress {
   readonly #slices: PartSlices
@@ -169,43 +191,60 @@ class Progress {
    * as its time: a part could be over before it gets on.
    */
   #hasBegun = false
+  readonly #stepsPerLook: number
+  /** Whether this part ended by a pause. */
+  isInterrupted = false
+  /** Why the work cannot continue in parts. */
+  fault: string | undefined
 
   constructor(slices: PartSlices) {
     this.#slices = slices
+    this.#stepsPerLook = slices.stepsPerLook ?? STEPS_PER_LOOK
+  }
+
+  note(fault: string): void {
+    this.fault ??= fault
   }
 
   rewind(): void {
     this.#loops = this.#all
     this.#next = 0
     this.#hasBegun = false
+    this.isInterrupted = false
+  }
+
+  eachItem<T, S>(key: Key, items: readonly T[], start: () => S, visit: (state: S, item: T, at: number) => boolean): S {
+    const loop = this.each(key, () => items, start, visit)
+    if (loop.items.length !== items.length) this.#giveUp(`another list at ${nameOf(key)}`)
+    return loop.state
   }
 
   each<T, S>(
-    key: number,
+    key: Key,
     list: () => readonly T[],
     start: () => S,
     visit: (state: S, item: T, at: number) => boolean,
-  ): S {
+  ): { readonly items: readonly T[]; readonly state: S } {
     const begin = (): { readonly items: readonly T[]; readonly state: S; at: number } => ({
       items: list(),
       state: start(),
       at: 0,
     })
-    const loop = this.repeat(key, begin, (now) => {
+    return this.repeat(key, begin, (now) => {
       const item = now.items[now.at]
       if (item === undefined) return false
       const goesOn = visit(now.state, item, now.at)
       now.at++
       return goesOn
     })
-    return loop.state
   }
 
-  repeat<S>(key: number, start: () => S, step: (state: S) => boolean): S {
+  repeat<S>(key: Key, start: () => S, step: (state: S) => boolean): S {
+    if (this.isInterrupted) this.#giveUp('a pause was caught')
     const loops = this.#loops
     const at = this.#next++
     const known = loops[at]
-    if (known !== undefined && known.key !== key) throw unsteady
+    if (known !== undefined && known.key !== key) this.#giveUp(`${nameOf(key)} instead of ${nameOf(known.key)}`)
     const loop = known !== undefined && isOf<S>(known, key) ? known : { key, state: start(), isDone: false, inner: [] }
     loops[at] = loop
     if (loop.isDone) return loop.state
@@ -218,6 +257,16 @@ class Progress {
       this.#next = at + 1
     }
     return loop.state
+  }
+
+  #pause(): never {
+    this.isInterrupted = true
+    throw paused
+  }
+
+  #giveUp(fault: string): never {
+    this.note(fault)
+    this.#pause()
   }
 
   #undivided<S>(step: (state: S) => boolean, state: S): boolean {
@@ -239,11 +288,13 @@ class Progress {
       this.#next = 0
       if (!step(loop.state)) break
       if (loop.inner.length > 0) loop.inner = []
-      if (++this.#steps % STEPS_PER_LOOK === 0 && this.#slices.isOver) throw paused
+      if (++this.#steps % this.#stepsPerLook === 0 && this.#slices.isOver) this.#pause()
     }
     loop.isDone = true
     loop.inner = []
   }
 }
 
-const isOf = <S>(loop: Loop<unknown>, key: number): loop is Loop<S> => loop.key === key
+const nameOf = (key: Key): string => (typeof key === 'string' ? key : 'a position')
+
+const isOf = <S>(loop: Loop<unknown>, key: Key): loop is Loop<S> => loop.key === key

@@ -62,7 +62,7 @@ export class JsonNode {
 
   #open(read: (scanner: JsonScanner, work: Work) => Items | Members): void {
     const text = this.#text ?? ''
-    once(() => this.#work.spend(text.length))
+    once('cost of text', () => this.#work.spend(text.length))
     const inside = read(new JsonScanner(text), this.#work)
     this.#work.spend(NODE_UNITS * (Array.isArray(inside) ? inside.length : inside.size))
     this.#inside = inside
@@ -76,7 +76,7 @@ export class JsonNode {
     const show = (value: Value | undefined): string => value?.print(depth + 1) ?? 'null'
     if (Array.isArray(this.#inside)) return `[${joinedInParts(this.#inside, show)}]`
     const members = this.#inside ?? new Map<string, Value>()
-    const keys = once(() => [...members.keys()].toSorted(compareKeys))
+    const keys = once('sorted members', () => [...members.keys()].toSorted(compareKeys))
     return `{${joinedInParts(keys, (key) => `${printString(key)}:${show(members.get(key))}`)}}`
   }
 

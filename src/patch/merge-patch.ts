@@ -30,14 +30,14 @@ function* merged(current: JsonNode, patch: JsonNode): Steps<JsonNode> {
 function withoutNulls(node: JsonNode, depth = 0): JsonNode {
   checkDepth(depth)
   if (node.isPlainList) return node
-  const members = once(() => node.members())
-  const all = members === undefined ? [] : once(() => [...members])
-  eachItem(all, nothing, (_, [key, value]) => {
+  const members = once('members', () => node.members())
+  const all = members === undefined ? [] : once('all members', () => [...members])
+  eachItem('members without nulls', all, nothing, (_, [key, value]) => {
     if (value === null) members?.delete(key)
     else withoutNulls(value, depth + 1)
     return true
   })
-  eachItem(once(() => node.items()) ?? [], nothing, (_, item) => {
+  eachItem('items without nulls', once('items', () => node.items()) ?? [], nothing, (_, item) => {
     if (item !== null) withoutNulls(item, depth + 1)
     return true
   })

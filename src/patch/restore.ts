@@ -30,7 +30,7 @@ type Known = { readonly tree: Json | undefined; readonly value: Json | undefined
 
 /** Fails with a RestoreError. */
 export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restored {
-  const restorer = once(() => new Restorer())
+  const restorer = once('restorer', () => new Restorer())
   restorer.rewind()
   const value = restorer.struct(tree, struct, known)
   const unknown = isDivided() ? [...new Set(restorer.unknown)] : restorer.unknown
@@ -101,12 +101,13 @@ class Restorer {
       this.#path.pop()
       return restored ?? zeroOf(of)
     }
-    return mapEach(value, restore)
+    return mapEach('restore items', value, restore)
   }
 
   #map(value: Json, of: Schema): Json {
     if (!isFields(value)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
     return eachKey(
+      'restore map',
       value,
       (): JsonMap => new JsonMap(),
       (target, key) => {

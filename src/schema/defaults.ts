@@ -96,6 +96,7 @@ function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Js
 
 function mappedInParts(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
   const { after, isChanged } = eachItem(
+    'defaults of items',
     items,
     (): { readonly after: Json[]; isChanged: boolean } => ({ after: [], isChanged: false }),
     (state, item) => {
@@ -120,6 +121,7 @@ const isTooExact = (amount: Json | undefined): amount is string =>
 function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
   if (isDivided()) {
     return eachKey(
+      'defaults of map',
       fields,
       (): { [name: string]: Json } => ({}),
       (after, key) => {

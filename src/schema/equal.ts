@@ -9,12 +9,12 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   if (one === other) return true
   if (isNothing(one) || isNothing(other)) return isNothing(one) && isNothing(other)
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && everyItem(one, (item: Json, at) => isSame(item, other[at]))
+    return one.length === other.length && everyItem('same items', one, (item: Json, at) => isSame(item, other[at]))
   }
   if (!isFields(one) || !isFields(other)) return false
   if (isDivided()) {
-    if (!everyKey(one, (key) => isSame(one[key], own(other, key)))) return false
-    return everyKey(other, (key) => Object.hasOwn(one, key) || isNothing(other[key]))
+    if (!everyKey('same fields', one, (key) => isSame(one[key], own(other, key)))) return false
+    return everyKey('same absent fields', other, (key) => Object.hasOwn(one, key) || isNothing(other[key]))
   }
   for (const key in one) if (!isSame(one[key], own(other, key))) return false
   for (const key in other) if (!Object.hasOwn(one, key) && !isNothing(other[key])) return false
@@ -56,17 +56,19 @@ export function isEqual(
         return others.length === 0 && (equality === 'semantic' || items === undefined)
       }
       return (
-        items.length === others.length && everyItem(items, (item, at) => isEqual(schema.of, item, others[at], equality))
+        items.length === others.length &&
+        everyItem('equal items', items, (item, at) => isEqual(schema.of, item, others[at], equality))
       )
     }
     case 'map': {
-      const keys = isFields(now) ? once(() => Object.keys(now)) : undefined
+      const keys = isFields(now) ? once('keys of map', () => Object.keys(now)) : undefined
       const others = isFields(stored) ? stored : {}
       if (keys === undefined || keys.length === 0) {
         return Object.keys(others).length === 0 && (equality === 'semantic' || keys === undefined)
       }
       if (keys.length !== Object.keys(others).length) return false
       return everyItem(
+        'equal entries',
         keys,
         (key) => Object.hasOwn(others, key) && isEqual(schema.of, fieldsOf(now)[key], others[key], equality),
       )

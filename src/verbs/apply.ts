@@ -144,7 +144,7 @@ function lookOver(current: KubeObject | undefined, { request, applied, stored }:
   const { struct } = (viewOf(request) ?? request.resource).shape
   const type = mergeTypeOfObjects(struct)
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
-  const tracking = once(() => trackingOf(request, stored))
+  const tracking = once('tracking', () => trackingOf(request, stored))
   const validateLive = request.resource.isCustom && viewOf(request) === undefined ? validateTyped : validateStored
   return { live, tracking, misfits: validateLive(live, type), faults: validateApplied(applied, type) }
 }
@@ -233,13 +233,15 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
   }
   if (shape.custom !== undefined) {
     const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
-    const text = once(() => printOrdered(said))
+    const text = once('text of applied object', () => printOrdered(said))
     const decoded = decodePatched(text, expected, 'apply')
     if ('fault' in decoded) throw refuse(decoded.fault)
     return decoded.object
   }
   try {
-    const { value } = once(() => restoreStruct(wire, shape.struct, { tree: live, value: current }))
+    const { value } = once('restore applied object', () =>
+      restoreStruct(wire, shape.struct, { tree: live, value: current }),
+    )
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
     if (!isDefaulted) return object
     const why = shape.refuse?.(object)

@@ -61,7 +61,7 @@ const emptyWires = new WeakMap<Struct, Fields>()
 
 /** The wire form of an object that does not exist: the zero values that are always serialized. */
 export function emptyWire(struct: Struct): Fields {
-  const known = once(() => emptyWires.get(struct) ?? storedWire(emptyObject, struct))
+  const known = once('empty wire', () => emptyWires.get(struct) ?? storedWire(emptyObject, struct))
   emptyWires.set(struct, known)
   return known
 }

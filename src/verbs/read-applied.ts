@@ -35,7 +35,7 @@ export async function readApplied(
   try {
     const { json, duplicates } = await access.convertYaml(body)
     context.noteText(json.length)
-    const read = (): Fields => objectOf(readAny(new JsonScanner(once(() => textOf(json)))))
+    const read = (): Fields => objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
     const value = context.isLarge ? await context.inParts(read) : read()
     return { value, textBytes: json.length, duplicates }
   } catch (error) {
@@ -72,10 +72,10 @@ function objectOf(value: Json): Fields {
 /** Reads JSON without repeated keys and control characters, which is the same in YAML. Undefined: the YAML parser has to read the body. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
-  const text = once(() => plainText(body))
+  const text = once('text of applied body', () => plainText(body))
   if (text === undefined) return undefined
   const scanner = new JsonScanner(text)
-  const repeated = once(() => ({ isSeen: false }))
+  const repeated = once('repeated keys of applied body', () => ({ isSeen: false }))
   try {
     const value = readAny(scanner, 0, () => {
       repeated.isSeen = true

@@ -83,7 +83,7 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
   return (fields, writer) => {
     const entries = fields[name]
     if (!isFields(entries)) return
-    const keys = once(() => Object.keys(entries).toSorted(compareKeys))
+    const keys = once('sorted keys of protobuf map', () => Object.keys(entries).toSorted(compareKeys))
     const write = (key: string): void =>
       writer.message(number, () => {
         encode(entries[key] ?? null, writer)
@@ -98,7 +98,7 @@ function mapEncoder(name: string, number: number, { of }: Dictionary, owner: Str
 /** After a pause the writer continues at the end of the bytes that it wrote before. */
 function encodeInParts<T>(items: readonly T[], write: (item: T) => void, writer: ProtobufWriter): void {
   const begin = (): { left: number; length: number } => ({ left: items.length, length: writer.length })
-  const written = repeat(items.length, begin, (now) => {
+  const written = repeat('protobuf items', begin, (now) => {
     writer.rewind(now.length)
     const item = items[now.left - 1]
     if (item === undefined) return false

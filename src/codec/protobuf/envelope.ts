@@ -25,7 +25,7 @@ export type Envelope = {
 type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer {
-  const writer = once(() => new ProtobufWriter())
+  const writer = once('protobuf writer', () => new ProtobufWriter())
   writer.rewind(0)
   writeEnvelope(writer, object, () => encodeMessage(object, struct, writer))
   return writer.take()
@@ -179,7 +179,7 @@ export function openEnvelope(bytes: Buffer): Envelope {
 
 /** Fails with a ProtobufError. `entriesMax`: limits the entries of all maps together; with more it fails with a TooManyEntriesError. */
 export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, entriesMax = Infinity): KubeObject {
-  const reader = once(() => new ProtobufReader(raw).boundEntries(entriesMax))
+  const reader = once('protobuf reader', () => new ProtobufReader(raw).boundEntries(entriesMax))
   reader.rewind()
   const value = decodeMessage(reader, struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }

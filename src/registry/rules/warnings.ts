@@ -9,7 +9,7 @@ export function warningsOfEach<T>(
   items: readonly T[],
   warningsOf: (item: T, at: number) => readonly string[],
 ): string[] {
-  return eachItem(items, newWarnings, (warnings, item, at) => {
+  return eachItem('warnings of items', items, newWarnings, (warnings, item, at) => {
     for (const warning of warningsOf(item, at)) warnings.push(warning)
     return warnings.length < TOLD_MAX
   })

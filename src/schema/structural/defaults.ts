@@ -18,7 +18,7 @@ export type Nulls = 'removed' | 'kept'
 type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
 
 export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
-  return setAt(value, schema, { nulls, room: once(() => ({ characters: CHARACTERS_MAX })) })
+  return setAt(value, schema, { nulls, room: once('room for defaults', () => ({ characters: CHARACTERS_MAX })) })
 }
 
 function setAt(value: Json, schema: Structural, walk: Walk): Json {

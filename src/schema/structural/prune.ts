@@ -14,13 +14,13 @@ export type Pruned<T extends Json> = { readonly value: T; readonly unknown: read
 
 /** Prunes a whole object, whose apiVersion, kind and metadata are not subject to the schema. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
-  const unknown = once(() => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
+  const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
   return { value, unknown: unknown.distinct.toSorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
-  const unknown = once(() => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
+  const unknown = once('unknown fields', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
   return { value: pruned, unknown: unknown.distinct.toSorted() }
 }

@@ -72,6 +72,7 @@ export function mapItems(items: readonly Json[], change: (item: Json, at: number
 export function changedItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
   if (!isDivided()) return mapItems(items, change)
   const { changed } = eachItem(
+    'changed items',
     items,
     (): { changed: Json[] | undefined } => ({ changed: undefined }),
     (state, before, at) => {
@@ -101,6 +102,7 @@ export function changedFields(fields: Fields, change: (value: Json, name: string
 
 function changedInParts(fields: Fields, change: (value: Json, name: string) => Json | undefined): Fields {
   const { changed } = eachKey(
+    'changed fields',
     fields,
     (): { changed: JsonMap | undefined } => ({ changed: undefined }),
     (state, name) => {

@@ -26,22 +26,28 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withManagedFields(object, managedFields) : object
-  const [plain, plainBefore] = once(() => [withoutVersion(same), withoutVersion(before)] as const)
+  const [plain, plainBefore] = once('without version', () => [withoutVersion(same), withoutVersion(before)] as const)
   const isReadOtherwise =
     withoutNullBytes(object, shape) !== object ||
     (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
   // Objects that differ may still be stored as the same bytes: an empty list and an absent one, or fields that the stored version of a
   // custom kind does not have.
   const form = shape.custom === undefined ? undefined : shape.stored
-  const isOther = once(() => isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore))
-  const isUnchanged = !isOther && once(() => isEqual(plain, plainBefore))
+  const isOther = once('is other object', () =>
+    isOtherObject(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore),
+  )
+  const isUnchanged = !isOther && once('is unchanged', () => isEqual(plain, plainBefore))
   // An object is stored again if its stored form differs from what would be written now.
   if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }
   if (isUnchanged) return { object: same, decision: 'unchanged' }
-  const isStored = !isOther && once(() => encodeStored(same, shape)).equals(once(() => encodeStored(before, shape)))
+  const isStored =
+    !isOther &&
+    once('encode after', () => encodeStored(same, shape)).equals(
+      once('encode before', () => encodeStored(before, shape)),
+    )
   if (isStored) return { object: same, decision: 'unchanged' }
   return { object, decision: { put: encodeStored(object, shape) } }
 }

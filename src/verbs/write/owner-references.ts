@@ -12,14 +12,19 @@ export function withoutDuplicateOwners(
 ): KubeObject {
   const owners = object.metadata['ownerReferences']
   if (!Array.isArray(owners) || owners.length < 2) return object
-  const { kept, repeated } = eachItem(owners, newSearch, ({ seen, kept: others, repeated: found }, owner: Json) => {
-    const form = formOf(owner)
-    const { uid } = fieldsOf(owner)
-    if (seen.has(form)) found.push(typeof uid === 'string' ? uid : '')
-    else others.push(owner)
-    seen.add(form)
-    return true
-  })
+  const { kept, repeated } = eachItem(
+    'owner references',
+    owners,
+    newSearch,
+    ({ seen, kept: others, repeated: found }, owner: Json) => {
+      const form = formOf(owner)
+      const { uid } = fieldsOf(owner)
+      if (seen.has(form)) found.push(typeof uid === 'string' ? uid : '')
+      else others.push(owner)
+      seen.add(form)
+      return true
+    },
+  )
   if (repeated.length === 0) return object
   const when = isMutated ? ' after mutating admission happens' : ''
   context.warn(

@@ -38,7 +38,7 @@ export function written(
   revision: Revision,
   { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
 ): Written {
-  const { object: form, isOther } = once(() => asStored(object, resource.shape, mayHoldUnknown))
+  const { object: form, isOther } = once('stored form', () => asStored(object, resource.shape, mayHoldUnknown))
   const current = withVersion(form, revision)
   if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
@@ -112,11 +112,12 @@ function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = fal
   if (custom === undefined) {
     const kept = withoutNullBytes(object, schema)
     if (isDefaultedAgain !== true) return { object: kept, isOther: kept !== object }
-    const whole = once(() => setDefaults(object))
+    const whole = once('defaults of stored form', () => setDefaults(object))
     return { object: whole, isOther: !isSame(whole, object) }
   }
-  const kept = once(() => stored?.toStored(withoutEmptyMetadata(object)) ?? object)
+  const kept = once('custom stored form', () => stored?.toStored(withoutEmptyMetadata(object)) ?? object)
   const whole = once(
+    'custom whole form',
     () => stored?.fromStored(kept) ?? (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object)),
   )
   const isOther = hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))

@@ -57,12 +57,12 @@ type PolicyRule = { readonly path: string; readonly ports: Json | undefined; rea
 /** Rules of the two directions differ only in the name of their peers. */
 function rulesOf(spec: Fields): PolicyRule[] {
   const read = (direction: string, peers: string): PolicyRule[] =>
-    mapEach(itemsOf(spec[direction]), (rule, at) => {
+    mapEach('rules of network policy', itemsOf(spec[direction]), (rule, at) => {
       const path = `spec.${direction}[${at}]`
       const list = itemsOf(rule[peers]).map((peer, index) => ({ path: `${path}.${peers}[${index}]`, peer }))
       return { path, ports: rule['ports'], peers: list }
     })
-  return once(() => [...read('ingress', 'from'), ...read('egress', 'to')])
+  return once('peers of network policy', () => [...read('ingress', 'from'), ...read('egress', 'to')])
 }
 
 function validatePort(path: string, { protocol, port, endPort }: Fields): FieldFault[] {

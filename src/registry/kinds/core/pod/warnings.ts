@@ -169,7 +169,7 @@ function doubles(
   list: Json | undefined,
   { path, field }: { readonly path: string; readonly field: string },
 ): readonly string[] {
-  const { warnings } = eachItem(itemsOf(list), newDoubles, (state, item, at) => {
+  const { warnings } = eachItem('repeated items of Pod', itemsOf(list), newDoubles, (state, item, at) => {
     const text = textOf(item[field])
     if (state.seen.has(text)) state.warnings.push(`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`)
     state.seen.add(text)
