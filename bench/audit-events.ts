@@ -25,18 +25,23 @@ const lines = {
     writes++
     bytes += written.length
   },
+  appendLong: async (pieces: readonly Buffer[]): Promise<void> => {
+    for (const piece of pieces) bytes += piece.length
+    writes++
+  },
   close: () => Promise.resolve(),
 }
 const reportLost = (): void => {
   throw new Error('an event was lost')
 }
-const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
 const backend = new BatchBackend(sink, {
   // As `--audit-log-mode=batch` is by default.
   mode: { kind: 'batch', bufferEventsMax: 10_000, batchEventsMax: 1, waitMs: 0, throttle: null },
   batchesMax: 1,
   eventBytesMax: Infinity,
   batchBytesMax: 10 << 20,
+  bufferBytes: Infinity,
   time: systemTime,
   reportLost,
 })

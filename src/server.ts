@@ -160,11 +160,18 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const metrics = new Metrics(config.metrics, log).countOwn()
   const { random } = surroundings
   const egress = await createEgressOf(config, metrics, clock)
+  const memory = planMemory({
+    ...config.memory,
+    totalBytes: totalmem(),
+    constrainedBytes: process.constrainedMemory(),
+    filesMax: openFilesMax(),
+  })
   const audit = await createAudit(config.audit, {
     metrics,
     clock,
     random,
     log: named(log, 'audit'),
+    requestBytes: memory.requestBytes,
     dial: egress.controlplane,
   })
   if (audit !== undefined) parts.use(audit)
@@ -180,12 +187,6 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   })
   if (tracing !== undefined) parts.use(tracing)
   const time = { ...systemTimers, ...clock }
-  const memory = planMemory({
-    ...config.memory,
-    totalBytes: totalmem(),
-    constrainedBytes: process.constrainedMemory(),
-    filesMax: openFilesMax(),
-  })
   const budget = new ByteBudget(memory.requestBytes)
   addBudgetMetrics(metrics, budget)
   const storage = await openStorage(config, parts, {

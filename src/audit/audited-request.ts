@@ -55,12 +55,16 @@ export type Outcome = {
   readonly nowMs: number
 }
 
+/** To leave managedFields out, an object is made a string, and then bytes again. */
+const OMITTING_COPIES = 2
+
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class AuditedRequest implements Audited {
   readonly wantsRequest: boolean
   readonly wantsResponse: boolean
   readonly objectBytesMax: number
+  readonly copies: number
   readonly #recorder: Recorder
   readonly #arrived: Arrived
   readonly #recording: Recording
@@ -72,10 +76,10 @@ export class AuditedRequest implements Audited {
   /** Of the last event, if there is anything to wait for. */
   #storing: Promise<boolean> | undefined
   #named: Named | undefined
-  #printRequest: (() => Steps<string>) | undefined
-  #requestObject: string | undefined
-  #printResponse: (() => Steps<string>) | undefined
-  #responseObject: string | undefined
+  #printRequest: (() => Steps<Buffer>) | undefined
+  #requestObject: Buffer | undefined
+  #printResponse: (() => Steps<Buffer>) | undefined
+  #responseObject: Buffer | undefined
   #isTruncated = false
   #isRejected = false
   #response: ResponseStatus | undefined
@@ -93,6 +97,7 @@ export class AuditedRequest implements Audited {
     this.wantsRequest = level === 'Request' || level === 'RequestResponse'
     this.wantsResponse = level === 'RequestResponse'
     this.objectBytesMax = recorder.objectBytesMax
+    this.copies = recording.omitsManagedFields ? OMITTING_COPIES : 0
     this.#uri = uriOf(request)
     const { texts, time } = recorder.printing
     this.#authenticatedMs = arrived.nowMs - arrived.startMs
@@ -197,7 +202,7 @@ export class AuditedRequest implements Audited {
     if (this.#printResponse !== undefined) this.#responseObject = await inSlices(this.#printResponse(), slices)
   }
 
-  *#recorded(print: () => string | Buffer): Steps<string> {
+  *#recorded(print: () => string | Buffer): Steps<Buffer> {
     return yield* recordedObject(yield* stepOf(print, this.#slices), this.#recording.omitsManagedFields)
   }
 

@@ -18,8 +18,10 @@ import { addAuditMetrics } from './metrics.ts'
 
 const event = (json: string, level: AuditEvent['level'] = 'Request'): AuditEvent => ({
   level,
+  printedBytes: 0,
   json,
   print: (into) => into.text(json),
+  pieces: () => [Buffer.from(json)],
   truncated: () => `short of ${json.length}`,
   line: () => `line of ${json}`,
 })
@@ -74,10 +76,11 @@ test('events that come while others are written are written together, in order',
       begun.push(writing)
       return writing.promise
     },
+    appendLong: () => assert.fail(),
     close: () => Promise.resolve(),
   }
   const { lost, reportLost } = collector()
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
   const store = (json: string): Promise<boolean> => sink.store([event(json)], 'now')
   const results = [store('a'), store('b')]
   await until(() => written.length === 1)
@@ -95,7 +98,7 @@ test('events that come while others are written are written together, in order',
   assert.deepEqual(lost, ['log c,d: ENOSPC: no space left on device, write'])
   const legacy = new LogSink(
     { ...lines, append: async (batch) => void written.push(linesIn(batch)) },
-    { format: 'legacy', reportLost, timers: systemTime },
+    { format: 'legacy', reportLost, timers: systemTime, waitingBytesMax: Infinity },
   )
   await legacy.store([event('d')], 'soon')
   assert.deepEqual(written.at(-1), ['line of d'])
@@ -103,8 +106,17 @@ test('events that come while others are written are written together, in order',
 
 test('a batch without events ends at once, and later ones are written as ever', async () => {
   const written: string[][] = []
-  const lines: Lines = { append: async (batch) => void written.push(linesIn(batch)), close: async () => undefined }
-  const sink = new LogSink(lines, { format: 'json', reportLost: assert.fail, timers: systemTime })
+  const lines: Lines = {
+    append: async (batch) => void written.push(linesIn(batch)),
+    appendLong: () => assert.fail(),
+    close: async () => undefined,
+  }
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost: assert.fail,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
   assert.equal(await sink.store([], 'now'), true)
   assert.equal(await Promise.race([sink.store([event('a')], 'now'), sleep(2_000, 'it hangs')]), true)
   assert.deepEqual(written, [['a']])
@@ -123,7 +135,7 @@ test('a line that fits into no file fails alone', async (t) => {
     monotonicMs: systemTime.monotonicMs,
     old,
   })
-  const sink = new LogSink(file, { format: 'json', reportLost, timers: systemTime })
+  const sink = new LogSink(file, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
   const long = 'ä'.repeat((1 << 20) / 2)
   const results = ['a', long, 'b', 'c'].map((json) => sink.store([event(json)], 'now'))
   assert.deepEqual(await Promise.all(results), [true, false, true, true])
@@ -138,8 +150,8 @@ test('many events are written in parts', async () => {
   const written: number[] = []
   const append = async (bytes: Buffer): Promise<void> => void written.push(bytes.length)
   const { lost, reportLost } = collector()
-  const lines = { append, close: () => Promise.resolve() }
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const lines = { append, appendLong: () => assert.fail(), close: () => Promise.resolve() }
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
   const long = 'x'.repeat(1 << 16)
   const results = Array.from({ length: 101 }, () => sink.store([event(long)], 'now'))
   assert.ok((await Promise.all(results)).every(Boolean))
@@ -148,10 +160,46 @@ test('many events are written in parts', async () => {
   assert.deepEqual(lost, [])
 })
 
+test('the objects of a long event are written without a copy, in the order of the events', async () => {
+  const written: (string | readonly Buffer[])[] = []
+  const lines: Lines = {
+    append: async (batch) => void written.push(...linesIn(batch)),
+    appendLong: async (pieces) => void written.push(pieces),
+    close: () => Promise.resolve(),
+  }
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost: assert.fail,
+    timers: systemTime,
+    waitingBytesMax: Infinity,
+  })
+  const object = Buffer.alloc(1 << 20, 'x')
+  const long: AuditEvent = {
+    ...event(''),
+    printedBytes: object.length,
+    print: () => assert.fail(),
+    pieces: () => [Buffer.from('{"requestObject":'), object, Buffer.from('}')],
+  }
+  const results = [event('a'), long, event('b')].map((one) => sink.store([one], 'now'))
+  assert.ok((await Promise.all(results)).every(Boolean))
+  const [first, pieces, last] = written
+  assert.deepEqual([first, last, written.length], ['a', 'b', 3])
+  assert.ok(Array.isArray(pieces) && pieces[1] === object)
+  assert.equal(Buffer.concat(pieces).toString(), `{"requestObject":${object.toString()}}\n`)
+})
+
+test('an event whose objects are too large is truncated before it is printed', () => {
+  const sink = new HeldSink()
+  const backend = new BlockingBackend(sink, { isStrict: false, eventBytesMax: 100, reportLost: assert.fail })
+  void backend.process({ ...event('x'), printedBytes: 100, pieces: () => assert.fail() }, 'now')
+  assert.deepEqual(sink.batches, [['short of 1']])
+})
+
 test('events wait for others until there are as many as the file takes at once', async () => {
   const written: string[][] = []
   const lines: Lines = {
     append: async (batch) => void written.push(linesIn(batch)),
+    appendLong: () => assert.fail(),
     close: () => Promise.resolve(),
     fullBytes: 6,
   }
@@ -161,7 +209,12 @@ test('events wait for others until there are as many as the file takes at once',
     waits.push(run)
     return { close: () => undefined }
   }
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: { ...systemTime, after } })
+  const sink = new LogSink(lines, {
+    format: 'json',
+    reportLost,
+    timers: { ...systemTime, after },
+    waitingBytesMax: Infinity,
+  })
   const results = ['a', 'b', 'c', 'd'].map((json) => sink.store([event(json)], 'soon'))
   assert.deepEqual(await Promise.all(results.slice(0, 3)), [true, true, true])
   assert.deepEqual([written, waits.length], [[['a', 'b', 'c']], 1])
@@ -185,9 +238,10 @@ test('a log that is closed takes no more events', async () => {
   const { lost, reportLost } = collector()
   const lines: Lines = {
     append: async (bytes) => void calls.push(...linesIn(bytes)),
+    appendLong: () => assert.fail(),
     close: async () => void calls.push('close'),
   }
-  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime })
+  const sink = new LogSink(lines, { format: 'json', reportLost, timers: systemTime, waitingBytesMax: Infinity })
   const early = sink.store([event('a')], 'soon')
   const closed = sink.close()
   assert.equal(await sink.store([event('b')], 'now'), false)
@@ -247,6 +301,7 @@ function batchOf(sink: EventSink, more: Partial<BatchOptions['mode']> = {}, opti
     batchesMax: 1,
     eventBytesMax: Infinity,
     batchBytesMax: Infinity,
+    bufferBytes: Infinity,
     time: systemTime,
     reportLost,
     ...options,

@@ -16,12 +16,11 @@ export type BatchOptions = {
   readonly eventBytesMax: number
   /** A batch with more bytes is divided. */
   readonly batchBytesMax: number
+  /** Size of the events that are buffered or being stored: beyond it further ones are lost. */
+  readonly bufferBytes: number
   readonly time: Time
   readonly reportLost: ReportLost
 }
-
-/** The buffer is bounded by the number of events, as upstream's, and by their characters, since events may be megabytes. */
-export const BUFFER_CHARACTERS_MAX = 256 << 20
 
 /** Events that were handed to the sink one by one, and are stored when the same promise resolves. */
 type Group = { readonly promise: Promise<boolean>; events: number }
@@ -38,7 +37,7 @@ export class BatchBackend implements AuditBackend {
   readonly #throttle: Bucket | undefined
   readonly #buffer = new Deque<AuditEvent>()
   /** Of all events that are buffered or being stored, but for those that are batches by themselves. */
-  #characters = 0
+  #bytes = 0
   readonly #storing = new Set<Promise<void>>()
   /** How many events are being stored that are batches by themselves. */
   #single = 0
@@ -63,15 +62,15 @@ export class BatchBackend implements AuditBackend {
 
   /** Always true: an event that does not fit into the buffer is lost, and its request goes on. */
   process(event: AuditEvent): boolean {
-    const { mode, reportLost } = this.#options
+    const { mode, reportLost, bufferBytes } = this.#options
     const fitting = truncated(event, this.eventBytesMax, reportLost)
     if (fitting === undefined) return true
     if (this.#isStopping) reportLost('buffered', [fitting], 'audit backend shut down')
-    else if (this.#buffer.length + this.#single >= mode.bufferEventsMax || this.#characters > BUFFER_CHARACTERS_MAX) {
+    else if (this.#buffer.length + this.#single >= mode.bufferEventsMax || this.#bytes > bufferBytes) {
       reportLost('buffered', [fitting], 'audit buffer queue blocked')
     } else if (mode.batchEventsMax === 1 && mode.throttle === null) this.#storeOne(fitting)
     // Its JSON is needed several times: to count it, to divide batches and to send it.
-    else this.#add(printedEvent(fitting, fitting.json))
+    else this.#add(printedEvent(fitting, Buffer.concat(fitting.pieces())))
     return true
   }
 
@@ -110,7 +109,7 @@ export class BatchBackend implements AuditBackend {
 
   #add(event: AuditEvent): void {
     this.#buffer.push(event)
-    this.#characters += event.json.length
+    this.#bytes += event.printedBytes
     if (this.#buffer.length >= this.#options.mode.batchEventsMax) this.#wake?.()
     this.#running ??= this.#run()
   }
@@ -161,7 +160,7 @@ export class BatchBackend implements AuditBackend {
     while (batch.length < mode.batchEventsMax) {
       const next = this.#buffer.at(0)
       if (next === undefined) return batch
-      bytes += Buffer.byteLength(next.json) + 1
+      bytes += next.printedBytes + 1
       if (batch.length > 0 && bytes > batchBytesMax) return batch
       batch.push(next)
       this.#buffer.shift()
@@ -171,6 +170,6 @@ export class BatchBackend implements AuditBackend {
 
   async #store(batch: readonly AuditEvent[]): Promise<void> {
     await this.#sink.store(batch, 'now')
-    for (const { json } of batch) this.#characters -= json.length
+    for (const { printedBytes } of batch) this.#bytes -= printedBytes
   }
 }

@@ -35,14 +35,16 @@ test('batches are divided by bytes also if events are not truncated', async (t) 
       log: null,
       webhook: { mode, truncate: null, kubeconfig, initialBackoffMs: 1 },
     },
-    { metrics: new Metrics(), clock: systemTime, random: () => 0, log: assert.fail },
+    { metrics: new Metrics(), clock: systemTime, random: () => 0, log: assert.fail, requestBytes: 1 << 30 },
   )
   const json = JSON.stringify({ a: 'ä'.repeat(3 << 20) })
   for (let at = 0; at < 3; at++) {
     const event: AuditEvent = {
       level: 'Request',
+      printedBytes: 0,
       json,
       print: (into) => into.text(json),
+      pieces: () => [Buffer.from(json)],
       truncated: () => json,
       line: () => '',
     }

@@ -9,7 +9,7 @@ import { systemTimers, type Time } from '../lib/timers.ts'
 import { KubeconfigClient } from '../webhooks/kubeconfig-client.ts'
 import { Audit } from './audit.ts'
 import type { AuditBackend, EventSink } from './backend.ts'
-import { BatchBackend, BUFFER_CHARACTERS_MAX } from './batch.ts'
+import { BatchBackend } from './batch.ts'
 import { BlockingBackend } from './blocking.ts'
 import { LogFile } from './log-file.ts'
 import { type Lines, LogSink } from './log-sink.ts'
@@ -24,6 +24,8 @@ export type AuditSurroundings = {
   readonly clock: Clock
   readonly random: () => number
   readonly log: Log
+  /** What requests may hold in memory together. */
+  readonly requestBytes: number
   /** How its webhook is connected to; undefined: straight. */
   readonly dial?: Dial | undefined
 }
@@ -37,12 +39,15 @@ export async function createAudit(config: AuditConfig, surroundings: AuditSurrou
   const lines = log === null ? undefined : await openLines(log, surroundings)
   if (policy === null || (lines === undefined && webhook === null)) return undefined
   const time: Time = { ...clock, ...systemTimers }
-  const { random, dial } = surroundings
-  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random, dial }
+  const { random, dial, requestBytes } = surroundings
+  const bufferBytes = Math.min(BUFFER_BYTES_MAX, requestBytes * BUFFER_SHARE)
+  const parts = { time, reportLost: createReportLost(metrics, surroundings.log), random, dial, bufferBytes }
   const backends: AuditBackend[] = []
   if (log !== null && lines !== undefined) {
-    const { format } = log
-    const sink = new LogSink(lines, { format, reportLost: parts.reportLost, timers: time })
+    const { format, mode } = log
+    // A request that waits for its events holds what they take.
+    const waitingBytesMax = mode.kind === 'batch' ? bufferBytes : requestBytes
+    const sink = new LogSink(lines, { format, reportLost: parts.reportLost, timers: time, waitingBytesMax })
     // Lines are written in order, so one batch at a time.
     backends.push(createBackend(sink, { ...log, batchesMax: 1 }, parts))
   }
@@ -56,7 +61,15 @@ type Parts = {
   readonly random: () => number
   readonly reportLost: ReportLost
   readonly dial?: Dial | undefined
+  readonly bufferBytes: number
 }
+
+/**
+ * Events that no request waits for are buffered up to a part of what requests may hold, since they
+ * may be megabytes. kube-apiserver limits their number only.
+ */
+const BUFFER_SHARE = 1 / 4
+const BUFFER_BYTES_MAX = 256 << 20
 
 /** As with truncation by default: a batch is joined and encoded in one turn of the event loop. */
 const BATCH_BYTES_MAX = 10 << 20
@@ -66,11 +79,11 @@ type BackendOptions = Pick<AuditLog, 'truncate'> & { readonly mode: AuditMode; r
 function createBackend(
   sink: EventSink,
   { mode, truncate, batchesMax }: BackendOptions,
-  { time, reportLost }: Parts,
+  { time, reportLost, bufferBytes }: Parts,
 ): AuditBackend {
   const { eventBytesMax, batchBytesMax } = truncate ?? { eventBytesMax: Infinity, batchBytesMax: BATCH_BYTES_MAX }
   if (mode.kind === 'batch') {
-    return new BatchBackend(sink, { mode, batchesMax, eventBytesMax, batchBytesMax, time, reportLost })
+    return new BatchBackend(sink, { mode, batchesMax, eventBytesMax, batchBytesMax, bufferBytes, time, reportLost })
   }
   return new BlockingBackend(sink, { isStrict: mode.kind === 'blocking-strict', eventBytesMax, reportLost })
 }
@@ -80,7 +93,7 @@ const WEBHOOK_TIMEOUT_MS = 30_000
 
 const createWebhook = (
   { kubeconfig, initialBackoffMs }: AuditWebhook,
-  { time, random, reportLost, dial }: Parts,
+  { time, random, reportLost, dial, bufferBytes }: Parts,
 ): EventSink =>
   new WebhookSink(new KubeconfigClient(kubeconfig, { timeoutMs: WEBHOOK_TIMEOUT_MS, time, dial }), {
     initialBackoffMs,
@@ -88,7 +101,7 @@ const createWebhook = (
     random,
     reportLost,
     // In the mode `batch` the buffer has reached its own bound first, so nothing is lost here that it would have kept.
-    charactersMax: BUFFER_CHARACTERS_MAX,
+    charactersMax: bufferBytes,
   })
 
 async function openLines(

@@ -67,7 +67,7 @@ const stage: StageFacts = {
       details: { name: 'n' },
     },
   },
-  requestObject: '{"a":1}',
+  requestObject: Buffer.from('{"a":1}'),
   responseObject: undefined,
   isTruncated: false,
   stageMs: noon + 1000.0015,
@@ -215,6 +215,7 @@ test('an event that copies parts of an earlier one is the same as one printed by
         own.print(facts).print(target)
         const printed = target.bytes.toString('utf8', start)
         assert.equal(printed, new EventPrinter(fact, parts).print(facts).json)
+        assert.equal(printed, Buffer.concat(own.print(facts).pieces()).toString())
         JSON.parse(printed)
       }
     }),

@@ -12,10 +12,14 @@ import { type MicroClock, TimeField } from './micro-clock.ts'
 /** An event as backends get it. It is printed when it is asked for: most events are printed once, into the memory that is written. */
 export interface AuditEvent {
   readonly level: AuditLevel
+  /** Size of the parts that are printed already: the objects of request and response, and a long Status. */
+  readonly printedBytes: number
   /** JSON on one line, without a newline. */
   readonly json: string
   /** Appends the JSON. */
   print(into: ByteText): void
+  /** The JSON in pieces, without copies of the parts that are printed already. */
+  pieces(): readonly Buffer[]
   /** The JSON without the objects of request and response, marked as truncated. */
   truncated(): string
   /** The line of the format `legacy`, without a newline. */
@@ -23,11 +27,15 @@ export interface AuditEvent {
 }
 
 /** The event with this JSON, which stays as it is. */
-export const printedEvent = (event: AuditEvent, json: string): AuditEvent => ({
+export const printedEvent = (event: AuditEvent, json: Buffer): AuditEvent => ({
   level: event.level,
-  json,
-  print: (into) => into.text(json),
-  truncated: () => json,
+  printedBytes: json.length,
+  get json() {
+    return json.toString()
+  },
+  print: (into) => into.append(json),
+  pieces: () => [json],
+  truncated: () => json.toString(),
   line: () => event.line(),
 })
 
@@ -52,7 +60,12 @@ export type Named = {
   readonly resourceVersion?: string
 }
 
-export type ResponseStatus = { readonly code: number; readonly status?: Omit<Status, 'code'> | undefined }
+export type ResponseStatus = {
+  readonly code: number
+  readonly status?: Omit<Status, 'code'> | undefined
+  /** The fields of a long Status as JSON, from `metadata` on, with the closing brace. */
+  readonly printed?: Buffer | undefined
+}
 
 /** What changes from one stage of a request to the next. */
 export type StageFacts = {
@@ -61,8 +74,8 @@ export type StageFacts = {
   readonly named: Named | undefined
   readonly response: ResponseStatus | undefined
   /** JSON. */
-  readonly requestObject: string | undefined
-  readonly responseObject: string | undefined
+  readonly requestObject: Buffer | undefined
+  readonly responseObject: Buffer | undefined
   /** Whether an object was left out since it is too large. */
   readonly isTruncated: boolean
   /** As `receivedMs`. */
@@ -110,12 +123,26 @@ export class EventPrinter {
     return new PrintedEvent(this, stage)
   }
 
-  append(into: ByteText, facts: StageFacts, isTruncated: boolean): void {
+  /** `addPrinted`: adds a part that is printed already. */
+  append(
+    into: ByteText,
+    facts: StageFacts,
+    { isTruncated, addPrinted }: { readonly isTruncated: boolean; readonly addPrinted: (json: Buffer) => void },
+  ): void {
     this.#appendRequest(into, facts)
     const { response, requestObject, responseObject } = facts
-    if (response !== undefined) appendStatus(into, response)
-    if (requestObject !== undefined && !isTruncated) into.text(`,"requestObject":${requestObject}`)
-    if (responseObject !== undefined && !isTruncated) into.text(`,"responseObject":${responseObject}`)
+    if (response?.printed !== undefined) {
+      into.append(pieces.status)
+      addPrinted(response.printed)
+    } else if (response !== undefined) appendStatus(into, response)
+    if (requestObject !== undefined && !isTruncated) {
+      into.append(pieces.requestObject)
+      addPrinted(requestObject)
+    }
+    if (responseObject !== undefined && !isTruncated) {
+      into.append(pieces.responseObject)
+      addPrinted(responseObject)
+    }
     const { time, receivedField, stageField } = this.#parts
     time.append(into, this.facts.receivedMs, receivedField)
     time.append(into, facts.stageMs, stageField)
@@ -192,6 +219,9 @@ const stages: Readonly<Record<AuditStage, Buffer>> = {
 
 const pieces = {
   ok: Buffer.from(',"responseStatus":{"metadata":{},"code":200}'),
+  status: Buffer.from(',"responseStatus":{'),
+  requestObject: Buffer.from(',"requestObject":'),
+  responseObject: Buffer.from(',"responseObject":'),
   end: Buffer.from('Z"}'),
 } as const
 
@@ -211,26 +241,44 @@ class PrintedEvent implements AuditEvent {
     return this.#printer.facts.level
   }
 
+  get printedBytes(): number {
+    const { response, requestObject, responseObject, isTruncated } = this.#stage
+    const statusBytes = response?.printed?.length ?? 0
+    return isTruncated ? statusBytes : statusBytes + (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
+  }
+
   get json(): string {
-    return this.#text(this.#stage.isTruncated)
+    return Buffer.concat(this.pieces()).toString()
   }
 
   print(into: ByteText): void {
-    this.#printer.append(into, this.#stage, this.#stage.isTruncated)
+    const { isTruncated } = this.#stage
+    this.#printer.append(into, this.#stage, { isTruncated, addPrinted: (json) => into.append(json) })
+  }
+
+  pieces(): readonly Buffer[] {
+    return this.#pieces(this.#stage.isTruncated)
   }
 
   truncated(): string {
-    return this.#text(true)
+    return Buffer.concat(this.#pieces(true)).toString()
   }
 
   line(): string {
     return legacyLine(this.truncated())
   }
 
-  #text(isTruncated: boolean): string {
+  #pieces(isTruncated: boolean): Buffer[] {
     const text = new ByteText(EVENT_BYTES)
-    this.#printer.append(text, this.#stage, isTruncated)
-    return text.bytes.toString()
+    const made: Buffer[] = []
+    let start = 0
+    const addPrinted = (json: Buffer): void => {
+      made.push(text.bytes.subarray(start), json)
+      start = text.length
+    }
+    this.#printer.append(text, this.#stage, { isTruncated, addPrinted })
+    made.push(text.bytes.subarray(start))
+    return made
   }
 }
 

@@ -49,6 +49,21 @@ test('lines are appended to a file that only its owner reads', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree\nfour\n')
 })
 
+test('a line in pieces is appended to one file', async (t) => {
+  const dir = folder(t)
+  const path = join(dir, 'audit.log')
+  const file = await LogFile.create(optionsOf(path))
+  await file.append(lines('one'))
+  const pieces = ['a', 'b', '\n'].map((text) => Buffer.from(text === '\n' ? text : line(text).slice(1)))
+  await file.appendLong(pieces)
+  assert.equal(readFileSync(path, 'utf8'), Buffer.concat(pieces).toString())
+  assert.equal(readdirSync(dir).length, 2)
+  await assert.rejects(file.appendLong([...pieces, Buffer.from('cc')]), /exceeds maximum file size/)
+  await file.append(lines('two'))
+  await file.close()
+  assert.equal(readFileSync(path, 'utf8'), 'two\n')
+})
+
 test('a folder that was removed is made again as it was', async (t) => {
   const removed = join(folder(t), 'a')
   const path = join(removed, 'b', 'audit.log')

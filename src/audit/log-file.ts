@@ -81,6 +81,19 @@ export class LogFile {
     }
   }
 
+  /** Appends one line, which is in pieces and ends in a newline. Fails if it is not all written. */
+  async appendLong(pieces: readonly Buffer[]): Promise<void> {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const file = await this.#fileFor(length)
+    const before = this.#bytes
+    try {
+      for (const piece of pieces) await this.#write(file, piece)
+    } catch (error) {
+      this.#isCut ||= this.#bytes > before
+      throw error
+    }
+  }
+
   async close(): Promise<void> {
     const file = this.#file
     this.#file = undefined
@@ -89,11 +102,14 @@ export class LogFile {
   }
 
   async #appendOne(line: Buffer): Promise<void> {
-    if (line.length > this.#bytesMax) {
-      throw new Error(`write length ${line.length} exceeds maximum file size ${this.#bytesMax}`)
-    }
-    const file = this.#file ?? (await this.#open(line.length))
-    await this.#write(this.#bytes + line.length > this.#bytesMax ? await this.#rotate() : file, line)
+    await this.#write(await this.#fileFor(line.length), line)
+  }
+
+  /** A file that has room for a line of this many bytes. */
+  async #fileFor(bytes: number): Promise<FileHandle> {
+    if (bytes > this.#bytesMax) throw new Error(`write length ${bytes} exceeds maximum file size ${this.#bytesMax}`)
+    const file = this.#file ?? (await this.#open(bytes))
+    return this.#bytes + bytes > this.#bytesMax ? this.#rotate() : file
   }
 
   async #write(file: FileHandle, bytes: Buffer): Promise<void> {

@@ -12,13 +12,13 @@ import type { LostEvent, ReportLost } from './lost.ts'
 /** Where lines go: a file, or standard output. Each ends in a newline. The memory is not changed before the promise settles. */
 export interface Lines {
   readonly append: (lines: Buffer) => Promise<void>
+  /** Appends one line, which is in pieces. */
+  readonly appendLong: (pieces: readonly Buffer[]) => Promise<void>
   /** So many bytes should not wait for more. Absent: the more are written at once, the better. */
   readonly fullBytes?: number
   readonly close: () => Promise<void>
 }
 
-/** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
-const WAITING_BYTES_MAX = 64 << 20
 /**
  * Of events that are written together. An event that has more is written alone, so one that fits into no file, which has a megabyte at
  * least, takes no other with it.
@@ -41,6 +41,8 @@ const LINGER_MS = 20
 export type LogSinkOptions = Pick<AuditLog, 'format'> & {
   readonly timers: Pick<Timers, 'soon' | 'after'>
   readonly reportLost: ReportLost
+  /** If the disk is slower than requests come, events wait in memory up to this number of bytes; further ones are lost. */
+  readonly waitingBytesMax: number
 }
 
 /**
@@ -50,6 +52,8 @@ export type LogSinkOptions = Pick<AuditLog, 'format'> & {
 type Group = {
   /** The only event, if it is long. Others are not kept beside their text: hardly one is ever lost. */
   long: AuditEvent | undefined
+  /** A long event with printed parts, which are not copied into a text. */
+  readonly pieces?: readonly Buffer[]
   readonly text: ByteText
   readonly written: PromiseWithResolvers<boolean>
 }
@@ -59,6 +63,7 @@ export class LogSink implements EventSink {
   readonly #lines: Lines
   readonly #format: AuditLog['format']
   readonly #reportLost: ReportLost
+  readonly #waitingBytesMax: number
   readonly #timers: LogSinkOptions['timers']
   /** In their order; the last one may take more events. */
   readonly #groups: Group[] = []
@@ -71,11 +76,12 @@ export class LogSink implements EventSink {
   #lingering: Timer | undefined
   #isClosed = false
 
-  constructor(lines: Lines, { format, reportLost, timers }: LogSinkOptions) {
+  constructor(lines: Lines, { format, reportLost, timers, waitingBytesMax }: LogSinkOptions) {
     this.#lines = lines
     this.#format = format
     this.#reportLost = reportLost
     this.#timers = timers
+    this.#waitingBytesMax = waitingBytesMax
   }
 
   store(events: readonly AuditEvent[], urgency: Urgency): Promise<boolean> {
@@ -83,7 +89,7 @@ export class LogSink implements EventSink {
       this.#reportLost('log', events, 'audit backend shut down')
       return Promise.resolve(false)
     }
-    if (this.#waitingBytes > WAITING_BYTES_MAX) {
+    if (this.#waitingBytes > this.#waitingBytesMax) {
       this.#reportLost('log', events, 'the disk is too slow: too many events wait to be written')
       return Promise.resolve(false)
     }
@@ -144,8 +150,10 @@ export class LogSink implements EventSink {
   }
 
   #add(event: AuditEvent): Group {
+    if (this.#format === 'json' && event.printedBytes > LONG_BYTES) return this.#addPieces(event)
     const last = this.#groups.at(-1)
-    const group = last !== undefined && last.text.length <= LONG_BYTES ? last : this.#begin(this.#takeText())
+    const isOpen = last !== undefined && last.pieces === undefined && last.text.length <= LONG_BYTES
+    const group = isOpen ? last : this.#begin(this.#takeText())
     const { text } = group
     const start = text.length
     if (this.#format === 'json') event.print(text)
@@ -157,6 +165,14 @@ export class LogSink implements EventSink {
     const own = start === 0 ? group : this.#moveOut(text, start)
     own.long = event
     return own
+  }
+
+  #addPieces(event: AuditEvent): Group {
+    const pieces = [...event.pieces(), newline]
+    const group = { long: event, pieces, text: noText, written: Promise.withResolvers<boolean>() }
+    this.#groups.push(group)
+    this.#waitingBytes += bytesOf(group)
+    return group
   }
 
   #begin(text: ByteText): Group {
@@ -193,10 +209,11 @@ export class LogSink implements EventSink {
       const group = this.#groups.shift()
       if (group === undefined) break
       if (this.#groups.length === 0) this.#isDue = false
-      const { text, written } = group
-      this.#waitingBytes -= text.length
+      const { text, pieces, written } = group
+      this.#waitingBytes -= bytesOf(group)
       try {
-        await this.#lines.append(text.bytes)
+        if (pieces === undefined) await this.#lines.append(text.bytes)
+        else await this.#lines.appendLong(pieces)
         written.resolve(true)
       } catch (error) {
         this.#reportLost('log', this.#eventsIn(group), messageOf(error))
@@ -208,3 +225,9 @@ export class LogSink implements EventSink {
     if (this.#groups.length > 0) this.#linger()
   }
 }
+
+const newline = Buffer.from('\n')
+const noText = new ByteText(0)
+
+const bytesOf = ({ pieces, text }: Group): number =>
+  pieces === undefined ? text.length : pieces.reduce((sum, { length }) => sum + length, 0)

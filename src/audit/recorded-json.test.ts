@@ -3,10 +3,10 @@ import { describe, it } from 'node:test'
 import type { Steps } from '../lib/slices.ts'
 import { recordedObject, recordedPatch } from './recorded-json.ts'
 
-function ended(steps: Steps<string>): { readonly text: string; readonly steps: number } {
+function ended(steps: Steps<Buffer>): { readonly text: string; readonly steps: number } {
   for (let count = 1; ; count++) {
     const { done, value } = steps.next()
-    if (done === true) return { text: value, steps: count }
+    if (done === true) return { text: value.toString(), steps: count }
   }
 }
 

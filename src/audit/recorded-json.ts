@@ -1,13 +1,16 @@
 /** The JSON of requests and responses as it is recorded: on one line, perhaps without managedFields. */
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { compacted, printString } from '../codec/json.ts'
+import { NEWLINE } from '../lib/ascii.ts'
 import type { Steps } from '../lib/slices.ts'
 
-/** `json` is compact, as the server prints it. */
-export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<string> {
-  const text = (typeof json === 'string' ? json : json.toString('utf8')).trimEnd()
-  return omitsManagedFields ? yield* withoutManagedFields(text) : text
+/** `json` is compact, as the server prints it. Its memory is not changed afterwards. */
+export function* recordedObject(json: Buffer | string, omitsManagedFields: boolean): Steps<Buffer> {
+  const bytes = withoutNewline(typeof json === 'string' ? Buffer.from(json) : json)
+  return omitsManagedFields ? yield* withoutManagedFields(bytes) : bytes
 }
+
+const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
 
 /** Values that are compacted between two steps. */
 const STEP_VALUES = 256
@@ -15,14 +18,19 @@ const STEP_VALUES = 256
 const STEP_CHARACTERS = 16_384
 
 /** A patch as it was sent, which may be indented. What is not JSON, such as YAML, is recorded as a string. */
-export function* recordedPatch(body: Buffer): Steps<string> {
+export function* recordedPatch(body: Buffer): Steps<Buffer> {
   const text = body.toString('utf8')
   try {
-    return yield* compactedInSteps(text)
+    return yield* encoded(yield* compactedInSteps(text))
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    return yield* printStringInSteps(text)
+    return yield* encoded(yield* printStringInSteps(text))
   }
+}
+
+function* encoded(text: string): Steps<Buffer> {
+  yield
+  return Buffer.from(text)
 }
 
 /** The scanner pauses only between tokens, so each part can be compacted by itself. Fails with a JsonSyntaxError. */
@@ -54,18 +62,21 @@ function* printStringInSteps(text: string): Steps<string> {
 }
 
 /** Of an object, of all items of a list, or of the objects in the rows of a table. */
-function* withoutManagedFields(text: string): Steps<string> {
-  if (!text.includes('"managedFields"')) return text
-  const scanner = new JsonScanner(text)
+function* withoutManagedFields(json: Buffer): Steps<Buffer> {
+  if (!json.includes('"managedFields"')) return json
+  // A character for each byte: all that is looked for is ASCII, and what is cut has the same indices in the bytes.
+  const scanner = new JsonScanner(json.toString('latin1'))
   const cuts: Range[] = []
   yield* findInObject(scanner, cuts)
-  let kept = ''
+  const kept: Buffer[] = []
   let from = 0
   for (const { start, end } of cuts) {
-    kept += text.slice(from, start)
+    kept.push(json.subarray(from, start))
     from = end
   }
-  return kept + text.slice(from)
+  kept.push(json.subarray(from))
+  yield
+  return Buffer.concat(kept)
 }
 
 type Range = { readonly start: number; readonly end: number }

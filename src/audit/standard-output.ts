@@ -11,17 +11,22 @@ const FULL_MS = 20
 const writeAsync = promisify(write)
 
 export const standardOutput: Lines = {
-  append: async (lines) => {
-    // Node makes a pipe non-blocking when it is first asked for it. A thread that is blocked by the reader would keep the process from ending.
-    void process.stdout
-    for (let written = 0; written < lines.length; ) {
-      try {
-        written += (await writeAsync(STANDARD_OUTPUT, lines, written)).bytesWritten
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
-        await sleep(systemTimers, FULL_MS)
-      }
-    }
+  append: writeAll,
+  appendLong: async (pieces) => {
+    for (const piece of pieces) await writeAll(piece)
   },
   close: () => Promise.resolve(),
+}
+
+async function writeAll(bytes: Buffer): Promise<void> {
+  // Node makes a pipe non-blocking when it is first asked for it. A thread that is blocked by the reader would keep the process from ending.
+  void process.stdout
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += (await writeAsync(STANDARD_OUTPUT, bytes, written)).bytesWritten
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+      await sleep(systemTimers, FULL_MS)
+    }
+  }
 }

@@ -5,11 +5,12 @@ import type { ReportLost } from './lost.ts'
 /** Undefined: the event is lost. */
 export function truncated(event: AuditEvent, bytesMax: number, reportLost: ReportLost): AuditEvent | undefined {
   if (bytesMax === Infinity) return event
-  const whole = event.json
-  if (fits(whole, bytesMax)) return event
+  // The JSON is longer than its parts: it is not made if they alone are too large.
+  const whole = event.printedBytes < bytesMax ? event.json : undefined
+  if (whole !== undefined && fits(whole, bytesMax)) return event
   const hasObjects = event.level === 'Request' || event.level === 'RequestResponse'
-  const json = hasObjects ? event.truncated() : whole
-  if (fits(json, bytesMax)) return printedEvent(event, json)
+  const json = hasObjects || whole === undefined ? event.truncated() : whole
+  if (fits(json, bytesMax)) return printedEvent(event, Buffer.from(json))
   reportLost('truncate', [event], 'event is too large even after truncating')
   return undefined
 }

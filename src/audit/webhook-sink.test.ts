@@ -10,8 +10,10 @@ import { WebhookSink } from './webhook-sink.ts'
 
 const event = (json: string): AuditEvent => ({
   level: 'Metadata',
+  printedBytes: 0,
   json,
   print: (into) => into.text(json),
+  pieces: () => [Buffer.from(json)],
   truncated: () => json,
   line: () => json,
 })
@@ -100,6 +102,7 @@ test('a stop waits once, also for what is buffered', async () => {
     batchesMax: 1,
     eventBytesMax: Infinity,
     batchBytesMax: Infinity,
+    bufferBytes: Infinity,
     time,
     reportLost,
   })
