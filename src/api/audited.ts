@@ -8,6 +8,8 @@ export interface Audited {
   readonly wantsResponse: boolean
   /** Larger objects are not recorded. */
   readonly objectBytesMax: number
+  /** Number of copies of an object that are made to record it. */
+  readonly copies: number
   /** The body of a write, decoded, with defaults. `print` is called only if bodies are recorded. */
   readonly requestObject: (metadata: ObjectMeta | undefined, print: () => string | Buffer) => void
   /** The body of a patch, as it was sent. */

@@ -5,38 +5,45 @@ import { Slices } from '../../lib/slices.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Body, Representation } from './representation.ts'
 
+/** `hold` takes bytes of what the server may hold for its clients. It fails if there is no room. */
+export type Auditing = { readonly audit: Audited; readonly hold: (bytes: number) => void }
+
 /** `json`: the same representation in compact JSON. */
-export const audited = (shown: Representation, json: Representation, audit: Audited): Representation => ({
+export const audited = (shown: Representation, json: Representation, { audit, hold }: Auditing): Representation => ({
   headers: shown.headers,
   item: (item) => {
-    record(json.item(item), audit)
+    record(json.item(item), { audit, hold })
     return shown.item(item)
   },
   object: (object, shape) => {
-    record(json.object(object, shape), audit)
+    record(json.object(object, shape), { audit, hold })
     return shown.object(object, shape)
   },
   written: (written, shape) => {
-    record(json.written(written, shape), audit)
+    record(json.written(written, shape), { audit, hold })
     return shown.written(written, shape)
   },
   list: async (items, metadata) => {
-    audit.responseObject(await collect(await json.list(items, metadata), audit))
+    audit.responseObject(await collect(await json.list(items, metadata), { audit, hold }))
     return shown.list(items, metadata)
   },
 })
 
-function record(json: Body, audit: Audited): void {
+/** The bytes of an object are those of the cache, or of the response. */
+function record(json: Body, { audit, hold }: Auditing): void {
   assert(Buffer.isBuffer(json), 'compact JSON of an object is made at once')
-  audit.responseObject(json.length > audit.objectBytesMax ? undefined : json)
+  if (json.length > audit.objectBytesMax) return audit.responseObject(undefined)
+  hold(json.length * audit.copies)
+  audit.responseObject(json)
 }
 
 /** Undefined if there are more bytes than are recorded. */
-async function collect(body: Buffer | LazyBody, { objectBytesMax }: Audited): Promise<Buffer | undefined> {
+async function collect(body: Buffer | LazyBody, { audit, hold }: Auditing): Promise<Buffer | undefined> {
   const { length } = body
-  if (length > objectBytesMax) return undefined
+  if (length > audit.objectBytesMax) return undefined
+  hold(length * (1 + audit.copies))
   if (Buffer.isBuffer(body)) return body
-  const whole = Buffer.allocUnsafe(length)
+  const whole = Buffer.allocUnsafeSlow(length)
   const slices = new Slices()
   let used = 0
   // The memory of a chunk is reused for the next one.

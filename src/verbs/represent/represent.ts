@@ -1,4 +1,5 @@
 /** Chooses the representation that a client accepts. */
+import { noMemory } from '../../api/errors.ts'
 import type { ApiRequest } from '../../api/request.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
@@ -25,7 +26,19 @@ export function represent(form: Form, forms: ResourceForms, request: ResourceReq
   const shown = span === undefined ? made : traced(made, span, request)
   if (audit === undefined || !audit.wantsResponse) return shown
   const compact = { form: { ...form, ...compactJson } }
-  return audited(shown, isPlain(form) ? shown : representIn(compact, forms, query, view), audit)
+  const json = isPlain(form) ? shown : representIn(compact, forms, query, view)
+  return audited(shown, json, { audit, hold: holdRecorded(request.http) })
+}
+
+/** Objects up to this size are recorded without being counted: most are smaller. */
+const RECORDED_BYTES_MIN = 64 << 10
+
+/** A write holds enough for the record of its object, and is not refused once it was done. */
+function holdRecorded(http: ApiRequest): (bytes: number) => void {
+  const isRead = http.method === 'GET' || http.method === 'HEAD'
+  return (bytes) => {
+    if (isRead && bytes > RECORDED_BYTES_MIN && http.holdObject?.(bytes) === false) throw noMemory()
+  }
 }
 
 /** What cannot be styled for lack of memory is compact JSON; only CBOR has no other form, and a write that was done is not refused. */
