@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RequestContext } from '../api/context.ts'
+import type { Status } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
+import { printOrdered } from '../codec/json.ts'
 import { isLongRunning } from '../gate/in-flight.ts'
 import { requestInfo } from '../gate/request-info.ts'
 import { systemTime } from '../lib/timers.ts'
 import { AuditedRequest, type Recorder } from './audited-request.ts'
-import { PrinterParts } from './event.ts'
+import { type AuditEvent, PrinterParts } from './event.ts'
 import { MicroClock } from './micro-clock.ts'
 
 const requestOf = (method: string, uri: string): ApiRequest => {
@@ -25,18 +27,31 @@ const requestOf = (method: string, uri: string): ApiRequest => {
   }
 }
 
+type BeginOptions = {
+  readonly isCompleteOmitted?: boolean
+  readonly isStrict?: boolean
+  readonly isOrdered?: boolean
+  readonly level?: AuditEvent['level']
+}
+
 /** A request that has been authenticated, by a backend that blocks. */
-function begin(method: string, uri: string, { isCompleteOmitted = false, isStrict = false, isOrdered = true } = {}) {
+function begin(
+  method: string,
+  uri: string,
+  { isCompleteOmitted = false, isStrict = false, isOrdered = true, level = 'Metadata' }: BeginOptions = {},
+) {
   const stored: PromiseWithResolvers<boolean>[] = []
   const events: string[] = []
+  const whole: AuditEvent[] = []
   const recorder: Recorder = {
     printing: new PrinterParts(new MicroClock(systemTime)),
     monotonicMs: systemTime.monotonicMs,
     isStrict,
     isOrdered,
     objectBytesMax: Infinity,
-    store: ({ json }) => {
-      events.push(JSON.parse(json).stage)
+    store: (event) => {
+      whole.push(event)
+      events.push(JSON.parse(event.json).stage)
       const storing = Promise.withResolvers<boolean>()
       stored.push(storing)
       return storing.promise
@@ -56,7 +71,7 @@ function begin(method: string, uri: string, { isCompleteOmitted = false, isStric
     {
       arrived: { request, info, auditId: 'id', startMs: 0, nowMs: 0, isLongRunning: isLongRunning(info) },
       user,
-      recording: { level: 'Metadata', omitsManagedFields: false, omitsStage },
+      recording: { level, omitsManagedFields: false, omitsStage },
     },
     recorder,
   )
@@ -68,7 +83,7 @@ function begin(method: string, uri: string, { isCompleteOmitted = false, isStric
     monotonicMs: systemTime.monotonicMs,
   })
   context.identify(user)
-  return { audited, stored, events, received: audited.received(context) }
+  return { audited, stored, events, whole, received: audited.received(context) }
 }
 
 const pod = '/api/v1/namespaces/n/pods/p'
@@ -120,3 +135,37 @@ test('the response of a read waits for its last event, which a log stores after 
   stored[1]?.resolve(true)
   assert.equal((await answered).status, 200)
 })
+
+const longStatus: Status = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'is invalid: <'.repeat(10_000),
+  reason: 'Invalid',
+  details: { kind: 'pods', causes: [{ message: 'a' }] },
+  code: 422,
+}
+
+for (const level of ['Metadata', 'RequestResponse'] as const) {
+  for (const isIndented of [false, true]) {
+    const form = isIndented ? 'indented' : 'compact'
+    test(`a long Status in ${form} JSON is printed at most once for its event of level ${level}`, async () => {
+      const { audited, stored, whole } = begin('POST', pod, { level })
+      const { kind: _kind, apiVersion: _apiVersion, ...fields } = longStatus
+      const json = printOrdered(longStatus)
+      const body = Buffer.from(isIndented ? JSON.stringify(longStatus, null, 2) : `${json}\n`)
+      const answered = audited.answered({ status: 422, headers: {}, body }, { nowMs: 0, status: longStatus })
+      while (stored.length < 2) await new Promise(setImmediate)
+      stored[1]?.resolve(true)
+      assert.equal((await answered).status, 422)
+      const event = whole[1] ?? assert.fail()
+      const { responseStatus, responseObject } = JSON.parse(event.json)
+      assert.deepEqual(responseStatus, fields)
+      assert.deepEqual(responseObject, level === 'Metadata' ? undefined : longStatus)
+      const times = level === 'Metadata' ? 1 : 2
+      assert.equal(event.pieces().filter(({ buffer }) => buffer === body.buffer).length, isIndented ? 0 : times)
+      assert.ok(event.printedBytes > times * (json.length - 100))
+    })
+  }
+}

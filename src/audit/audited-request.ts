@@ -17,7 +17,7 @@ import type { Urgency } from './backend.ts'
 import { annotationsOf, SLOW_MS } from './annotations.ts'
 import { type AuditEvent, EventPrinter, type Named, type PrinterParts, type ResponseStatus } from './event.ts'
 import type { Recording } from './policy.ts'
-import { recordedObject, recordedPatch } from './recorded-json.ts'
+import { recordedObject, recordedPatch, withoutNewline } from './recorded-json.ts'
 import type { Annotations } from './known-texts.ts'
 import { whenEnded } from './when-ended.ts'
 
@@ -80,6 +80,7 @@ export class AuditedRequest implements Audited {
   #requestObject: Buffer | undefined
   #printResponse: (() => Steps<Buffer>) | undefined
   #responseObject: Buffer | undefined
+  #printStatus: (() => Steps<void>) | undefined
   #isTruncated = false
   #isRejected = false
   #response: ResponseStatus | undefined
@@ -149,9 +150,7 @@ export class AuditedRequest implements Audited {
 
   /** The request was refused before authentication: there is one event. */
   refused(response: ApiResponse, { status, nowMs }: Outcome): ApiResponse | Promise<ApiResponse> {
-    this.#response = { code: response.status, status }
-    if (this.wantsResponse && status !== undefined)
-      this.#printResponse = () => this.#recorded(() => printOrdered(status))
+    this.#setStatus(response, status)
     return this.#then(nowMs, (atMs) => after(this.#emit('ResponseStarted', atMs), response))
   }
 
@@ -162,10 +161,24 @@ export class AuditedRequest implements Audited {
       this.#response = { code: response.status, status: panicStatus(panic) }
       return this.#then(nowMs, (atMs) => after(this.#emit('Panic', atMs), response))
     }
-    this.#response = { code: response.status, status }
-    if (this.wantsResponse && status !== undefined)
-      this.#printResponse = () => this.#recorded(() => printOrdered(status))
+    this.#setStatus(response, status)
     return this.#hasObjects ? this.#then(nowMs, (atMs) => this.#finish(response, atMs)) : this.#finish(response, nowMs)
+  }
+
+  #setStatus(response: ApiResponse, status: Status | undefined): void {
+    this.#response = { code: response.status, status }
+    if (status === undefined) return
+    if (isLong(response)) this.#printStatus = () => this.#longStatus(response, status)
+    else if (this.wantsResponse) this.#printResponse = () => this.#recorded(() => printOrdered(status))
+  }
+
+  /** A long Status is printed once: most clients get the same JSON. */
+  *#longStatus(response: ApiResponse, status: Status): Steps<void> {
+    const json = statusJsonOf(response) ?? (yield* this.#recorded(() => printOrdered(status)))
+    const { metadata } = status
+    if (Object.keys(metadata).length === 0)
+      this.#response = { code: response.status, printed: json.subarray(statusHead.length) }
+    if (this.wantsResponse) this.#responseObject = json
   }
 
   #finish(response: ApiResponse, nowMs: number): ApiResponse | Promise<ApiResponse> {
@@ -184,7 +197,7 @@ export class AuditedRequest implements Audited {
   }
 
   get #hasObjects(): boolean {
-    return this.#printRequest !== undefined || this.#printResponse !== undefined
+    return this.#printRequest !== undefined || this.#printResponse !== undefined || this.#printStatus !== undefined
   }
 
   /** Prints the objects, in slices; most requests have none. */
@@ -200,6 +213,7 @@ export class AuditedRequest implements Audited {
     const slices = this.#slices
     if (this.#printRequest !== undefined) this.#requestObject = await inSlices(this.#printRequest(), slices)
     if (this.#printResponse !== undefined) this.#responseObject = await inSlices(this.#printResponse(), slices)
+    if (this.#printStatus !== undefined) await inSlices(this.#printStatus(), slices)
   }
 
   *#recorded(print: () => string | Buffer): Steps<Buffer> {
@@ -265,6 +279,22 @@ export class AuditedRequest implements Audited {
 
 const isRelayed = (body: Extract<ApiResponse, { body: unknown }>['body']): boolean =>
   !Buffer.isBuffer(body) && 'chunks' in body && body.isRelayed === true
+
+/** A response with more bytes is not printed anew for its event. */
+const LONG_BYTES = 16 << 10
+
+const isLong = (response: ApiResponse): boolean =>
+  'body' in response && Buffer.isBuffer(response.body) && response.body.length > LONG_BYTES
+
+/** What the JSON of a Status begins with. Of this, events have no kind and no version. */
+const statusHead = Buffer.from('{"kind":"Status","apiVersion":"v1",')
+
+/** The JSON of a Status if that is what was sent. */
+function statusJsonOf(response: ApiResponse): Buffer | undefined {
+  if (!('body' in response) || !Buffer.isBuffer(response.body)) return undefined
+  const { body } = response
+  return body.subarray(0, statusHead.length).equals(statusHead) ? withoutNewline(body) : undefined
+}
 
 /** As it was sent, as far as it is known. */
 function uriOf({ path, rawPath = path, query, rawQuery }: ApiRequest): string {

@@ -10,7 +10,8 @@ export function* recordedObject(json: Buffer | string, omitsManagedFields: boole
   return omitsManagedFields ? yield* withoutManagedFields(bytes) : bytes
 }
 
-const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
+/** The memory is the same. */
+export const withoutNewline = (json: Buffer): Buffer => (json.at(-1) === NEWLINE ? json.subarray(0, -1) : json)
 
 /** Values that are compacted between two steps. */
 const STEP_VALUES = 256

@@ -4,7 +4,7 @@ import { type Fields, isFields, type Json } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../api/json-scanner.ts'
-import { eachItem, isDivided, once } from '../lib/parts.ts'
+import { eachItem, isDivided, once, repeat } from '../lib/parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
 /** The type of a value, as error messages name it. */
@@ -56,9 +56,31 @@ export const plainCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, 
 )
 
 export function printString(text: string): string {
+  return text.length > LONG_CHARACTERS && isDivided() ? printLongString(text) : printWhole(text)
+}
+
+function printWhole(text: string): string {
   if (plain.test(text)) return `"${text}"`
   if (!needsEscape.test(text)) return JSON.stringify(text)
-  return JSON.stringify(text.toWellFormed()).replace(escaped, (character) => escapes[character] ?? character)
+  const quoted = JSON.stringify(text.toWellFormed())
+  if (quoted.length > LONG_CHARACTERS) return compactedBytes(Buffer.from(quoted)).toString()
+  return quoted.replace(escaped, (character) => escapes[character] ?? character)
+}
+
+function printLongString(text: string): string {
+  const { printed } = repeat(
+    'long string',
+    (): { printed: string; at: number } => ({ printed: '', at: 0 }),
+    (state) => {
+      const end = state.at + LONG_CHARACTERS
+      // A pair of surrogates is not divided.
+      const part = text.slice(state.at, (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end)
+      state.printed += printWhole(part).slice(1, -1)
+      state.at += part.length
+      return state.at < text.length
+    },
+  )
+  return `"${printed}"`
 }
 
 /** Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings. */

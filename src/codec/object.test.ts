@@ -6,6 +6,8 @@ import { fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts
 import { encodeCbor } from './cbor/encode.ts'
 import { parseJson } from '../api/json-value.ts'
 import { compareKeys, printOrdered, printSorted, printString } from './json.ts'
+import { parts } from '../lib/parts.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import { customStruct } from '../registry/custom/custom-schema.ts'
 import { typeOf } from '../registry/types.ts'
@@ -183,6 +185,19 @@ test('a printed text reads back as itself, lone surrogates aside', () => {
       assert.equal(JSON.parse(printed), given.toWellFormed())
     }),
   )
+})
+
+test('a long text is printed as its pieces are, also in parts', () => {
+  const always = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
+  for (const unit of ['a', '<', '"&\u2028\u2029é', '\u{1f600}', 'x\ud800']) {
+    // A pair of surrogates is where a piece ends.
+    for (const start of ['', 'y']) {
+      const text = start + unit.repeat(40_000)
+      const expected = `"${start}${printString(unit).slice(1, -1).repeat(40_000)}"`
+      assert.ok(printString(text) === expected, `${unit} ${start}`)
+      assert.ok(allSteps(parts(() => printString(text), always)) === expected, `${unit} ${start} in parts`)
+    }
+  }
 })
 
 test('any ConfigMap survives being stored', () => {
