@@ -67,7 +67,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#nextId += 2
     const windows = { sendWindow: this.initialSendWindow, receiveWindow: this.#streamWindow }
     const stream = new ClientStream(this, { id, listener, ...windows })
-    this.streams.set(id, stream)
+    this.streams.add(stream)
     const head = this.sender.beginHead()
     for (let at = 0; at < headers.length; at += 2) head.field(headers[at] ?? '', headers[at + 1] ?? '')
     this.sender.sendHead(stream, false)
@@ -137,7 +137,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
     // Streams above the last one are not processed (RFC 9113, 6.8).
-    for (const stream of [...this.streams.values()]) if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
+    for (const stream of this.streams.all()) if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
 
   protected override onSettings(): void {

@@ -24,6 +24,7 @@ import {
 } from './protocol.ts'
 import { Sender, type SenderParts } from './sender.ts'
 import type { SendingStream } from './sending-stream.ts'
+import { StreamTable } from './stream-table.ts'
 
 /** Headers of a megabyte are 64 frames; more are a flood of small ones. */
 const CONTINUATIONS_MAX = 256
@@ -88,7 +89,7 @@ export interface ReceivingStream extends SendingStream {
 
 export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly sender: Sender
-  protected readonly streams = new Map<number, Stream>()
+  protected readonly streams = new StreamTable<Stream>()
   protected readonly limits: HeaderLimits
   protected readonly headerMemory: HeaderMemory
   /** The send window of new streams: SETTINGS_INITIAL_WINDOW_SIZE of the peer. */
@@ -207,7 +208,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.isOver = true
     this.#dropOpenBlock()
     this.#fields.length = 0
-    const streams = [...this.streams.values()]
+    const streams = this.streams.all()
     this.streams.clear()
     for (const stream of streams) stream.close(CODE.CANCEL)
   }
@@ -390,7 +391,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
     this.initialSendWindow = window
-    for (const stream of this.streams.values()) {
+    for (const stream of this.streams.all()) {
       stream.sendWindow += more
       if (stream.sendWindow > WINDOW_MAX) throw windowTooLarge()
       this.sender.enqueue(stream)

@@ -130,7 +130,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     if (!this.headerMemory.take(heldBytes)) return this.#refuse(id, CODE.ENHANCE_YOUR_CALM, isEnd)
     const windows = { sendWindow: this.initialSendWindow, receiveWindow: STREAM_WINDOW }
     const stream = new ServerStream(this, { id, head, heldBytes, isEnded: isEnd, ...windows })
-    this.streams.set(id, stream)
+    this.streams.add(stream)
     this.#begun.push(stream)
   }
 
