@@ -6,12 +6,14 @@
  * --seed N       order of the fields; with --seconds, which part of them is swept
  * --seconds N    stops after this time
  * --only TEXT    kinds and fields whose name contains it
+ * --shard K/N    the K-th of N parts of the fields, so that several processes can share the sweep
+ * --again FILE   only the cases that failed in an earlier run with --json FILE and the same --seed
  * --memory MIB   limits the server's memory
  * --json FILE    writes all results
  */
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { plan, variedFirst } from './sweep/cases.ts'
+import { onlyCases, plan, type PlannedItem, variedFirst } from './sweep/cases.ts'
 import { fieldsOf, loadTargets, type SweptField } from './sweep/fields.ts'
 import { learn, type LearnedField } from './sweep/learn.ts'
 import { FieldRun, type Result } from './sweep/run-field.ts'
@@ -29,6 +31,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string' },
     only: { type: 'string', default: '' },
+    shard: { type: 'string', default: '1/1' },
+    again: { type: 'string' },
     memory: { type: 'string' },
     json: { type: 'string' },
   },
@@ -44,7 +48,7 @@ let server = await SweptServer.start({ targets, memoryMiB })
 /** Without the start of the server. */
 const untilMs = performance.now() + Number(values.seconds ?? 86_400) * 1000
 const learned = new Map<SweptField, LearnedField>()
-const planned = plan(shuffled(fields, Number(values.seed)))
+const planned = chosen(plan(shuffled(fields, Number(values.seed))))
 const items = values.seconds === undefined ? planned : variedFirst(shuffled(planned, Number(values.seed)))
 let toldMs = performance.now()
 for (const [at, item] of items.entries()) {
@@ -75,6 +79,20 @@ await server[Symbol.asyncDispose]()
 const verdict = verdictOf(results, fields, server.isConfined ? Infinity : memoryMiB)
 console.log(verdict.text)
 process.exitCode = verdict.isPassed ? 0 : 1
+
+/** The items of this shard, or those that failed before. */
+function chosen(given: readonly PlannedItem[]): readonly PlannedItem[] {
+  const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
+  const own = new Set(fields.filter((_, at) => at % shards === shard - 1))
+  const part = given.filter(({ field }) => own.has(field))
+  if (values.again === undefined) return part
+  const lines = readFileSync(values.again, 'utf8').trim().split('\n')
+  const before = lines.map((line): Result => JSON.parse(line))
+  return onlyCases(
+    part,
+    before.filter((one) => fails(one)),
+  )
+}
 
 function shuffled<T>(given: readonly T[], seed: number): T[] {
   const result = [...given]

@@ -58,63 +58,69 @@ export type SmallCase = {
 
 export const AT_ONCE = 16
 
-/** `index`: of the field; neighbors get different combinations. */
+/** How many of the other verbs, forms and small requests each field gets. The next field gets the next ones. */
+const FORMS_PER_FIELD = 1
+const VERBS_PER_FIELD = 2
+const WRITES_PER_FIELD = 2
+const OTHERS_PER_FIELD = 1
+const READS_PER_FIELD = 4
+
+/** `count` neighbors in a list that is closed to a ring, beginning where the field before ended. */
+const turnOf = <T>(all: readonly T[], count: number, index: number): T[] =>
+  Array.from({ length: Math.min(count, all.length) }, (_, at) => all[(index * count + at) % all.length]).filter(
+    (one) => one !== undefined,
+  )
+
+/**
+ * Each field gets a create of every shape. The other axes are covered pairwise over all fields.
+ * `index`: of the field; neighbors get different combinations.
+ */
 export function largeCases({ target, isShared }: SweptField, index: number): LargeCase[] {
   const usual = { form: 'json', isDryRun: false, atOnce: 1 } as const
   const shapeAt = (at: number): Shape => shapes[(index + at) % shapes.length] ?? 'empty'
   const sizeAt = (at: number): Size => ((index + at) % 2 === 0 ? 'body' : 'stored')
   if (isShared) return [{ ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), isDryRun: index % 3 === 0 }]
-  const creates = shapes.flatMap((shape, at): LargeCase[] => [
-    { ...usual, verb: 'create', shape, size: 'body', isDryRun: (index + at) % 2 === 0 },
-    { ...usual, verb: 'create', shape, size: 'stored' },
-  ])
+  const creates = shapes.map((shape, at): LargeCase => {
+    return { ...usual, verb: 'create', shape, size: sizeAt(at), isDryRun: (index + at) % 3 === 0 }
+  })
   const together: LargeCase = { ...usual, verb: 'create', shape: shapeAt(0), size: sizeAt(0), atOnce: AT_ONCE }
-  const forms = (['yaml', 'cbor', 'protobuf'] as const).map((form, at): LargeCase => {
-    return {
-      ...usual,
-      verb: 'create',
-      shape: shapeAt(at + 1),
-      size: sizeAt(at),
-      form,
-      isDryRun: (index + at) % 3 === 0,
-    }
+  const forms = turnOf(['yaml', 'cbor', 'protobuf'] as const, FORMS_PER_FIELD, index).map((form, at): LargeCase => {
+    const shape = shapeAt(Math.floor(index / 3))
+    return { ...usual, verb: 'create', shape, size: sizeAt(at + 1), form, isDryRun: index % 4 === 0 }
   })
   const readable = target.isCustom === true ? forms.filter(({ form }) => form !== 'protobuf') : forms
   if (!target.isStored) return [...creates, together, ...readable]
   // Custom kinds have no strategic merge patch.
   const verbs = largeVerbs.slice(1).filter((verb) => verb !== 'strategic-patch' || target.isCustom !== true)
-  const others = verbs.map((verb, at): LargeCase => {
-    const isTogether = (index + at) % 10 === 0
+  const others = turnOf(verbs, VERBS_PER_FIELD, index).map((verb, at): LargeCase => {
     return {
       ...usual,
       verb,
       shape: shapeAt(at + Math.floor(index / shapes.length)),
       size: sizeAt(at),
       isDryRun: (index + at) % 4 === 0,
-      atOnce: isTogether ? AT_ONCE : 1,
+      atOnce: (index + at) % 3 === 0 ? AT_ONCE : 1,
     }
   })
   return [...creates, together, ...readable, ...others]
 }
 
+const allReads = allRepresentations.flatMap((representation) =>
+  (['get', 'list'] as const).map((verb) => ({ verb, representation })),
+)
+
 export function smallCases(index: number): SmallCase[] {
-  const writes = smallVerbs.map((verb, at): SmallCase => {
+  const writes = turnOf(smallVerbs, WRITES_PER_FIELD, index).map((verb, at): SmallCase => {
     const representation = allRepresentations[(index + at) % allRepresentations.length] ?? 'json'
-    return {
-      verb,
-      representation,
-      isDryRun: (index + at) % 3 === 0,
-      atOnce: (index + at) % smallVerbs.length === 0 ? AT_ONCE : 1,
-    }
+    return { verb, representation, isDryRun: (index + at) % 3 === 0, atOnce: (index + at) % 4 === 0 ? AT_ONCE : 1 }
   })
-  const reads = allRepresentations.flatMap((representation, at): SmallCase[] => {
-    const atOnce = (offset: number): number => ((index + at + offset) % allRepresentations.length === 0 ? AT_ONCE : 1)
-    return [
-      { verb: 'get', representation, isDryRun: false, atOnce: atOnce(0) },
-      { verb: 'list', representation, isDryRun: false, atOnce: atOnce(4) },
-    ]
+  const others = turnOf(otherVerbs, OTHERS_PER_FIELD, index).map((verb): SmallCase => {
+    return { verb, representation: 'json', isDryRun: true, atOnce: 1 }
   })
-  const others = otherVerbs.map((verb): SmallCase => ({ verb, representation: 'json', isDryRun: true, atOnce: 1 }))
+  const together = Math.floor(index / READS_PER_FIELD) % READS_PER_FIELD
+  const reads = turnOf(allReads, READS_PER_FIELD, index).map((read, at): SmallCase => {
+    return { ...read, isDryRun: false, atOnce: at === together ? AT_ONCE : 1 }
+  })
   return [...writes, ...others, ...reads, { verb: 'delete', representation: 'json', isDryRun: false, atOnce: 1 }]
 }
 
@@ -130,6 +136,44 @@ export function plan(fields: readonly SweptField[]): PlannedItem[] {
     ...(field.target.isStored && !field.isShared ? [{ field, small: smallCases(index) }] : []),
   ])
 }
+
+/** What tells the cases of one field apart. `form` is the representation of a small case. */
+type CaseName = {
+  readonly kind: string
+  readonly path: string
+  readonly step: string
+  readonly verb: string
+  readonly shape: string
+  readonly size: string
+  readonly form: string
+  readonly isDryRun: boolean
+  readonly atOnce: number
+}
+
+/** The planned items with only the named cases. */
+export function onlyCases(items: readonly PlannedItem[], names: readonly CaseName[]): PlannedItem[] {
+  const wanted = new Set(names.map((one) => textOf(one)))
+  return items.flatMap((item): PlannedItem[] => {
+    const { path, target } = item.field
+    const about = { kind: `${target.apiVersion} ${target.kind}`, path: path.join('.') }
+    if (item.large !== undefined) return wanted.has(textOf({ ...about, ...item.large, step: 'large' })) ? [item] : []
+    const small = item.small.filter((one) => wanted.has(textOf({ ...about, ...smallName(one) })))
+    return small.length === 0 ? [] : [{ field: item.field, small }]
+  })
+}
+
+const smallName = ({ verb, representation, isDryRun, atOnce }: SmallCase): Omit<CaseName, 'kind' | 'path'> => ({
+  step: 'small',
+  verb,
+  shape: 'distinct',
+  size: 'stored',
+  form: representation,
+  isDryRun,
+  atOnce,
+})
+
+const textOf = ({ kind, path, step, verb, shape, size, form, isDryRun, atOnce }: CaseName): string =>
+  [kind, path, step, verb, shape, size, form, isDryRun, atOnce].join(' ')
 
 /** Small requests that are sent to one stored object when only a part of the sweep is run. */
 const SMALL_CASES_MAX = 5
