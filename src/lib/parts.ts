@@ -70,6 +70,9 @@ export function* parts<T>(work: () => T, slices: PartSlices): Steps<T> {
   }
 }
 
+/** Whether an error is a pause, which must reach `parts`. For code that catches every error. */
+export const isPause = (error: unknown): boolean => error === paused
+
 /** Runs a step of several, and yields after it. Without `slices` it is not divided. */
 export function* stepOf<T>(work: () => T, slices: Slices | undefined): Steps<T> {
   const made = slices === undefined ? work() : yield* parts(work, slices)

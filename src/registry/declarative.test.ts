@@ -5,6 +5,8 @@ import { defaultGates, type Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import { Metrics } from '../lib/metrics.ts'
+import { mapEach, parts } from '../lib/parts.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { builtInResources } from './built-in.ts'
 import { DeclarativeReporter, withDeclarative } from './declarative.ts'
 import type { KindRules } from './kind-rules.ts'
@@ -134,4 +136,18 @@ test('both validations of a ReplicationController find the same faults in its ta
     const covered = rules.validate?.(object, defaultGates).filter(({ tag }) => tag !== undefined) ?? []
     assert.deepEqual(sorted(rules.declarative?.(object) ?? []), sorted(covered))
   }
+})
+
+test('a mismatch is reported once if the object is validated in parts', () => {
+  const items = Array.from({ length: 100 }, (_, at) => at)
+  const faults = (): FieldFault[] => mapEach('items of test', items, () => negative('spec.a')).slice(0, 1)
+  const logged: string[] = []
+  const log: Log = (_, message) => logged.push(message)
+  const rules: KindRules = { validate: () => [], declarative: faults }
+  const reporter = new DeclarativeReporter(new Metrics(), log)
+  const { validate } = withDeclarative(rules, { isTakenOver: false, reporter })
+  const work = (): unknown => [validate?.(controller, defaultGates), mapEach('later items', items, () => 0).length]
+  assert.deepEqual(allSteps(parts(work, { isOver: true, begin: () => undefined })), [[], 100])
+  assert.equal(logged.length, 1)
+  assert.match(logged[0] ?? '', /extra error/)
 })

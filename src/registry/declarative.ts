@@ -9,6 +9,7 @@ import { quote } from '../api/quote.ts'
 import type { Log } from '../lib/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { Count, Metrics } from '../lib/metrics.ts'
+import { isPause, once } from '../lib/parts.ts'
 import type { KindRules } from './kind-rules.ts'
 
 /** The validation tags of a field in `spec`. */
@@ -77,6 +78,7 @@ export function withDeclarative(rules: KindRules, { isTakenOver, reporter }: Dec
     try {
       return declarative(object)
     } catch (error) {
+      if (isPause(error)) throw error
       const detail = `panic during declarative validation: ${messageOf(error)}`
       reporter.panic(isTakenOver ? undefined : detail)
       return isTakenOver ? [internalFault('<nil>', detail)] : []
@@ -92,9 +94,11 @@ export function withDeclarative(rules: KindRules, { isTakenOver, reporter }: Dec
   }
   return {
     ...rules,
-    validate: (object, gates) => compare(validate?.(object, gates) ?? [], object),
+    validate: (object, gates) => once('declarative create', () => compare(validate?.(object, gates) ?? [], object)),
     validateUpdate: (object, current, gates) =>
-      compare(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? [], object),
+      once('declarative update', () =>
+        compare(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? [], object),
+      ),
   }
 }
 
