@@ -54,9 +54,8 @@ export async function applyOver(application: Application): Promise<Applied> {
   const change = (): Changed => changedBy(application, identity)
   const { own, all, result, isChanged } = slices === undefined ? change() : await inParts(change, slices)
   const versions = await application.versions(result)
+  const differences = new Differences(versions, ignored)
   const release = (): Map<string, Owner> => {
-    // Made anew with each part: what it remembers must not spare a part the loops of the one before.
-    const differences = new Differences(versions, ignored)
     refuseConflicts(differences, all, { ...application, identity })
     return differences.release(all, identity)
   }

@@ -33,26 +33,30 @@ export class Differences {
 
   /** Undefined if the kind has no such version. */
   in(apiVersion: string): Comparison | undefined {
-    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
-    const found = this.#compare(apiVersion)
-    this.#known.set(apiVersion, found)
-    return found
+    return once('difference', () => {
+      if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
+      const found = this.#compare(apiVersion)
+      this.#known.set(apiVersion, found)
+      return found
+    })
   }
 
   /** Undefined if the kind has no such version. */
   readonly typeIn = (apiVersion: string): StructMerge | undefined => this.#versionsIn(apiVersion)?.type
 
   #versionsIn(apiVersion: string): Versions | undefined {
-    if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
-    const versions = once('versions', () => this.#versions(apiVersion))
-    this.#read.set(apiVersion, versions)
-    return versions
+    return once('versions', () => {
+      if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
+      const versions = this.#versions(apiVersion)
+      this.#read.set(apiVersion, versions)
+      return versions
+    })
   }
 
   #compare(apiVersion: string): Comparison | undefined {
     const versions = this.#versionsIn(apiVersion)
     if (versions === undefined) return undefined
-    const comparison = once('comparison', () => compare(versions.before, versions.after, versions.type))
+    const comparison = compare(versions.before, versions.after, versions.type)
     if (comparison === undefined) return same
     return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
   }

@@ -84,14 +84,15 @@ async function applyTo(
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
   }
   const ownerTypes = new Map<string, StructMerge | undefined>([[writer.apiVersion, type]])
-  const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
-    if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
-    const other = otherVersion(request, access.inVersion, apiVersion)
-    // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
-    if (access.convertTo === undefined && current !== undefined) other?.before(current)
-    ownerTypes.set(apiVersion, other?.type)
-    return other?.type
-  }
+  const typeOfOwner = (apiVersion: string): StructMerge | undefined =>
+    once('type of owner', () => {
+      if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
+      const other = otherVersion(request, access.inVersion, apiVersion)
+      // Called only for its error, if the object does not fit that version. A webhook converts later, in `versions`.
+      if (access.convertTo === undefined && current !== undefined) other?.before(current)
+      ownerTypes.set(apiVersion, other?.type)
+      return other?.type
+    })
   const begin = (): Owners => firstOwners(live, { request, writer, writing })
   const owners =
     tracking.owners.size > 0 ? tracking.owners : slices === undefined ? begin() : await inParts(begin, slices)
