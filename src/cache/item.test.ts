@@ -49,6 +49,18 @@ test('a large object is prepared in parts, and is the same as at once', async ()
   assert.ok(ms < 50, `${ms} ms`)
 })
 
+test('an object that is decoded by another reader while it is printed in parts is printed as at once', async () => {
+  const whole = storedItem().wire().toString()
+  for (let turns = 1; turns < 14; turns += 3) {
+    const item = storedItem()
+    const printing = item.prepare()
+    for (let count = 0; count < turns; count++) await nextTurn()
+    item.object()
+    await printing
+    assert.ok(item.wire().toString() === whole)
+  }
+})
+
 test('a large object is decoded in parts, and is the same as at once', async () => {
   const whole = storedItem().object()
   assert.deepEqual(await storedItem().objectInParts(), whole)

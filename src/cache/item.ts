@@ -213,7 +213,8 @@ export class Item extends Slot {
 
   #printObject(): void {
     if (this.#versionAt !== STORED) return
-    const object = this.peek()
+    // The decoded object may be kept or evicted between two parts.
+    const object = once('object to print', () => this.peek())
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.codec.print(object), object)
   }

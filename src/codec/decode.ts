@@ -12,7 +12,7 @@ import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
 import { isDivided, once, repeat } from '../lib/parts.ts'
-import { duplicateFields, newPathRoom } from './duplicates.ts'
+import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
 import { readAny } from '../api/json-value.ts'
 import { readRaw } from './json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
@@ -63,8 +63,7 @@ export function decodeValue(
 type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
 
 function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
-  const decoder = once('decoder', () => new Decoder(text, origin))
-  decoder.rewind()
+  const decoder = new Decoder(text, origin)
   decoder.scanner.peekType()
   const value = decoder.struct(struct, {})
   decoder.scanner.end()
@@ -76,40 +75,64 @@ function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decodi
  * schemas want them.
  */
 function decodeOpen(text: string, struct: Struct): Decoding {
-  const { byName } = struct
   const scanner = new JsonScanner(text)
-  const value: Target = new JsonMap()
-  const unknown: string[] = []
-  let fault: string | undefined
-  const repeated = once('repeated fields', () => ({ isSeen: false }))
-  const onRepeat = (): void => {
-    repeated.isSeen = true
-  }
   scanner.peekType()
-  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-    const key = scanner.readKey()
-    if (key in value) onRepeat()
-    const field = byName.get(key)
-    const type = scanner.peekType()
-    const start = scanner.at
-    value[key] = readAny(scanner, 1, onRepeat)
-    if (field === undefined || type === 'null') continue
-    if (field.schema.type !== 'struct') {
-      if (type !== 'string') fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
-    } else if (type !== 'object') {
-      fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
-    } else {
-      const decoding = decodeClosed(text.slice(start, scanner.at), field.schema, { path: [key] })
-      value[key] = decoding.value
-      fault ??= decoding.fault
-      addAll(
-        unknown,
-        decoding.strictFaults.filter((strict) => strict.startsWith('unknown')),
-      )
-    }
+  const begin = (): OpenDecoding => {
+    const more = scanner.beginObject()
+    const value: Target = new JsonMap()
+    return { value, unknown: [], fault: undefined, isRepeated: false, more, at: scanner.at }
   }
+  const read = repeat('open fields', begin, (state) => {
+    scanner.at = state.at
+    if (!state.more) return false
+    decodeOpenField(scanner, struct, state)
+    state.more = scanner.nextInObject()
+    state.at = scanner.at
+    return state.more
+  })
+  scanner.at = read.at
   scanner.end()
-  return { value, fault, strictFaults: [...(repeated.isSeen ? duplicateFields(text) : []), ...unknown] }
+  const { value, fault, isRepeated, unknown } = read
+  return { value, fault, strictFaults: [...(isRepeated ? duplicateFields(text) : []), ...unknown] }
+}
+
+type OpenDecoding = {
+  readonly value: Target
+  readonly unknown: string[]
+  fault: string | undefined
+  /** Whether a key is repeated anywhere in the object. */
+  isRepeated: boolean
+  more: boolean
+  at: number
+}
+
+function decodeOpenField(scanner: JsonScanner, { byName }: Struct, state: OpenDecoding): void {
+  const onRepeat = (): void => {
+    state.isRepeated = true
+  }
+  const key = scanner.readKey()
+  if (key in state.value) onRepeat()
+  const field = byName.get(key)
+  const type = scanner.peekType()
+  const start = scanner.at
+  const value = readAny(scanner, 1, onRepeat)
+  if (field?.schema.type === 'struct' && type === 'object') {
+    const decoding = decodeClosed(scanner.text.slice(start, scanner.at), field.schema, { path: [key] })
+    state.value[key] = decoding.value
+    state.fault ??= decoding.fault
+    addAll(
+      state.unknown,
+      decoding.strictFaults.filter((strict) => strict.startsWith('unknown')),
+    )
+    return
+  }
+  state.value[key] = value
+  if (field === undefined || type === 'null') return
+  if (field.schema.type !== 'struct') {
+    if (type !== 'string') state.fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
+  } else {
+    state.fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
+  }
 }
 
 /** Scalars that are more than a JSON value of one type. */
@@ -135,10 +158,34 @@ const selfReading: ReadonlySet<string> = new Set([
 export const readsItself = (schema: Schema): boolean =>
   schema.type === 'map' ? readsItself(schema.of) : schema.type === 'any' && selfReading.has(schema.goName)
 
+/**
+ * What was found so far. It is replaced, never changed, so that a loop in parts can keep what was
+ * found before its current step.
+ */
+type Findings = {
+  /** The first value of a wrong type. */
+  readonly mismatch: Wrong | undefined
+  /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
+  readonly refusal: Wrong | undefined
+  readonly strictFaults: readonly string[]
+  /** The length of the paths in `strictFaults`. */
+  readonly pathCharacters: number
+}
+
+const nothingFound: Findings = { mismatch: undefined, refusal: undefined, strictFaults: [], pathCharacters: 0 }
+
+/** Where a loop in parts continues. */
+type Mark = { more: boolean; at: number; found: Findings }
+
+/**
+ * The fields of a struct that follow so many characters can be read in parts. Those before them are
+ * read again with each part.
+ */
+const REREAD_CHARACTERS_MAX = 4096
+
 class Decoder {
   readonly scanner: JsonScanner
-  readonly strictFaults: string[] = []
-  readonly #room = newPathRoom()
+  #found = nothingFound
   /** Fields by name, items by index, and map keys after MAP_KEY. */
   #path: (string | number)[] = []
   readonly #outerPath: string
@@ -148,10 +195,6 @@ class Decoder {
   #depth = 0
   /** How many types with an UnmarshalJSON of their own are open: unknown and duplicate fields inside of them are not reported. */
   #selfReadingDepth = 0
-  /** The first value of a wrong type. */
-  #mismatch: Wrong | undefined
-  /** An error of a type with an UnmarshalJSON of its own, at which Go stops: it is reported instead of an earlier mismatch. */
-  #refusal: Wrong | undefined
 
   constructor(text: string, { path = [], isStored = false }: Origin) {
     this.scanner = new JsonScanner(text)
@@ -159,22 +202,17 @@ class Decoder {
     this.#outerPath = path.map((name) => `.${name}`).join('')
   }
 
-  /** Before the text is read once more in parts. Faults that were found stay. */
-  rewind(): void {
-    this.scanner.at = 0
-    this.#path = []
-    this.#struct = undefined
-    this.#depth = 0
-    this.#selfReadingDepth = 0
-  }
-
   get fault(): string | undefined {
     const wrong = this.#wrong
     return typeof wrong === 'object' ? wrong.text : wrong
   }
 
+  get strictFaults(): readonly string[] {
+    return this.#found.strictFaults
+  }
+
   get #wrong(): Wrong | undefined {
-    return this.#refusal ?? this.#mismatch
+    return this.#found.refusal ?? this.#found.mismatch
   }
 
   struct(struct: Struct, into: Target): Target {
@@ -185,26 +223,71 @@ class Decoder {
       throw scanner.tooDeep()
     }
     this.#struct = struct
+    const start = scanner.at
     const seen: Field[] = []
+    let read = into
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
-      const key = scanner.readKey()
-      const field = struct.byName.get(key)
-      if (field === undefined) {
-        this.#strict('unknown', key)
-        scanner.peekType()
-        scanner.skipValue()
-        continue
+      if (scanner.at - start > REREAD_CHARACTERS_MAX && isDivided()) {
+        read = this.#restInParts(struct, into, seen)
+        break
       }
-      // limit: the fields of a type
-      if (seen.includes(field)) this.#strict('duplicate', key)
-      else seen.push(field)
-      this.#path.push(key)
-      this.#field(field, into)
-      this.#path.pop()
+      this.#member(struct, into, seen)
     }
     this.#struct = outer
     this.#depth--
-    return into
+    return read
+  }
+
+  #restInParts(struct: Struct, into: Target, seen: Field[]): Target {
+    const { scanner } = this
+    const begin = (): Mark & { readonly into: Target; readonly seen: Field[] } => ({ into, seen, ...this.#mark(true) })
+    const read = repeat(scanner.at, begin, (rest) => {
+      this.#goTo(rest)
+      this.#member(struct, rest.into, rest.seen)
+      rest.more = scanner.nextInObject()
+      rest.at = scanner.at
+      rest.found = this.#found
+      return rest.more
+    })
+    this.#goTo(read)
+    return read.into
+  }
+
+  #mark(more: boolean): Mark {
+    return { more, at: this.scanner.at, found: this.#found }
+  }
+
+  #goTo({ at, found }: Mark): void {
+    this.scanner.at = at
+    this.#found = found
+  }
+
+  /** `seen`: the fields that were read before. */
+  #member(struct: Struct, into: Target, seen: Field[]): void {
+    const { scanner } = this
+    const key = scanner.readKey()
+    const field = struct.byName.get(key)
+    if (field === undefined) {
+      this.#strict('unknown', key)
+      scanner.peekType()
+      this.#skipUnknown()
+      return
+    }
+    // limit: the fields of a type
+    if (seen.includes(field)) this.#strict('duplicate', key)
+    else seen.push(field)
+    this.#path.push(key)
+    this.#field(field, into)
+    this.#path.pop()
+  }
+
+  /** A long value is not skipped again with each part. */
+  #skipUnknown(): void {
+    const { scanner } = this
+    scanner.at = once('unknown value', () => {
+      scanner.skipValue()
+      return scanner.at
+    })
   }
 
   #field({ name, schema, isPointer, omit }: Field, into: Target): void {
@@ -283,12 +366,13 @@ class Decoder {
   #listInParts(of: Schema, existing: readonly Json[]): Json[] {
     const { scanner } = this
     const depth = this.#path.length
-    const begin = (): { items: Json[]; more: boolean; at: number; bytesMin: number } => {
-      const more = scanner.beginArray()
-      return { items: [], more, at: scanner.at, bytesMin: 0 }
-    }
+    const begin = (): Mark & { readonly items: Json[]; bytesMin: number } => ({
+      items: [],
+      bytesMin: 0,
+      ...this.#mark(scanner.beginArray()),
+    })
     const read = repeat(scanner.at, begin, (list) => {
-      scanner.at = list.at
+      this.#goTo(list)
       if (!list.more) return false
       const index = list.items.length
       this.#path.push(index)
@@ -299,9 +383,10 @@ class Decoder {
       if (list.bytesMin > STORED_BYTES_MAX && !this.#isStored) throw tooLargeToStore(STORED_BYTES_MAX)
       list.more = scanner.nextInArray()
       list.at = scanner.at
+      list.found = this.#found
       return list.more
     })
-    scanner.at = read.at
+    this.#goTo(read)
     return read.items
   }
 
@@ -325,13 +410,13 @@ class Decoder {
   #mapInParts(of: Schema, into: Target): Target {
     const { scanner } = this
     const depth = this.#path.length
-    const begin = (): { own: Set<string> | undefined; into: Target; more: boolean; at: number } => {
-      const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
-      const more = scanner.beginObject()
-      return { own, into, more, at: scanner.at }
-    }
+    const begin = (): Mark & { readonly own: Set<string> | undefined; readonly into: Target } => ({
+      own: Object.keys(into).length === 0 ? undefined : new Set<string>(),
+      into,
+      ...this.#mark(scanner.beginObject()),
+    })
     const read = repeat(scanner.at, begin, (map) => {
-      scanner.at = map.at
+      this.#goTo(map)
       if (!map.more) return false
       const key = scanner.readKey()
       if (map.own === undefined ? key in map.into : map.own.has(key)) this.#strict('duplicate', key)
@@ -342,9 +427,10 @@ class Decoder {
       map.own?.add(key)
       map.more = scanner.nextInObject()
       map.at = scanner.at
+      map.found = this.#found
       return map.more
     })
-    scanner.at = read.at
+    this.#goTo(read)
     return read.into
   }
 
@@ -367,19 +453,17 @@ class Decoder {
 
   /** As Go calls UnmarshalJSON for this value alone: only its first mismatch is reported, with the path of the value itself. */
   #alone(read: () => Json): Json | undefined {
-    const [path, struct, mismatch] = [this.#path, this.#struct, this.#mismatch]
-    const refusal = this.#refusal
+    const [path, struct, found] = [this.#path, this.#struct, this.#found]
     this.#path = []
-    this.#mismatch = undefined
-    this.#refusal = undefined
+    // Unknown and duplicate fields are not reported below.
+    this.#found = nothingFound
     this.#selfReadingDepth++
     const value = read()
     this.#selfReadingDepth--
     const wrong = this.#wrong
     this.#path = path
     this.#struct = struct
-    this.#mismatch = mismatch
-    this.#refusal = refusal
+    this.#found = found
     if (wrong === undefined) return value
     return this.#refuse(typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName))
   }
@@ -402,7 +486,7 @@ class Decoder {
         if (type === 'array') return this.#byteList()
         if (type !== 'string') return this.#skipMismatch(type, goName)
         const read = readBase64(scanner.readString())
-        if ('fault' in read) this.#mismatch ??= read.fault
+        if ('fault' in read) this.#noteMismatch(read.fault)
         return 'fault' in read ? undefined : read.text
       }
       case 'time':
@@ -452,7 +536,7 @@ class Decoder {
   }
 
   #refuse(why: Wrong): undefined {
-    this.#refusal ??= why
+    if (this.#found.refusal === undefined) this.#found = { ...this.#found, refusal: why }
     return undefined
   }
 
@@ -471,8 +555,12 @@ class Decoder {
   }
 
   #mismatchOf(shown: string, goName: string): undefined {
-    this.#mismatch ??= this.#describe(shown, goName)
+    this.#noteMismatch(this.#describe(shown, goName))
     return undefined
+  }
+
+  #noteMismatch(why: Wrong): void {
+    if (this.#found.mismatch === undefined) this.#found = { ...this.#found, mismatch: why }
   }
 
   #describe(shown: string, goName: string): Wrong {
@@ -482,11 +570,16 @@ class Decoder {
   }
 
   #strict(what: 'unknown' | 'duplicate', key: string): void {
-    if (this.#selfReadingDepth > 0 || this.strictFaults.length >= STRICT_FAULTS_MAX || this.#room.isFull) return
+    const { strictFaults, pathCharacters } = this.#found
+    if (this.#selfReadingDepth > 0 || strictFaults.length >= STRICT_FAULTS_MAX) return
+    if (pathCharacters >= PATHS_CHARACTERS_MAX) return
     const place = this.#place(key)
-    this.#room.take(place)
     const fault = `${what} field ${quote(place)}`
-    if (!this.strictFaults.includes(fault)) this.strictFaults.push(fault)
+    this.#found = {
+      ...this.#found,
+      strictFaults: strictFaults.includes(fault) ? strictFaults : [...strictFaults, fault],
+      pathCharacters: pathCharacters + place.length,
+    }
   }
 
   #place(key: string): string {

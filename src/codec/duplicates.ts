@@ -8,7 +8,7 @@ import type { Steps } from '../lib/slices.ts'
 /** As many as Go reports. */
 const FAULTS_MAX = 100
 /** The length of the paths of all errors of a request together: a key may be as long as a body, and contain many others. */
-const PATHS_CHARACTERS_MAX = 8 << 20
+export const PATHS_CHARACTERS_MAX = 8 << 20
 
 export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 

@@ -31,11 +31,6 @@ export class BoundedTexts {
     return this.#texts
   }
 
-  /** Without repeated ones: work in parts may add a text several times. */
-  get distinct(): readonly string[] {
-    return this.#texts.length === 0 ? this.#texts : [...new Set(this.#texts)]
-  }
-
   get isFull(): boolean {
     return this.#room.isFull
   }

@@ -11,7 +11,7 @@ import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
-import { eachKey, isDivided, mapEach, once } from '../lib/parts.ts'
+import { eachKey, mapEach, once } from '../lib/parts.ts'
 import { goKind } from './go-print.ts'
 
 /** A value that does not fit the schema. The message is Go's. */
@@ -33,8 +33,7 @@ export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restor
   const restorer = once('restorer', () => new Restorer())
   restorer.rewind()
   const value = restorer.struct(tree, struct, known)
-  const unknown = isDivided() ? [...new Set(restorer.unknown)] : restorer.unknown
-  return { value, strictFaults: unknown.toSorted() }
+  return { value, strictFaults: restorer.unknown.toSorted() }
 }
 
 class Restorer {
@@ -67,12 +66,20 @@ class Restorer {
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
     for (const key in tree) {
+      if (byName.has(key)) continue
+      once('unknown fields of tree', () => this.#noteUnknown(tree, byName))
+      break
+    }
+    return target
+  }
+
+  #noteUnknown(tree: Fields, byName: Struct['byName']): void {
+    for (const key in tree) {
       if (byName.has(key) || this.#room.isFull) continue
       const path = [...this.#path, `.${key}`].join('').slice(1)
       this.#room.take(path)
       this.unknown.push(`unknown field ${quote(path)}`)
     }
-    return target
   }
 
   #inside(name: string, value: Json, schema: Schema, known?: Known): Json | undefined {

@@ -12,11 +12,18 @@ import { type Fields, isFields, type Json, type KubeObject } from '../api/object
 import { decodeBody } from '../codec/decode-body.ts'
 import { printOrdered, printSorted } from '../codec/json.ts'
 import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
-import { parts } from '../lib/parts.ts'
+import { decodeObject, encodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
+import { inParts, parts } from '../lib/parts.ts'
+import { Slices } from '../lib/slices.ts'
 import { restoreStruct } from '../patch/restore.ts'
 import { isEqual } from '../schema/equal.ts'
+import { setDefaults } from '../schema/structural/defaults.ts'
+import { readStructural } from '../schema/structural/read-structural.ts'
+import { builtIn } from '../../test/harness/memory-control-plane.ts'
 import { loadSeeds } from '../../test/properties/seeds.ts'
-import { allSteps } from '../../test/harness/turns.ts'
+import { allSteps, bestLongestTurnMs } from '../../test/harness/turns.ts'
+import { customResources } from './custom/custom-resource.ts'
+import { readDefinition } from './custom/definition.ts'
 import type { Resource } from './resource.ts'
 import { validateCreate } from './validate.ts'
 
@@ -56,6 +63,109 @@ const SMALL = 4000
 function withLongLists(object: Fields): Json {
   const { spec } = object
   return spec === undefined ? enlarged(object) : { ...object, spec: enlarged(spec) }
+}
+
+const definitions = builtIn('customresourcedefinitions', 'apiextensions.k8s.io')
+const configMaps = builtIn('configmaps')
+
+/** Ends a part after each step. */
+const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
+
+function sameInParts(work: () => unknown): unknown {
+  const expected = outcome(work)
+  assert.deepEqual(
+    outcome(() => allSteps(parts(work, everyStep))),
+    expected,
+  )
+  return expected
+}
+
+const long = 'x'.repeat(1 << 20)
+const texts = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `"f${at}"`)
+
+test('a value of a wrong type is reported although the work pauses inside of a schema', () => {
+  const inner = '{"enum":[1,2,3],"required":["a","b","c"]}'
+  const schema = `{"schema":{"openAPIV3Schema":{"items":${inner},"additionalProperties":${inner}}}}`
+  const bytes = Buffer.from(`{"spec":{"versions":[{"served":"wrong"},${schema}]}}`)
+  const refused = sameInParts(() => decodeBody({ bytes }, definitions, 'Warn'))
+  assert.match(String(refused), /cannot unmarshal string .* of type bool/)
+})
+
+test('an unknown field counts once, however often the work pauses', () => {
+  const lists = `"metadata":{"finalizers":[${texts(40).join()}]}`
+  const bytes = Buffer.from(`{"${long}":1,${lists},"last":1}`)
+  const { warnings } = decodeBody({ bytes }, configMaps, 'Warn')
+  assert.equal(warnings.length, 2)
+  sameInParts(() => decodeBody({ bytes }, configMaps, 'Warn'))
+  const containers = [{ [long]: 1, env: texts(40).map((name) => ({ name })) }, { last: 1 }]
+  const tree: Json = { spec: { containers } }
+  const { strictFaults } = restoreStruct(tree, builtIn('pods').shape.struct)
+  assert.equal(strictFaults.length, 2)
+  sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
+})
+
+test('unknown fields with the same path are reported as at once', () => {
+  const tree: Json = { 'spec.a': 1, spec: { a: 1, containers: texts(40).map((name) => ({ name })) } }
+  sameInParts(() => restoreStruct(tree, builtIn('pods').shape.struct))
+})
+
+test('a default takes its room once, however often the work pauses', () => {
+  const schema = readStructural({
+    type: 'object',
+    properties: {
+      large: { type: 'string', default: long },
+      late: { type: 'string', default: 'late' },
+      items: { type: 'array', items: { type: 'object', properties: { d: { type: 'string', default: 'D' } } } },
+    },
+  })
+  const given: Json = { items: texts(60).map(() => ({})) }
+  sameInParts(() => setDefaults(given, schema))
+})
+
+test('an entry of a map in protobuf counts once, however often its value pauses', () => {
+  const { struct } = definitions.shape
+  const properties = Object.fromEntries(texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]))
+  const versions = [{ name: 'v1', schema: { openAPIV3Schema: { properties } } }]
+  const object: KubeObject = { apiVersion: 'v1', kind: 'A', metadata: {}, spec: { versions } }
+  const envelope = openEnvelope(encodeObject(object, struct))
+  sameInParts(() => decodeObject(envelope, struct, 20))
+  assert.throws(() => decodeObject(envelope, struct, 19), { name: 'TooManyEntriesError' })
+})
+
+const many = (value: string): string => Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()
+
+test('fields at the top of a large object are read in parts', async () => {
+  const [open] = customResources(readDefinition(openDefinition))
+  assert.ok(open)
+  const head = '"metadata":{"name":"w"}'
+  const cases: readonly (readonly [string, Resource, string])[] = [
+    ['fields without a schema', open, `{"apiVersion":"example.com/v1","kind":"Wheel",${head},${many('[{},{}]')}}`],
+    ['unknown fields', configMaps, `{${head},${many('{}')},"data":{${many('"v"')}}}`],
+    ['repeated fields', configMaps, `{${head},${many('{}').replaceAll(/"k\d+"/g, '"data"')},"data":{${many('"v"')}}}`],
+  ]
+  for (const [what, resource, text] of cases) {
+    const bytes = Buffer.from(text)
+    const ms = await bestLongestTurnMs(async () => {
+      const slices = new Slices(undefined, { isExpensive: true })
+      await inParts(() => decodeBody({ bytes }, resource, 'Warn'), slices)
+    })
+    assert.ok(ms < 50, `${what}: ${ms} ms`)
+  }
+})
+
+const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
+const openSchema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+const openDefinition: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'wheels.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Cluster',
+    names,
+    versions: [{ name: 'v1', served: true, storage: true, schema: openSchema }],
+  },
+  status: { acceptedNames: names },
 }
 
 const seeds = await loadSeeds()

@@ -117,7 +117,6 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
   const { wireType, decode } = valueDecoder(of, owner)
   return (target, reader) =>
     reader.message(() => {
-      reader.takeEntry()
       let key = ''
       let value: Json | undefined
       reader.fields((tag) => {
@@ -128,6 +127,8 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
       })
       const existing = target[name]
       const entries = existing instanceof JsonMap ? existing : new JsonMap()
+      // Last, since an entry whose value is read in parts counts once.
+      reader.takeEntry()
       entries[key] = value ?? zeroOf(of)
       target[name] = entries
     })

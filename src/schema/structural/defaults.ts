@@ -69,10 +69,13 @@ export function removeNulls(value: Json, schema: Structural): Json {
 }
 
 /** Undefined: there is no default, or no room for it. */
-function taken(value: Json | undefined, walk: Walk): Json | undefined {
-  if (value === undefined || walk.room.characters < 0) return undefined
-  walk.room.characters -= charactersOf(value)
-  return value
+function taken(value: Json | undefined, { room }: Walk): Json | undefined {
+  if (value === undefined) return undefined
+  return once('default', () => {
+    if (room.characters < 0) return undefined
+    room.characters -= charactersOf(value)
+    return value
+  })
 }
 
 /** About as many as the JSON of the value has. */

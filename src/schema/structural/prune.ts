@@ -16,13 +16,13 @@ export type Pruned<T extends Json> = { readonly value: T; readonly unknown: read
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
   const unknown = once('unknown fields of object', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
-  return { value, unknown: unknown.distinct.toSorted() }
+  return { value, unknown: unknown.all.toSorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
   const unknown = once('unknown fields', () => new BoundedTexts(UNKNOWN_CHARACTERS_MAX))
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
-  return { value: pruned, unknown: unknown.distinct.toSorted() }
+  return { value: pruned, unknown: unknown.all.toSorted() }
 }
 
 type Place = { readonly trail: Trail; readonly unknown: BoundedTexts; readonly isObject?: boolean }
