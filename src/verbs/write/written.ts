@@ -39,7 +39,7 @@ export function written(
   { resource, access, stored, mayHoldUnknown, request, appliedTo }: Writing,
 ): Written {
   const { object: form, isOther } = once('stored form', () => asStored(object, resource.shape, mayHoldUnknown))
-  const current = withVersion(form, revision)
+  const current: AppliedObject = withVersion(form, revision)
   if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
@@ -47,16 +47,20 @@ export function written(
   const textBytes = textBytesOf(request)
   let isKept = textBytes <= wire.bytes.length + KEPT_BYTES
   if (isKept && appliedTo !== undefined) {
-    const allBytes = textBytes + (textBytesBefore.get(appliedTo) ?? 0)
+    const allBytes = textBytes + (appliedTo[textBytesBefore] ?? 0)
     isKept = allBytes <= APPLIED_TEXTS_MAX * wire.bytes.length + KEPT_BYTES
-    textBytesBefore.set(current, allBytes)
+    current[textBytesBefore] = allBytes
   }
   access.reader.expect(key, revision, isKept ? current : undefined, wire)
   return { object: current, json: wire.bytes }
 }
 
-/** Of objects that others were applied to: the lengths of all the texts that theirs are parts of. What an apply does not say stays as it was. */
-const textBytesBefore = new WeakMap<KubeObject, number>()
+/**
+ * The lengths of all texts that the texts of an applied object are parts of: what an apply does not
+ * mention stays as it was. A property, since entries of a WeakMap cost the garbage collector more.
+ */
+const textBytesBefore = Symbol('textBytesBefore')
+type AppliedObject = KubeObject & { [textBytesBefore]?: number }
 /** Times the length of the object. Beyond it the object is decoded from what is stored. */
 const APPLIED_TEXTS_MAX = 4
 
@@ -83,7 +87,7 @@ type Writing = {
   /** Absent: the object has no text of a client. */
   readonly request?: ResourceRequest
   /** Whose texts the object has, too. */
-  readonly appliedTo?: KubeObject | undefined
+  readonly appliedTo?: AppliedObject | undefined
   readonly access: WriteAccess
   readonly stored?: Buffer | undefined
   /** Whether the object may have fields that its schema does not know: a Scale sets the replicas at the path of the definition. */
