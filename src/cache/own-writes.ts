@@ -15,28 +15,27 @@ export type OwnWrite = {
 }
 
 export class OwnWrites {
-  readonly #writes = new Map<Revision, OwnWrite>()
+  /**
+   * The oldest first, as the feed delivers them. In a `Map`, objects that were taken would stay in
+   * tables that V8 has replaced, and become old (http2/stream-table.ts says why).
+   */
+  readonly #writes: OwnWrite[] = []
   #bytes = 0
 
   add(write: OwnWrite): void {
-    this.#writes.set(write.revision, write)
+    this.#writes.push(write)
     this.#bytes += write.wire.bytes.length
-    for (const oldest of this.#writes.values()) {
-      if (this.#writes.size <= WRITES_MAX && this.#bytes <= BYTES_MAX) break
-      this.#remove(oldest)
-    }
+    while (this.#writes.length > WRITES_MAX || this.#bytes > BYTES_MAX) this.#remove(0)
   }
 
   take(key: Key, revision: Revision): OwnWrite | undefined {
-    if (this.#writes.size === 0) return undefined
-    const write = this.#writes.get(revision)
-    if (write?.key !== key) return undefined
-    this.#remove(write)
-    return write
+    const at = this.#writes.findIndex((write) => write.revision === revision && write.key === key)
+    return at === -1 ? undefined : this.#remove(at)
   }
 
-  #remove(write: OwnWrite): void {
-    this.#writes.delete(write.revision)
-    this.#bytes -= write.wire.bytes.length
+  #remove(at: number): OwnWrite | undefined {
+    const [write] = this.#writes.splice(at, 1)
+    this.#bytes -= write?.wire.bytes.length ?? 0
+    return write
   }
 }
