@@ -12,6 +12,7 @@ import {
   QUOTE,
   ZERO,
 } from '../lib/ascii.ts'
+import { isDivided, repeat } from '../lib/parts.ts'
 import type { Json } from './object.ts'
 import { quote } from './quote.ts'
 
@@ -27,6 +28,9 @@ const SHORT_DIGITS_MAX = 16
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
+/** Values that are skipped between two looks at whether to pause. */
+const VALUES_PER_STEP = 64
+
 /** In characters. */
 const LONG_LIST_CHARACTERS = 16_384
 
@@ -35,6 +39,13 @@ const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 /** A string without these ends at its next quote. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const special = /[\\\u0000-\u001f]/g
+
+/** By its code, 1 for each character that is an escape together with the backslash before it. */
+const shortEscapes = Uint8Array.from({ length: 128 }, (_, code) =>
+  '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0,
+)
+const SMALL_U = 0x75
+const CODE_UNIT_DIGITS = 4
 
 export class JsonScanner {
   readonly text: string
@@ -147,8 +158,14 @@ export class JsonScanner {
       this.at = end + 1
       return false
     }
+    return this.#skipEscaped(start)
+  }
+
+  /** Like `#skipString`, character by character. */
+  #skipEscaped(start: number): boolean {
+    const { text } = this
     let isEscaped = false
-    for (let at = this.at + 1; ; at++) {
+    for (let at = start; ; at++) {
       const code = text.charCodeAt(at)
       if (code === QUOTE) {
         this.at = at + 1
@@ -156,8 +173,8 @@ export class JsonScanner {
       }
       if (code === BACKSLASH) {
         isEscaped = true
-        this.at = at + 1
-        at = this.#skipEscape()
+        at++
+        if (shortEscapes[text.charCodeAt(at)] !== 1) at = this.#skipCodeUnit(at)
       } else if (!(code >= 0x20)) {
         this.at = at
         throw this.#fault('in string literal')
@@ -228,10 +245,27 @@ export class JsonScanner {
     this.#skipWord('null')
   }
 
-  /** Skips a value of any type, without recursion. */
+  /** Skips a value of any type, without recursion. Can be divided. */
   skipValue(): void {
+    if (isDivided() && this.#isNested()) return this.#skipInParts()
     this.#open.length = 0
     this.skipPart(this.#open, Infinity)
+  }
+
+  #isNested(): boolean {
+    const type = this.peekType()
+    return type === 'object' || type === 'array'
+  }
+
+  #skipInParts(): void {
+    const start = (): { readonly open: boolean[]; at: number } => ({ open: [], at: this.at })
+    const { at } = repeat(this.at, start, (skipped) => {
+      this.at = skipped.at
+      const isDone = this.skipPart(skipped.open, VALUES_PER_STEP)
+      skipped.at = this.at
+      return !isDone
+    })
+    this.at = at
   }
 
   /**
@@ -312,19 +346,19 @@ export class JsonScanner {
     return this.#fault('exceeded max depth')
   }
 
-  /** From after the backslash to the last character of the escape. */
-  #skipEscape(): number {
+  /** From the `u` of an escape to its last digit. */
+  #skipCodeUnit(start: number): number {
     const { text } = this
-    if (text[this.at] !== 'u') {
-      if (this.at >= text.length || !'"\\/bfnrt'.includes(text[this.at] ?? ' '))
-        throw this.#fault('in string escape code')
-      return this.at
+    if (text.charCodeAt(start) !== SMALL_U) {
+      this.at = start
+      throw this.#fault('in string escape code')
     }
-    for (let digits = 0; digits < 4; digits++) {
-      this.at++
-      if (!isHexDigit(text.charCodeAt(this.at))) throw this.#fault('in \\u hexadecimal character escape')
+    for (let at = start + 1; at <= start + CODE_UNIT_DIGITS; at++) {
+      if (isHexDigit(text.charCodeAt(at))) continue
+      this.at = at
+      throw this.#fault('in \\u hexadecimal character escape')
     }
-    return this.at
+    return start + CODE_UNIT_DIGITS
   }
 
   #skipWord(word: string): void {
