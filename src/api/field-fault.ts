@@ -1,5 +1,5 @@
 /** Validation errors of single fields. Validation returns lists of them and never throws. */
-import { eachItem } from '../lib/parts.ts'
+import { eachItem, isDivided } from '../lib/parts.ts'
 import { quote } from './quote.ts'
 
 export type FaultReason =
@@ -35,28 +35,20 @@ export const FAULTS_CHARACTERS_MAX = 1 << 20
 /** Of a value in a message. kube-apiserver shows all of it; to quote megabytes of control characters takes a tenth of a second. */
 export const SHOWN_CHARACTERS_MAX = 64 << 10
 
-/** The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. */
+/**
+ * The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. Can
+ * be divided: what `faultsOf` remembers of the items before is in a set or map that `once` made.
+ */
 export function faultsOfEach<T>(
   items: readonly T[],
   faultsOf: (item: T, at: number) => readonly FieldFault[],
 ): FieldFault[] {
-  const faults: FieldFault[] = []
-  for (let at = 0; at < items.length && faults.length < FAULTS_MAX; at++) {
-    const item = items[at]
-    if (item !== undefined) for (const fault of faultsOf(item, at)) faults.push(fault)
-  }
-  return faults
-}
-
-/** Like `faultsOfEach`, for rules that look at each item alone: the validation of a long list can be divided. */
-export function faultsOfEachAlone<T>(
-  items: readonly T[],
-  faultsOf: (item: T, at: number) => readonly FieldFault[],
-): readonly FieldFault[] {
-  return eachItem('faults of items', items, newFaults, (faults, item, at) => {
-    for (const fault of faultsOf(item, at)) faults.push(fault)
-    return faults.length < FAULTS_MAX
+  const faults = eachItem('faults', items, newFaults, (found, item, at) => {
+    for (const fault of faultsOf(item, at)) found.push(fault)
+    return found.length < FAULTS_MAX
   })
+  // The loop keeps its list for the next part, and callers add to theirs.
+  return isDivided() ? [...faults] : faults
 }
 
 const newFaults = (): FieldFault[] => []

@@ -1,4 +1,6 @@
 /** The shape that all Kubernetes objects share. An object that came from the cache is shared by all readers: copy it, never change it. */
+import { mapEach, once } from '../lib/parts.ts'
+
 export type Json =
   | string
   | number
@@ -48,10 +50,17 @@ export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArr
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /** The items of a list whose items are objects, or none. */
-export const itemsOf = (list: Json | undefined): readonly Fields[] => (Array.isArray(list) ? list.map(fieldsOf) : [])
+export const itemsOf = (list: Json | undefined): readonly Fields[] =>
+  Array.isArray(list) ? mapped(list, fieldsOf) : []
 
 /** The texts of a list of texts, or none. */
-export const textsOf = (list: Json | undefined): readonly string[] => (Array.isArray(list) ? list.map(textOf) : [])
+export const textsOf = (list: Json | undefined): readonly string[] => (Array.isArray(list) ? mapped(list, textOf) : [])
+
+/** Longer lists can be divided. */
+const SHORT_LIST_ITEMS = 1000
+
+const mapped = <T>(list: readonly Json[], map: (item: Json) => T): T[] =>
+  list.length <= SHORT_LIST_ITEMS ? list.map(map) : mapEach('items of a list', list, map)
 
 /** A number, or zero: to Go an absent number is zero. */
 export const numberOf = (value: Json | undefined): number =>
@@ -61,7 +70,11 @@ export const numberOf = (value: Json | undefined): number =>
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
   // Object.entries takes several times as long for many entries.
-  return Object.keys(fields).map((key) => [key, textOf(fields[key])])
+  return mapEach(
+    'entries',
+    once('keys of entries', () => Object.keys(fields)),
+    (key) => [key, textOf(fields[key])],
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Long work in turns: it yields when a slice is over, and for patterns that take long to match. */
+import { parts } from '../lib/parts.ts'
 import { Slices } from '../lib/slices.ts'
 import type { AnswerPattern } from './pattern-thread.ts'
 import { LaterResult, type Question } from './question.ts'
@@ -45,6 +46,22 @@ async function goOn<T>(turns: Turns<T>, { first, slices, answer, refuse }: Going
 function answerOf(question: Question, answer: AnswerPattern | undefined): Result | Promise<Result> {
   if (question instanceof LaterResult) return question.result
   return answer === undefined ? question.answer() : answer(question)
+}
+
+/** Work with long loops (lib/parts.ts), as one of several steps. Its first part begins at once. */
+export function* inPartsOf<T>(work: () => T, slice: Slice): Turns<T> {
+  const steps = parts(work, {
+    get isOver() {
+      return slice.isOver()
+    },
+    begin: () => slice.begin?.(),
+  })
+  steps.next()
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    yield undefined
+  }
 }
 
 /** Runs synchronously, including the matching of patterns. */

@@ -2,6 +2,7 @@
  * Helpers for lists that clients send: tens of thousands of items fit into a body. Searching the whole list for each of its items would
  * block the event loop for seconds.
  */
+import { eachItem, once } from './parts.ts'
 
 /** The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many. */
 export const TOLD_MAX = 4096
@@ -11,15 +12,18 @@ const REPEATS_MAX = 10_000
 
 /** The indexes of items that occur earlier in the list, up to REPEATS_MAX of them. */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
-  const seen = new Set<string | number>()
-  const repeats = new Set<number>()
-  for (const [at, item] of list.entries()) {
-    if (seen.has(item)) repeats.add(at)
-    else seen.add(item)
-    if (repeats.size >= REPEATS_MAX) break
-  }
+  const { repeats } = eachItem('repeats', list, nothingSeen, (known, item, at) => {
+    if (known.seen.has(item)) known.repeats.add(at)
+    else known.seen.add(item)
+    return known.repeats.size < REPEATS_MAX
+  })
   return repeats
 }
+
+type Seen = { readonly seen: Set<string | number>; readonly repeats: Set<number> }
+const nothingSeen = (): Seen => ({ seen: new Set(), repeats: new Set() })
+
+const nothing = (): undefined => undefined
 
 /** Instead of `to.push(...more)`, which fails beyond some 120,000 items, because they are passed as arguments. */
 export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
@@ -31,10 +35,11 @@ export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): vo
 
 /** The first item of each key. */
 export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T> {
-  const firsts = new Map<K, T>()
-  for (const item of list) {
+  const firsts = once('firsts', () => new Map<K, T>())
+  eachItem('first of each key', list, nothing, (_, item) => {
     const key = keyOf(item)
     if (!firsts.has(key)) firsts.set(key, item)
-  }
+    return true
+  })
   return firsts
 }

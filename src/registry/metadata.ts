@@ -5,7 +5,6 @@
 import {
   FAULTS_MAX,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -136,7 +135,7 @@ export function validateAnnotations(annotations: Json | undefined, path = 'metad
 function validateOwners(owners: Json | undefined): FieldFault[] {
   if (!Array.isArray(owners)) return []
   const references = owners.map((owner: Json) => fieldsOf(owner))
-  const faults = [...faultsOfEachAlone(references, validateOwner)]
+  const faults = [...faultsOfEach(references, validateOwner)]
   const [first, ...others] = references.filter(({ controller }) => controller === true)
   return others.length === 0 ? faults : [...faults, ...controllerFaults(references, first, others)]
 }
@@ -187,7 +186,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
   const path = 'metadata.finalizers'
   const faults = [
-    ...faultsOfEachAlone(finalizers, (finalizer) =>
+    ...faultsOfEach(finalizers, (finalizer) =>
       checkQualifiedName(finalizer).map((fault) => invalidValue(path, finalizer, fault)),
     ),
   ]

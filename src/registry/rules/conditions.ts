@@ -12,6 +12,7 @@ import {
 import { checkQualifiedName } from '../../api/names.ts'
 import { type Fields, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { repeatsIn } from '../../lib/long-lists.ts'
+import { mapEach } from '../../lib/parts.ts'
 
 const REASON_BYTES_MAX = 1024
 const MESSAGE_BYTES_MAX = 32 * 1024
@@ -22,7 +23,7 @@ const isReason = new RegExp(`^${reasonPattern}$`)
 
 export function validateConditions(list: Json | undefined, path: string): FieldFault[] {
   const conditions = itemsOf(list)
-  const types = conditions.map(({ type }) => textOf(type))
+  const types = mapEach('types of conditions', conditions, ({ type }) => textOf(type))
   const repeats = repeatsIn(types)
   return faultsOfEach(conditions, (condition, at) => [
     ...(repeats.has(at) ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),

@@ -1,6 +1,6 @@
 /** Label selectors in objects: validation, matching, and how messages print them. */
 import {
-  faultsOfEachAlone,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -22,7 +22,7 @@ export const isEmptySelector = (selector: Fields): boolean =>
 export function validateLabelSelector(selector: Fields, path: string): FieldFault[] {
   return [
     ...validateLabels(selector['matchLabels'], `${path}.matchLabels`),
-    ...faultsOfEachAlone(itemsOf(selector['matchExpressions']), (one, at) =>
+    ...faultsOfEach(itemsOf(selector['matchExpressions']), (one, at) =>
       validateExpression(one, `${path}.matchExpressions[${at}]`),
     ),
   ]
@@ -40,7 +40,7 @@ export const labelKey: Rule = named(checkQualifiedName)
 /** For any map of labels: faults of keys and values have the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
   return [
-    ...faultsOfEachAlone(Object.entries(fieldsOf(labels)), ([key, value]) => [
+    ...faultsOfEach(Object.entries(fieldsOf(labels)), ([key, value]) => [
       ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
       ...checkLabelValue(textOf(value)).map((why) => invalidValue(path, textOf(value), why)),
     ]),
@@ -54,7 +54,7 @@ function validateExpression(expression: Fields, path: string): FieldFault[] {
   return [
     ...validateOperator(operator, values.length, path),
     ...checkQualifiedName(key).map((why) => invalidValue(`${path}.key`, key, why)),
-    ...faultsOfEachAlone(values, (value, at) =>
+    ...faultsOfEach(values, (value, at) =>
       checkLabelValue(value).map((why) => invalidValue(`${path}.values[${at}]`, value, why)),
     ),
   ]

@@ -2,9 +2,10 @@
  * Validation rules for parts of objects. A rule validates one value and adds its faults to `check.faults`. The rules of a struct are a
  * table from fields to rules, in the order in which clients see the faults; a rule that depends on several fields is a function.
  */
-import { FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
+import { FAULTS_MAX, faultsOfEach, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { isDivided } from '../../lib/parts.ts'
 
 /** What a rule may know besides the value. Families of rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
@@ -49,8 +50,16 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
+    if (isDivided()) return eachInParts(value, rule, path, check)
     for (let at = 0; at < value.length; at++) rule(value[at], `${path}[${at}]`, check)
   }
+}
+
+function eachInParts<C extends Check>(items: readonly Json[], rule: Rule<C>, path: string, check: C): void {
+  const found = faultsOfEach(items, (item, at) =>
+    collectFaults((faults) => rule(item, `${path}[${at}]`, { ...check, faults })),
+  )
+  for (const fault of found) check.faults.push(fault)
 }
 
 export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {

@@ -3,7 +3,6 @@ import {
   checked,
   duplicate,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -16,6 +15,7 @@ import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { once } from '../../../lib/parts.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { eachOf } from './each.ts'
 import type { Expressions } from './expression.ts'
@@ -87,14 +87,14 @@ function validateNames(names: readonly string[], path: string, { type, others, c
   const why = `if '*' is present, must not specify other ${others}`
   return [
     ...(isAmbiguous ? [invalidShown(path, goStrings(names, type), why)] : []),
-    ...faultsOfEachAlone(names, (name, at) => check(name, `${path}[${at}]`)),
+    ...faultsOfEach(names, (name, at) => check(name, `${path}[${at}]`)),
   ]
 }
 
 /** A resource that an earlier wildcard covers, of all subresources or of all resources, must not be repeated. */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]
-  const before = new Set<string>()
+  const before = once('resources of a rule', () => new Set<string>())
   const faults = faultsOfEach(resources, (resource, at) => {
     if (resource === '') return [required(`${path}[${at}]`)]
     const [name = '', subresource] = split(resource)

@@ -9,7 +9,7 @@ import {
 } from '../../../api/field-fault.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
@@ -43,8 +43,13 @@ export function* validatePolicySpec(spec: Fields, { before, expressions, operati
   return [
     ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
     ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
-    ...validateConstraints(spec, 'spec.matchConstraints'),
-    ...validateOperations(spec['matchConstraints'], operations, 'spec.matchConstraints'),
+    ...(yield* inPartsOf(
+      () => [
+        ...validateConstraints(spec, 'spec.matchConstraints'),
+        ...validateOperations(spec['matchConstraints'], operations, 'spec.matchConstraints'),
+      ],
+      expressions.slice,
+    )),
     ...(areKnown ? [] : yield* validateMatchConditions(spec['matchConditions'], 'spec.matchConditions', expressions)),
     ...(yield* eachOf(itemsOf(spec['variables']), expressions.slice, (variable, at) =>
       validateVariable(variable, `spec.variables[${at}]`, expressions),

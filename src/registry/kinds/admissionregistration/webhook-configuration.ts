@@ -3,7 +3,6 @@ import {
   checked,
   duplicate,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -13,7 +12,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -65,9 +64,12 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
     const isRepeated = name !== '' && repeats.has(at)
     const conditions = areKnown ? undefined : webhook['matchConditions']
     return [
-      ...validateWebhook(webhook, path, validateOwn),
+      ...(yield* inPartsOf(() => validateWebhook(webhook, path, validateOwn), slice)),
       ...(yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions)),
-      ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
+      ...(yield* inPartsOf(
+        () => validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
+        slice,
+      )),
       ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
     ]
   })
@@ -81,7 +83,7 @@ const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[
 function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
   return [
     ...validateName(textOf(webhook['name']), `${path}.name`),
-    ...faultsOfEachAlone(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
+    ...faultsOfEach(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
     ...validateOneOf(webhook['failurePolicy'], failurePolicies, `${path}.failurePolicy`),
     ...validateMatchPolicy(webhook['matchPolicy'], `${path}.matchPolicy`),
     ...validateSideEffects(webhook['sideEffects'], `${path}.sideEffects`),

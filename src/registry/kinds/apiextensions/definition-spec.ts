@@ -16,7 +16,7 @@ import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import { inPartsOf, type Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type Before, validateConversion } from './conversion.ts'
@@ -45,7 +45,7 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
     ...validateTogether(spec['versions']),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
-    ...validateNames(names, 'spec.names'),
+    ...(yield* inPartsOf(() => validateNames(names, 'spec.names'), slice)),
     ...(yield* validateParts(spec, {
       path: 'spec',
       schemaPath: 'spec.validation',
@@ -53,7 +53,7 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
       accepted,
       slice,
     })),
-    ...validateConversion(spec['conversion'], before),
+    ...(yield* inPartsOf(() => validateConversion(spec['conversion'], before), slice)),
   ]
 }
 

@@ -1,6 +1,7 @@
 /** The parts of a version besides its schema: subresources, columns, selectable fields, the deprecation warning. */
 import { duplicate, faultsOfEach, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
+import { once } from '../../../lib/parts.ts'
 
 const WARNING_BYTES_MAX = 256
 const SELECTABLE_FIELDS_MAX = 8
@@ -83,7 +84,7 @@ export function validateSelectable(fields: readonly Fields[], path: string, give
     const why = 'selectableFields may only be set when version.schema.openAPIV3Schema is not included'
     return [invalidValue(path, '', why)]
   }
-  const seen = new Set<string>()
+  const seen = once('selectable fields', () => new Set<string>())
   const faults = faultsOfEach(fields, ({ jsonPath }, at) => {
     const text = textOf(jsonPath)
     const own = `${path}[${at}].jsonPath`

@@ -12,6 +12,7 @@ import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 export const storageVersionRules: KindRules = {
@@ -36,7 +37,7 @@ function checkName(name: string): string[] {
 function validateStatus(object: KubeObject): FieldFault[] {
   const status = fieldsOf(object['status'])
   const servers = itemsOf(status['storageVersions'])
-  const ids = servers.map(({ apiServerID }) => textOf(apiServerID))
+  const ids = mapEach('ids of API servers', servers, ({ apiServerID }) => textOf(apiServerID))
   const repeats = repeatsIn(ids)
   return [
     ...faultsOfEach(servers, (server, at) => {
@@ -112,7 +113,7 @@ function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers:
 
 /** The path lacks the name of the list, as upstream. */
 function validateConditions(conditions: readonly Fields[]): FieldFault[] {
-  const places = new Map<string, number>()
+  const places = once('places of conditions', () => new Map<string, number>())
   return faultsOfEach(conditions, ({ status, reason, message, ...condition }, at) => {
     const path = `status[${at}]`
     const type = textOf(condition['type'])

@@ -10,6 +10,7 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStrings, goTime } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import { once } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
@@ -70,7 +71,7 @@ const counters = fields({
 function validateUncounted({ status }: State): FieldFault[] {
   const { succeeded, failed } = fieldsOf(status['uncountedTerminatedPods'])
   const path = 'status.uncountedTerminatedPods'
-  const seen = new Set<string>()
+  const seen = once('uncounted Pods', () => new Set<string>())
   const check = (name: string, uids: readonly string[]): FieldFault[] =>
     faultsOfEach(uids, (uid, at) => {
       const here = `${path}.${name}[${at}]`

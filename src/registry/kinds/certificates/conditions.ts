@@ -9,11 +9,12 @@ import {
 } from '../../../api/field-fault.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
 import { firstBy, repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 
 export const decisions: readonly string[] = ['Approved', 'Denied']
 
 export function validateRequestConditions(conditions: readonly Fields[]): FieldFault[] {
-  const types = conditions.map(({ type }) => textOf(type))
+  const types = mapEach('types of request conditions', conditions, ({ type }) => textOf(type))
   const repeats = repeatsIn(types)
   const firstDecisions = new Map(decisions.map((decision) => [decision, types.indexOf(decision)]))
   return faultsOfEach(conditions, (condition, at) => {

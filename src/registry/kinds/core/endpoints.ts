@@ -1,6 +1,6 @@
 import {
   checked,
-  faultsOfEachAlone,
+  faultsOfEach,
   type FieldFault,
   invalidValue,
   notSupported,
@@ -8,6 +8,7 @@ import {
 } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
 import { checkPortNumber, protocols } from '../../rules/ports.ts'
@@ -22,7 +23,7 @@ export const endpointsRules: KindRules = {
     deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   },
   validate: ({ subsets }) => [
-    ...faultsOfEachAlone(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
+    ...faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
   ],
   warnings: ({ subsets }) =>
     warningsOfEach(addressesOf(subsets), ({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
@@ -34,9 +35,9 @@ function validateSubset(path: string, subset: Fields): FieldFault[] {
   return [
     ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addressLists.flatMap((list) =>
-      faultsOfEachAlone(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
+      faultsOfEach(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
     ),
-    ...faultsOfEachAlone(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
+    ...faultsOfEach(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
   ]
 }
 
@@ -71,9 +72,10 @@ function validateProtocol(path: string, protocol: string): FieldFault[] {
 }
 
 function addressesOf(subsets: KubeObject[string]): { readonly path: string; readonly address: Fields }[] {
-  return itemsOf(subsets).flatMap((subset, at) =>
+  const found = mapEach('addresses of subsets', itemsOf(subsets), (subset, at) =>
     addressLists.flatMap((list) =>
       itemsOf(subset[list]).map((address, index) => ({ path: `subsets[${at}].${list}[${index}]`, address })),
     ),
   )
+  return once('all addresses', () => found.flat())
 }

@@ -12,6 +12,7 @@ import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { once } from '../../../lib/parts.ts'
 import { checkPortName, checkPortNumber, protocols } from '../../rules/ports.ts'
 import { typeOf } from './service-needs.ts'
 
@@ -25,7 +26,7 @@ export function validatePorts(spec: Fields): FieldFault[] {
 }
 
 function validateEach(ports: readonly Fields[]): FieldFault[] {
-  const names = new Set<string>()
+  const names = once('names of ports', () => new Set<string>())
   return faultsOfEach(ports, (port, at) => {
     const path = `spec.ports[${at}]`
     const name = textOf(port['name'])

@@ -1,7 +1,6 @@
 import {
   checked,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -39,7 +38,7 @@ export function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...validateLabels(spec['selector'], 'spec.selector'),
     ...validateAffinity(spec),
     ...validateAddresses(spec),
-    ...faultsOfEachAlone(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
+    ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
     ...oneOf('spec.type', typeOf(spec), types),
     ...validateSourceRanges(object),
     ...validateNodePortChoice(spec),
@@ -55,7 +54,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   if (points.length > 0 && typeOf(specOf(object)) !== 'LoadBalancer') {
     return [forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'")]
   }
-  return [...faultsOfEachAlone(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))]
+  return [...faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))]
 }
 
 /** An update validates it a second time, as upstream. */

@@ -1,6 +1,5 @@
 import {
   faultsOfEach,
-  faultsOfEachAlone,
   checked,
   duplicate,
   type FieldFault,
@@ -84,9 +83,7 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
 function validateEndpoints({ addressType, endpoints }: KubeObject): FieldFault[] {
   const list = itemsOf(endpoints)
   if (list.length > ENDPOINTS_MAX) return [tooMany('endpoints', list.length, ENDPOINTS_MAX)]
-  return [
-    ...faultsOfEachAlone(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType))),
-  ]
+  return [...faultsOfEach(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))]
 }
 
 function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFault[] {
@@ -103,7 +100,7 @@ function validateAddresses(path: string, addresses: readonly string[], type: str
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
   return [
     ...(addresses.length > ADDRESSES_MAX ? [tooMany(path, addresses.length, ADDRESSES_MAX)] : []),
-    ...faultsOfEachAlone(addresses, (address, at) => validateAddress(path, at, { address, type })),
+    ...faultsOfEach(addresses, (address, at) => validateAddress(path, at, { address, type })),
   ]
 }
 

@@ -1,6 +1,6 @@
 import {
   checked,
-  faultsOfEachAlone,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -35,7 +35,7 @@ function validate(schema: KubeObject): FieldFault[] {
     ...validatePrecedence(numberOf(spec['matchingPrecedence']), name),
     ...validateDistinguisher(spec['distinguisherMethod']),
     ...validateLevel(textOf(fieldsOf(spec['priorityLevelConfiguration'])['name'])),
-    ...faultsOfEachAlone(itemsOf(spec['rules']), (rule, at) => validateRule(rule, `spec.rules[${at}]`)),
+    ...faultsOfEach(itemsOf(spec['rules']), (rule, at) => validateRule(rule, `spec.rules[${at}]`)),
     ...validateMandatory(spec, name),
   ]
 }
@@ -80,9 +80,9 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   }
   return [
     ...faults,
-    ...faultsOfEachAlone(subjects ?? [], (subject, at) => validateSubject(subject, `${path}.subjects[${at}]`)),
-    ...faultsOfEachAlone(ofResources ?? [], (one, at) => validateResourceRule(one, `${path}.resourceRules[${at}]`)),
-    ...faultsOfEachAlone(ofUrls ?? [], (one, at) => validateUrlRule(one, `${path}.nonResourceRules[${at}]`)),
+    ...faultsOfEach(subjects ?? [], (subject, at) => validateSubject(subject, `${path}.subjects[${at}]`)),
+    ...faultsOfEach(ofResources ?? [], (one, at) => validateResourceRule(one, `${path}.resourceRules[${at}]`)),
+    ...faultsOfEach(ofUrls ?? [], (one, at) => validateUrlRule(one, `${path}.nonResourceRules[${at}]`)),
   ]
 }
 
@@ -199,7 +199,7 @@ function validateNames(names: readonly string[], path: string, { absent, others,
   if (names.length > 1 && names.includes('*')) {
     return [invalidShown(path, goStrings(names), `if '*' is present, must not specify other ${others}`)]
   }
-  return [...faultsOfEachAlone(names, (name, at) => check?.(name, `${path}[${at}]`) ?? [])]
+  return [...faultsOfEach(names, (name, at) => check?.(name, `${path}[${at}]`) ?? [])]
 }
 
 function validateMandatory(spec: Fields, name: string): FieldFault[] {

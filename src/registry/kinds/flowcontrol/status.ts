@@ -1,10 +1,13 @@
 import { duplicate, faultsOfEach, type FieldFault, required } from '../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 
 /** For both kinds, only the type of a condition is validated. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
-  const types = itemsOf(fieldsOf(object['status'])['conditions']).map(({ type }) => textOf(type))
+  const types = mapEach('types of flow conditions', itemsOf(fieldsOf(object['status'])['conditions']), ({ type }) =>
+    textOf(type),
+  )
   const repeats = repeatsIn(types)
   return faultsOfEach(types, (type, at) => {
     const path = `status.conditions[${at}].type`

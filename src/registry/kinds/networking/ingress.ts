@@ -1,7 +1,6 @@
 import {
   checked,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -51,8 +50,8 @@ function validateSpec(spec: Fields): FieldFault[] {
   if (isFields(defaultBackend)) faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
   return [
     ...faults,
-    ...faultsOfEachAlone(itemsOf(rules), (rule, at) => validateRule(`spec.rules[${at}]`, rule)),
-    ...faultsOfEachAlone(itemsOf(tls), (one, at) => validateTls(`spec.tls[${at}]`, one)),
+    ...faultsOfEach(itemsOf(rules), (rule, at) => validateRule(`spec.rules[${at}]`, rule)),
+    ...faultsOfEach(itemsOf(tls), (one, at) => validateTls(`spec.tls[${at}]`, one)),
     ...(typeof ingressClassName === 'string'
       ? checked('spec.ingressClassName', ingressClassName, checkDnsSubdomain)
       : []),
@@ -122,7 +121,7 @@ function validateBackendPort(path: string, port: Fields): FieldFault[] {
 function validateTls(path: string, { hosts, secretName }: Fields): FieldFault[] {
   const secret = textOf(secretName)
   return [
-    ...faultsOfEachAlone(textsOf(hosts), (host, at) => checked(`${path}.hosts[${at}]`, host, checkHost)),
+    ...faultsOfEach(textsOf(hosts), (host, at) => checked(`${path}.hosts[${at}]`, host, checkHost)),
     ...(secret === '' ? [] : checked(`${path}.secretName`, secret, checkDnsSubdomain)),
   ]
 }

@@ -1,7 +1,6 @@
 import {
   checked,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -43,9 +42,9 @@ function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   return [
     ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
-    ...faultsOfEachAlone(rulesOf(spec), ({ path, ports, peers }) => [
-      ...faultsOfEachAlone(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
-      ...faultsOfEachAlone(peers, (peer) => validatePeer(peer.path, peer.peer)),
+    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers }) => [
+      ...faultsOfEach(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
+      ...faultsOfEach(peers, (peer) => validatePeer(peer.path, peer.peer)),
     ]),
     ...validateTypes(spec['policyTypes']),
   ]

@@ -1,7 +1,6 @@
 import {
   checked,
   faultsOfEach,
-  faultsOfEachAlone,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -39,7 +38,7 @@ function validate(object: KubeObject): FieldFault[] {
   const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
   return [
     ...(isDoubled ? [invalidShown(path, goStrings(cidrs), why)] : []),
-    ...faultsOfEachAlone(cidrs, (cidr, at) => checked(`${path}[${at}]`, cidr, checkCanonicalCidr)),
+    ...faultsOfEach(cidrs, (cidr, at) => checked(`${path}[${at}]`, cidr, checkCanonicalCidr)),
   ]
 }
 

@@ -3,6 +3,7 @@ import { checkDnsLabel } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { labelMap } from '../../rules/label-selector.ts'
 import { identityOf } from '../../../schema/equal.ts'
@@ -30,7 +31,7 @@ const overhead: Rule = (value, path, check) =>
 const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
   const list = itemsOf(value)
-  for (const at of repeatsIn(list.map(identityOf))) {
+  for (const at of repeatsIn(mapEach('tolerations of a class', list, identityOf))) {
     check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(list[at] ?? {})))
   }
 }

@@ -1,7 +1,7 @@
 /** RoleBinding and ClusterRoleBinding. */
 import {
   checked,
-  faultsOfEachAlone,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   notSupported,
@@ -23,7 +23,7 @@ type Options = { readonly roleKinds: readonly string[]; readonly isNamespaced: b
 function bindingRules(options: Options): KindRules {
   const validate = (binding: KubeObject): FieldFault[] => [
     ...validateRoleRef(fieldsOf(binding['roleRef']), options),
-    ...faultsOfEachAlone(itemsOf(binding['subjects']), (subject, at) =>
+    ...faultsOfEach(itemsOf(binding['subjects']), (subject, at) =>
       validateSubject(subject, `subjects[${at}]`, options),
     ),
   ]

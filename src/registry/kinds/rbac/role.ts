@@ -1,12 +1,5 @@
 /** Role and ClusterRole. Privilege escalation is the authorizer's concern. */
-import {
-  faultsOfEach,
-  faultsOfEachAlone,
-  type FieldFault,
-  invalidShown,
-  invalidValue,
-  required,
-} from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -27,17 +20,13 @@ export const clusterRoleRules: KindRules = {
 
 function validateRole(role: KubeObject): FieldFault[] {
   return [
-    ...faultsOfEachAlone(itemsOf(role['rules']), (rule, at) =>
-      validateRule(rule, `rules[${at}]`, { isNamespaced: true }),
-    ),
+    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: true })),
   ]
 }
 
 function validateClusterRole(role: KubeObject): FieldFault[] {
   return [
-    ...faultsOfEachAlone(itemsOf(role['rules']), (rule, at) =>
-      validateRule(rule, `rules[${at}]`, { isNamespaced: false }),
-    ),
+    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: false })),
     ...validateAggregation(role),
   ]
 }

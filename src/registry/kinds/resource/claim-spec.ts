@@ -11,7 +11,8 @@ import { goPointer, goStruct, goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
-import type { Turns } from '../../../cel/turns.ts'
+import { inPartsOf, type Turns } from '../../../cel/turns.ts'
+import { mapEach, once } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
 import { DeviceSelectors } from './selectors.ts'
@@ -26,13 +27,12 @@ const PARAMETERS_BYTES_MAX = 10 * 1024
 /** The names of requests, each with those of its subrequests. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
 
-export function requestNames(spec: Fields): RequestNames {
-  return new Map(
-    itemsOf(fieldsOf(spec['devices'])['requests']).map(({ name, firstAvailable }) => [
-      textOf(name),
-      new Set(itemsOf(firstAvailable).map((one) => textOf(one['name']))),
-    ]),
-  )
+export function requestNames(requests: Json | undefined): RequestNames {
+  const names = mapEach('requests', itemsOf(requests), ({ name, firstAvailable }) => {
+    const alternatives = itemsOf(firstAvailable).map((one) => textOf(one['name']))
+    return [textOf(name), new Set(alternatives)] as const
+  })
+  return once('names of requests', () => new Map(names))
 }
 
 type How = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
@@ -45,7 +45,11 @@ export function* validateClaimSpec(spec: Fields, path: string, { isStored, slice
     [...itemsOf(firstAvailable), fieldsOf(exactly)].map(({ selectors }) => selectors),
   )
   const how: How = { isStored, selectors: yield* DeviceSelectors.compile(lists, isStored, slice) }
-  const names = requestNames(spec)
+  return yield* inPartsOf(() => validateDevices({ requests, constraints, config }, path, how), slice)
+}
+
+function validateDevices({ requests, constraints, config }: Fields, path: string, how: How): FieldFault[] {
+  const names = requestNames(requests)
   const own = `${path}.devices`
   return [
     ...validateSet(itemsOf(requests), `${own}.requests`, {

@@ -58,7 +58,7 @@ export function withoutDeallocated(object: KubeObject, current: KubeObject): Kub
 
 export function validateClaimStatus(object: KubeObject, current: KubeObject): FieldFault[] {
   const [status, before] = [statusOf(object), statusOf(current)]
-  const names = requestNames(fieldsOf(object['spec']))
+  const names = requestNames(fieldsOf(fieldsOf(object['spec'])['devices'])['requests'])
   const allocated = allocatedIn(status)
   return [
     ...validateSet(itemsOf(status['reservedFor']), 'status.reservedFor', {

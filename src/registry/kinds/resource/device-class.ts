@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
@@ -32,13 +32,16 @@ function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turn
     isEqualAs('resource/v1beta2 DeviceClassSpec', { [field]: spec[field] }, { [field]: before[field] })
   const configStored = isStored('config')
   const selectors = yield* DeviceSelectors.compile([spec['selectors']], isStored('selectors'), slice)
-  return [
-    ...selectors.validate(spec['selectors'], 'spec.selectors'),
-    ...validateList(
-      itemsOf(spec['config']),
-      'spec.config',
-      (one, path) => validateConfiguration(one, path, configStored),
-      CONFIG_MAX,
-    ),
-  ]
+  return yield* inPartsOf(
+    () => [
+      ...selectors.validate(spec['selectors'], 'spec.selectors'),
+      ...validateList(
+        itemsOf(spec['config']),
+        'spec.config',
+        (one, path) => validateConfiguration(one, path, configStored),
+        CONFIG_MAX,
+      ),
+    ],
+    slice,
+  )
 }

@@ -12,6 +12,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253
@@ -79,7 +80,7 @@ export function validateSet<T>(
   path: string,
   { validate, key, max = Infinity }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
 ): FieldFault[] {
-  const keys = items.map((item) => key.of(item))
+  const keys = mapEach('keys of items', items, (item) => key.of(item))
   const repeats = repeatsIn(keys)
   const suffix = key.name === undefined ? '' : `.${key.name}`
   return [

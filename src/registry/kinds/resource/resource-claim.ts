@@ -3,7 +3,7 @@ import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -39,7 +39,7 @@ function* validateClaim(object: KubeObject, current: KubeObject | undefined, sli
   const spec = specOf(object)
   const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, slice })
   if (current === undefined) return faults
-  const isKept = isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current))
+  const isKept = yield* inPartsOf(() => isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current)), slice)
   return [
     ...faults,
     ...(isKept ? [] : [invalidShown('spec', goClaimSpec(spec), immutable)]),
@@ -68,7 +68,10 @@ export const resourceClaimTemplateRules: KindRules = {
 function* validateTemplate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const faults = yield* validateTemplateOnce(object, false, slice)
   if (current === undefined) return faults
-  const isKept = isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current))
+  const isKept = yield* inPartsOf(
+    () => isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current)),
+    slice,
+  )
   return [
     ...faults,
     ...(isKept ? [] : [invalidShown('spec', goTemplate(specOf(object)), immutable)]),

@@ -3,7 +3,7 @@ import { checked, type FieldFault, invalidValue, notSupported, required } from '
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
-import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { inPartsOf, inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
@@ -81,7 +81,7 @@ function* validateRule(object: KubeObject, current: KubeObject | undefined, slic
     ...given(driver, 'driver', validateDriverName),
     ...given(pool, 'pool', validatePoolName),
     ...given(device, 'device', validateLabel),
-    ...compiled.validate(selectors, `${path}.selectors`),
+    ...(yield* inPartsOf(() => compiled.validate(selectors, `${path}.selectors`), slice)),
     ...validateTaint(fieldsOf(fieldsOf(object['spec'])['taint']), 'spec.taint'),
   ]
 }

@@ -2,6 +2,7 @@ import { duplicate, type FieldFault, invalidShown, invalidValue, notSupported } 
 import { goStrings } from '../../../api/go-value.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
@@ -24,7 +25,7 @@ function validate(object: KubeObject): FieldFault[] {
     volumeLifecycleModes,
     nodeAllocatableUpdatePeriodSeconds: period,
   } = fieldsOf(object['spec'])
-  const repeats = repeatsIn(itemsOf(tokenRequests).map(({ audience }) => textOf(audience)))
+  const repeats = repeatsIn(mapEach('audiences', itemsOf(tokenRequests), ({ audience }) => textOf(audience)))
   const faults: FieldFault[] = []
   if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
     faults.push(notSupported('spec.fsGroupPolicy', textOf(fsGroupPolicy), fsGroupPolicies))

@@ -14,6 +14,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
+import { mapEach } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
@@ -35,7 +36,7 @@ export const csiNodeRules: KindRules = {
 const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
 
 function validate(object: KubeObject): FieldFault[] {
-  const repeats = repeatsIn(driversOf(object).map(({ name }) => textOf(name)))
+  const repeats = repeatsIn(mapEach('names of drivers', driversOf(object), ({ name }) => textOf(name)))
   return faultsOfEach(driversOf(object), (driver, at) => {
     const path = `spec.drivers[${at}]`
     const name = textOf(driver['name'])

@@ -11,6 +11,7 @@ import {
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { repeatsIn, TOLD_MAX } from '../../../lib/long-lists.ts'
+import { once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
@@ -46,14 +47,16 @@ function validate(object: KubeObject): FieldFault[] {
 
 /** As upstream, a term is compared with a list that begins with one empty term for each: an empty term is a duplicate of all of them. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
-  const counts = new Map([[identityOf({}), terms.length]])
-  let told = 0
+  const counts = once('counts of topologies', () => new Map([[identityOf({}), terms.length]]))
+  const told = once('reported topologies', () => ({ duplicates: 0 }))
   return faultsOfEach(terms, (term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
     const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)
     const id = identityOf(values)
     const count = counts.get(id) ?? 0
-    for (let repeat = 0; repeat < count && told < TOLD_MAX; repeat++, told++) faults.push(duplicate(path, ''))
+    const repeats = Math.min(count, TOLD_MAX - told.duplicates)
+    for (let repeat = 0; repeat < repeats; repeat++) faults.push(duplicate(path, ''))
+    told.duplicates += repeats
     counts.set(id, count + 1)
     return faults
   })

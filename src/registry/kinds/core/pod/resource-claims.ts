@@ -16,6 +16,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { firstBy } from '../../../../lib/long-lists.ts'
+import { once } from '../../../../lib/parts.ts'
 import type { Rule } from '../../../rules/rule.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
@@ -94,7 +95,7 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
 /** The claims that were created for those of the spec. The odd path of the second fault is upstream's. */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
-  const seen = new Set<string>()
+  const seen = once('statuses of claims', () => new Set<string>())
   return faultsOfEach(itemsOf(status['resourceClaimStatuses']), ({ name, resourceClaimName }, at) => {
     const path = `status.resourceClaimStatuses[${at}].name`
     const isRepeated = seen.has(textOf(name))

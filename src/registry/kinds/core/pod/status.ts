@@ -13,6 +13,7 @@ import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { firstBy } from '../../../../lib/long-lists.ts'
+import { mapEach } from '../../../../lib/parts.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
@@ -125,7 +126,7 @@ type Addresses = { readonly path: string; readonly type: string; readonly was: r
 
 /** At most one address of each family. Addresses that are already stored need not be valid. */
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
-  const ips = list.map(({ ip }) => textOf(ip))
+  const ips = mapEach('addresses of a Pod', list, ({ ip }) => textOf(ip))
   const known = new Set(was.map(({ ip }) => textOf(ip)))
   const faults = faultsOfEach(ips, (ip, at) => (known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)))
   if (ips.length < 2) return faults

@@ -1,0 +1,56 @@
+/** Rules that look at every item of a list which a client sent let others have their turns. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defaultGates } from '../api/gates.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { inParts } from '../lib/parts.ts'
+import { Slices } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
+import { bestLongestTurnMs } from '../../test/harness/turns.ts'
+import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
+import { validatePodSpec } from './kinds/core/pod/spec.ts'
+import { validateConditions } from './rules/conditions.ts'
+
+const TURN_MS_MAX = 50
+
+const many = <T>(item: (at: number) => T, count: number): T[] => Array.from({ length: count }, (_, at) => item(at))
+
+function podWith(fields: Fields): () => unknown {
+  const spec = { containers: [{ name: 'c', image: 'i' }], ...fields }
+  return () => validatePodSpec(spec, 'spec', { pod: { name: 'x' }, gates: defaultGates })
+}
+
+const withValues = (values: string[]): Fields => ({
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'k', operator: 'In', values }] }],
+      },
+    },
+  },
+})
+
+function webhookWith(resources: string[]): () => unknown {
+  const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources }
+  const webhooks = [{ name: 'a.example.com', rules: [rule] }]
+  const object: KubeObject = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, webhooks }
+  return () => validatingWebhookRules.validateInSlices?.(object, undefined)
+}
+
+const cases: { readonly [about: string]: () => () => unknown } = {
+  'values of a node selector': () => podWith(withValues(many((at) => `v${at}`, 500_000))),
+  'resources of a webhook': () => webhookWith(many((at) => `r${at}/s`, 300_000)),
+  conditions: () => {
+    const list = many((at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }), 40_000)
+    return () => validateConditions(list, 'status.conditions')
+  },
+}
+
+for (const [about, prepare] of Object.entries(cases)) {
+  test(`many ${about} are validated in short turns`, async () => {
+    const work = prepare()
+    const slices = new Slices(systemTime, { isExpensive: true })
+    const ms = await bestLongestTurnMs(() => inParts(work, slices).then(() => undefined))
+    assert.ok(ms < TURN_MS_MAX, `${ms} ms`)
+  })
+}
