@@ -73,7 +73,8 @@ export type UpdateOptions<T> = WriteOptions & {
   readonly cached?: Current<T> | 'absent' | undefined
   /** Whether the key is certainly still at this revision, for callers that can tell so more cheaply than by a read. */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
-  readonly decode: (stored: Stored) => T
+  /** A promise if the value is large: it is decoded in parts between which others are served. */
+  readonly decode: (stored: Stored) => T | Promise<T>
 }
 
 export type UpdateResult<T> = {
@@ -370,11 +371,13 @@ export class Store {
     return { entry: values[0], revision }
   }
 
-  async #proven<T>({ entry, revision }: FoundOne, decode: (stored: Stored) => T): Promise<Basis<T>> {
+  async #proven<T>({ entry, revision }: FoundOne, decode: UpdateOptions<T>['decode']): Promise<Basis<T>> {
     if (entry === undefined) return { current: undefined, value: undefined, revision, isProven: true }
     const stored = await this.#read(entry)
     const { createRevision, stale, value } = stored
-    const current = { revision: stored.revision, createRevision, object: decode(stored), stale }
+    const decoding = decode(stored)
+    const object = decoding instanceof Promise ? await decoding : decoding
+    const current = { revision: stored.revision, createRevision, object, stale }
     return { current, value, revision, isProven: true }
   }
 

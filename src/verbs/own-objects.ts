@@ -12,11 +12,13 @@ import type { Item } from '../cache/item.ts'
 import { selects } from '../cache/selector.ts'
 import { hasAny } from '../cache/tree.ts'
 import { assert } from '../lib/assert.ts'
+import { inParts } from '../lib/parts.ts'
 import { Slices } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
+import type { Stored } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { ignoredAt } from './owners.ts'
 import { valuesToLookUp } from './selection.ts'
@@ -33,7 +35,9 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       const { keys, reader } = accessOf(resource)
       const key = keys.key(namespace, name)
       const known = at === 'any' ? reader.known() : undefined
-      return known === undefined ? reader.get(key, at).then(({ item }) => item?.object()) : known.get(key)?.object()
+      return known === undefined
+        ? reader.get(key, at).then(({ item }) => item?.objectInParts())
+        : known.get(key)?.object()
     },
     list: (id, namespace, at) => {
       const resource = registry.find(id)
@@ -104,20 +108,26 @@ async function changeStatus(
   { namespace, name }: NamespacedName,
   decide: (object: KubeObject) => KubeObject | undefined,
 ): Promise<string | undefined> {
-  const { store, decode } = access
+  const { store } = access
   const key = access.keys.key(namespace, name)
   const item = await readCached(access, key)
-  const cached = item && currentOf(item)
+  const slices = new Slices(systemTime, { isExpensive: true })
+  const run = <T>(work: () => T): T | Promise<T> => (item?.isLarge === true ? inParts(work, slices) : work())
+  const cached = item && (await run(() => currentOf(item)))
+  const decode = (stored: Stored): KubeObject | Promise<KubeObject> => run(() => access.decode(stored))
   let changed: KubeObject | undefined
-  const { outcome, revision, previous } = await store.update(key, { cached, decode }, (current) => {
+  const { outcome, revision, previous } = await store.update(key, { cached, decode }, async (current) => {
     const decided = current && decide(current.object)
-    changed =
-      decided && withManagedFields(decided, ownersAfter(resource, { before: current.object, after: decided }, access))
-    return changed === undefined ? 'untouched' : { put: encodeStored(changed, resource.shape) }
+    if (current === undefined || decided === undefined) return 'untouched'
+    const owners = await run(() => ownersAfter(resource, { before: current.object, after: decided }, access))
+    const made = withManagedFields(decided, owners)
+    changed = made
+    return { put: await run(() => encodeStored(made, resource.shape)) }
   })
   if (outcome === 'put') {
     assert(changed !== undefined, 'what was put was decided')
-    written(changed, key, revision, { resource, access })
+    const made = changed
+    await run(() => written(made, key, revision, { resource, access }))
   }
   return previous && String(revision)
 }

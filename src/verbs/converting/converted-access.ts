@@ -130,13 +130,13 @@ class ConvertedStore implements ObjectStore {
     return this.#converter.object(this.#decode(stored))
   }
 
-  async #current<T>(current: Current<T | Raw>, decode: (stored: Stored) => T): Promise<Current<T>> {
+  async #current<T>(current: Current<T | Raw>, decode: UpdateOptions<T>['decode']): Promise<Current<T>> {
     const { object } = current
     if (!(object instanceof Raw)) return { ...current, object }
     const { stored } = object
     const read = this.#stored.access.decode(stored)
     const { shape } = this.#converter.resource
-    const converted = decode({ ...stored, value: printWire(await this.#converter.object(read), shape).bytes })
+    const converted = await decode({ ...stored, value: printWire(await this.#converter.object(read), shape).bytes })
     if (read.apiVersion !== shape.custom?.storedVersion && isObject(converted)) markOutdated(converted)
     return { ...current, object: converted }
   }

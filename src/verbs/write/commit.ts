@@ -5,7 +5,7 @@ import { markOutdated } from '../../codec/object.ts'
 import type { Item } from '../../cache/item.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
-import type { Current, Decision, UpdateResult } from '../../storage/store.ts'
+import type { Current, Decision, Stored, UpdateResult } from '../../storage/store.ts'
 import type { WriteAccess } from '../access.ts'
 
 type Commit = {
@@ -45,7 +45,11 @@ export async function commit(
   // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
-  const result = await store.update(key, { cached, isStill, decode, signal, ttlSeconds }, decide)
+  const decodeLatest = (stored: Stored): KubeObject | Promise<KubeObject> => {
+    context.storedBytes = stored.value.length
+    return context.isLarge ? context.inParts(() => decode(stored)) : decode(stored)
+  }
+  const result = await store.update(key, { cached, isStill, decode: decodeLatest, signal, ttlSeconds }, decide)
   if (result.outcome !== 'unchanged' || item?.revision !== result.revision) return result
   if (cached !== undefined) item.keepObject(cached.object)
   return { ...result, unchanged: item }

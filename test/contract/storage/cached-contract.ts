@@ -1,7 +1,7 @@
 /** Which writes may end on cached state: only those that won their compare. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Current, Store } from '../../../src/storage/store.ts'
+import type { Current, Store, Stored } from '../../../src/storage/store.ts'
 import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, Observed } from './subject.ts'
 
 export function cachedTests(subject: GetSubject): void {
@@ -40,6 +40,20 @@ export function cachedTests(subject: GetSubject): void {
       return { put: bytes('newer') }
     })
     assert.deepEqual([seen, engine.calls], [['old', 'new'], { range: 0, change: 2, latest: 0 }])
+  })
+
+  test('old cached state, a large value: the latest is decoded while others are served', async () => {
+    const { key, old, store } = await twoStates()
+    const seen: unknown[] = []
+    const decodeLater = async (stored: Stored): Promise<string> => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return decode(stored)
+    }
+    await store.update(key, { decode: decodeLater, cached: old }, (current) => {
+      seen.push(current?.object)
+      return { put: bytes('newer') }
+    })
+    assert.deepEqual(seen, ['old', 'new'])
   })
 
   test('old cached state, a refusal: decided again on the latest', async () => {
