@@ -143,6 +143,7 @@ test('property: what is read in steps is the same', () => {
     }),
   )
   assert.deepEqual(allSteps(parseInSteps(Buffer.from('[1234567890123456789]'))), [1234567890123456789n])
+  assert.deepEqual(allSteps(parseInSteps(Buffer.from('["\\ud800"]'))), ['\ufffd'])
   for (const text of ['', '[', '[1,]', '{"a":1', '{"a"}', '1 2', '['.repeat(2000)]) {
     assert.throws(() => allSteps(parseInSteps(Buffer.from(text))), JsonSyntaxError)
   }

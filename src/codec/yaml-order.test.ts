@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareNatural } from './yaml-order.ts'
+import { allSteps } from '../../test/harness/turns.ts'
+import { compareNatural, sortNatural } from './yaml-order.ts'
 
 test('of two keys the one is first that people would put first', () => {
   const pairs = [
@@ -27,4 +28,11 @@ test('of two keys the one is first that people would put first', () => {
     assert.ok(compareNatural(other, one) > 0, `${other} ${one}`)
     assert.equal(compareNatural(one, one), 0)
   }
+})
+
+test('the order of some keys is not transitive, and all of them are printed nevertheless', () => {
+  const cycle = ['2', '120', '1a'] as const
+  for (const [at, key] of cycle.entries()) assert.ok(compareNatural(key, cycle[(at + 1) % 3] ?? '') < 0)
+  const keys = Array.from({ length: 1000 }, (_, at) => `${at}${at % 3 === 0 ? 'a' : ''}`)
+  assert.deepEqual(allSteps(sortNatural(keys)).toSorted(), keys.toSorted())
 })

@@ -102,7 +102,11 @@ function followsNonZero(text: string, from: number): boolean {
   return false
 }
 
-/** Keys in natural order. Pauses while many are sorted. */
+/**
+ * Keys in natural order. Pauses while many are sorted. The order is not transitive: `2` is before
+ * `120`, `120` before `1a` and `1a` before `2`. The order of such keys depends on how they are
+ * sorted. In kube-apiserver it changes from one response to the next.
+ */
 export function* sortNatural(keys: readonly string[]): Steps<readonly string[]> {
   let runs: string[][] = []
   for (let at = 0; at < keys.length; at += RUN_KEYS) {
