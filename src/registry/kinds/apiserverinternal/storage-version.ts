@@ -11,7 +11,7 @@ import {
 import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
-import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 import { mapEach, once } from '../../../lib/parts.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
@@ -56,23 +56,20 @@ function validateServer(server: Fields, path: string): FieldFault[] {
   const known = new Set(decodable)
   const faults = checked(`${path}.apiServerID`, textOf(server['apiServerID']), checkDnsSubdomain)
   faults.push(...validateApiVersion(encoding, `${path}.encodingVersion`))
-  for (const [at, one] of decodable.entries()) {
-    addAll(faults, validateApiVersion(one, `${path}.decodableVersions[${at}]`))
-  }
+  const ofDecodable = faultsOfEach(decodable, (one, at) => validateApiVersion(one, `${path}.decodableVersions[${at}]`))
+  faults.push(...ofDecodable)
   if (!known.has(encoding)) {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
   }
   // Printed once: a client's list may be long, and each fault contains it.
   const shown = goPlain(decodable)
-  for (const [at, version] of served.entries()) {
+  const ofServed = faultsOfEach(served, (version, at) => {
     const place = `${path}.servedVersions[${at}]`
-    faults.push(...validateApiVersion(version, place))
-    if (known.has(version)) continue
     const why = `individual served version : ${version} must be included in decodableVersions : ${shown}`
-    faults.push(invalidValue(place, version, why))
-  }
-  return faults
+    return [...validateApiVersion(version, place), ...(known.has(version) ? [] : [invalidValue(place, version, why)])]
+  })
+  return [...faults, ...ofServed]
 }
 
 function validateApiVersion(apiVersion: string, path: string): FieldFault[] {

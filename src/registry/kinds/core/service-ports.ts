@@ -67,22 +67,23 @@ function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
 
 /** A port may occur once per protocol, and so may a node port. */
 function validateDistinct(ports: readonly Fields[]): FieldFault[] {
-  const faults: FieldFault[] = []
-  const nodePorts = new Set<string>()
-  for (const [at, { nodePort, protocol }] of ports.entries()) {
+  const nodePorts = once('node ports', () => new Set<string>())
+  const ofNodePorts = faultsOfEach(ports, ({ nodePort, protocol }, at) => {
     const number = numberOf(nodePort)
-    if (number === 0) continue
+    if (number === 0) return []
     const key = `${textOf(protocol)} ${number}`
-    if (nodePorts.has(key)) faults.push(duplicate(`spec.ports[${at}].nodePort`, number))
+    const isSecond = nodePorts.has(key)
     nodePorts.add(key)
-  }
-  const numbers = new Set<string>()
-  for (const [at, { port, protocol }] of ports.entries()) {
+    return isSecond ? [duplicate(`spec.ports[${at}].nodePort`, number)] : []
+  })
+  const numbers = once('numbers of ports', () => new Set<string>())
+  const ofNumbers = faultsOfEach(ports, ({ port, protocol }, at) => {
     const key = `${textOf(protocol)} ${numberOf(port)}`
-    if (numbers.has(key)) faults.push(repeatedPort(`spec.ports[${at}]`, textOf(protocol), numberOf(port)))
+    const isSecond = numbers.has(key)
     numbers.add(key)
-  }
-  return faults
+    return isSecond ? [repeatedPort(`spec.ports[${at}]`, textOf(protocol), numberOf(port))] : []
+  })
+  return [...ofNodePorts, ...ofNumbers]
 }
 
 function repeatedPort(path: string, protocol: string, port: number): FieldFault {

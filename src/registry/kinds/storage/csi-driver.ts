@@ -1,4 +1,11 @@
-import { duplicate, type FieldFault, invalidShown, invalidValue, notSupported } from '../../../api/field-fault.ts'
+import {
+  duplicate,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../../lib/long-lists.ts'
@@ -30,15 +37,15 @@ function validate(object: KubeObject): FieldFault[] {
   if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
     faults.push(notSupported('spec.fsGroupPolicy', textOf(fsGroupPolicy), fsGroupPolicies))
   }
-  for (const [at, request] of itemsOf(tokenRequests).entries()) {
+  const ofRequests = faultsOfEach(itemsOf(tokenRequests), ({ audience, expirationSeconds }, at) => {
     const path = `spec.tokenRequests[${at}]`
-    const audience = textOf(request['audience'])
-    if (repeats.has(at)) faults.push(duplicate(`${path}.audience`, audience))
-    else faults.push(...validateTokenLifetime(`${path}.expirationSeconds`, request['expirationSeconds']))
-  }
-  for (const mode of textsOf(volumeLifecycleModes)) {
-    if (!lifecycleModes.includes(mode)) faults.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
-  }
+    if (repeats.has(at)) return [duplicate(`${path}.audience`, textOf(audience))]
+    return validateTokenLifetime(`${path}.expirationSeconds`, expirationSeconds)
+  })
+  const ofModes = faultsOfEach(textsOf(volumeLifecycleModes), (mode) =>
+    lifecycleModes.includes(mode) ? [] : [notSupported('spec.volumeLifecycleModes', mode, lifecycleModes)],
+  )
+  faults.push(...ofRequests, ...ofModes)
   if (typeof period === 'number' && period < UPDATE_SECONDS_MIN) {
     const why = `must be greater than or equal to ${UPDATE_SECONDS_MIN} seconds`
     faults.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, why))

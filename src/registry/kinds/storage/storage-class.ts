@@ -67,19 +67,20 @@ function validateTerm(
   expressions: readonly Fields[],
   path: string,
 ): { readonly faults: FieldFault[]; readonly values: Fields } {
-  const faults: FieldFault[] = []
-  const values = new Map<string, readonly string[]>()
-  for (const [at, expression] of expressions.entries()) {
+  const values = once('values of topologies', () => new Map<string, readonly string[]>())
+  const faults = faultsOfEach(expressions, (expression, at) => {
     const key = textOf(expression['key'])
     const texts = textsOf(expression['values'])
-    if (texts.length === 0) faults.push(required(`${path}[${at}].values`))
-    for (const valueAt of repeatsIn(texts)) {
-      faults.push(duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? ''))
-    }
-    faults.push(...checked(`${path}[${at}].key`, key, checkQualifiedName))
-    if (values.has(key)) faults.push(duplicate(`${path}[${at}].key`, key))
+    const repeats = [...repeatsIn(texts)]
+    const isSecond = values.has(key)
     values.set(key, texts.toSorted())
-  }
+    return [
+      ...(texts.length === 0 ? [required(`${path}[${at}].values`)] : []),
+      ...repeats.map((valueAt) => duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? '')),
+      ...checked(`${path}[${at}].key`, key, checkQualifiedName),
+      ...(isSecond ? [duplicate(`${path}[${at}].key`, key)] : []),
+    ]
+  })
   return { faults, values: Object.fromEntries(values) }
 }
 

@@ -1,0 +1,41 @@
+/** A list in which every item is wrong makes a limited number of faults, whatever its kind. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { itemOf, objectText } from '../../test/hostile/sweep/bodies.ts'
+import { fieldsOf, loadTargets, type SweptField } from '../../test/hostile/sweep/fields.ts'
+import { builtIns } from '../../test/harness/memory-control-plane.ts'
+import { FAULTS_MAX } from '../api/field-fault.ts'
+import type { KubeObject } from '../api/object.ts'
+import { decodeBody } from '../codec/decode-body.ts'
+import { apiVersionOf, type Resource } from './resource.ts'
+import { validateCreate } from './validate.ts'
+
+/** More than 30,000 empty items. */
+const BYTES = 110_000
+/** Some lists are checked by several rules, each of which has the limit. */
+const RULES = 3
+
+function decoded(field: SweptField, resource: Resource): KubeObject | undefined {
+  const text = objectText({ field, shape: 'empty', bytesMax: BYTES, item: itemOf(field) }, { name: 'x' })
+  try {
+    return decodeBody({ bytes: Buffer.from(text) }, resource, 'Ignore').object
+  } catch {
+    return undefined
+  }
+}
+
+test('the faults of a long list in any field are limited', async () => {
+  const targets = await loadTargets()
+  const fields = fieldsOf(targets).filter(({ isShared, target }) => !isShared && target.part === undefined)
+  let count = 0
+  for (const field of fields) {
+    const { apiVersion, kind } = field.target
+    const resource = builtIns.find((one) => apiVersionOf(one) === apiVersion && one.kind === kind)
+    const object = resource && decoded(field, resource)
+    if (resource === undefined || object === undefined) continue
+    count++
+    const { length } = validateCreate(object, resource)
+    assert.ok(length <= RULES * FAULTS_MAX, `${kind} ${field.path.join('.')} has ${length} faults`)
+  }
+  assert.ok(count > 300, `${count} fields`)
+})
