@@ -191,7 +191,7 @@ export class Item extends Slot {
 
   /** Makes the wire form before it is read, in parts between which others are served. */
   async prepare(): Promise<void> {
-    if (this.decoded === undefined) this.settle()
+    // Not by `settle`: JSON.parse cannot be divided.
     if (!this.isPrinted()) await inParts(() => this.#printObject(), largeSlices())
   }
 

@@ -2,14 +2,16 @@
 import { goFloat } from '../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../api/object.ts'
 import { compareKeys } from '../codec/json.ts'
+import { mapEach, once } from '../lib/parts.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value !== 'object') return isFloat(value) ? goFloat(Number(value)) : `${value}`
-  if (!isFields(value)) return `[${value.map(goPrint).join(' ')}]`
-  const keys = Object.keys(value).toSorted(compareKeys)
-  return `map[${keys.map((key) => `${key}:${goPrint(value[key])}`).join(' ')}]`
+  if (!isFields(value)) return `[${mapEach('items as Go prints them', value, goPrint).join(' ')}]`
+  const keys = once('keys as Go prints them', () => Object.keys(value).toSorted(compareKeys))
+  const texts = mapEach('fields as Go prints them', keys, (key) => `${key}:${goPrint(value[key])}`)
+  return `map[${texts.join(' ')}]`
 }
 
 /** As `%s` prints it: what is not a string is printed with its type. */

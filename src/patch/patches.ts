@@ -79,14 +79,11 @@ function* applyJson(document: string, { text, isChecked, slices }: Patch): Steps
 }
 
 /** Undefined, which is rare: the patch has to be applied to the whole object. */
-function* applyQuickly(
-  current: KubeObject,
-  { text, isChecked, slices }: Patch,
-  { shape }: Expected,
-): Steps<Patched | undefined> {
+function* applyQuickly(current: KubeObject, given: Patch, { shape }: Expected): Steps<Patched | undefined> {
   if (shape.struct.open !== undefined) return undefined
+  const { slices } = given
   const work = new Work(slices)
-  const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
+  const { patch, strictFaults } = yield* readMergePatch(given, work)
   if (strictFaults.length > 0) return undefined
   yield undefined
   try {
@@ -97,9 +94,10 @@ function* applyQuickly(
   }
 }
 
-function* applyMerge(document: string, { text, isChecked, slices }: Patch): Steps<PatchedText> {
+function* applyMerge(document: string, given: Patch): Steps<PatchedText> {
+  const { slices } = given
   const work = new Work(slices)
-  const { patch, strictFaults } = yield* readMergePatch(text, work, isChecked)
+  const { patch, strictFaults } = yield* readMergePatch(given, work)
   yield undefined
   try {
     const root = new JsonNode(document, work)
@@ -114,9 +112,9 @@ function* applyMerge(document: string, { text, isChecked, slices }: Patch): Step
 
 type MergePatch = { readonly patch: Members; readonly strictFaults: readonly string[] }
 
-function* readMergePatch(text: string, work: Work, isChecked: boolean): Steps<MergePatch> {
+function* readMergePatch({ text, isChecked, slices }: Patch, work: Work): Steps<MergePatch> {
   try {
-    const node = parseValue(text, work)
+    const node = yield* stepOf(() => parseValue(text, work), slices)
     if (node === null) throw badRequest('Invalid JSON Patch')
     yield undefined
     yield* node.opened()

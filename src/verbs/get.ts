@@ -18,7 +18,8 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
   const { resource, namespace, name, http } = request
   const { keys, reader, forms } = access
   const view = viewOf(request)
-  const show = represent(negotiate(http, resource), forms, request, view)
+  const form = negotiate(http, resource)
+  const show = represent(form, forms, request, view)
   const { at, askedVersion } = wanted(http.query, resource)
   try {
     const key = keys.key(namespace, name)
@@ -32,6 +33,7 @@ export async function get(request: ResourceRequest, access: ReadAccess): Promise
     request.context.storedBytes = item.length
     request.context.enter('answer')
     if (item.isUnprepared) await item.prepare()
+    if (item.isLarge && (view !== undefined || form.as?.kind === 'Table')) await item.objectInParts()
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined)
       throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)

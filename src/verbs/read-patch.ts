@@ -25,10 +25,13 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     const slices = context.isLarge ? context.slices : undefined
     const shown = withShownOwners(current, { request, stored })
     const patched = await inSlices(applyPatch(shown, { ...patch, slices }, expected), slices)
-    if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
+    const refuse = async (why: string): Promise<never> => {
+      throw notDecoded(context.isLarge ? await context.inParts(patched.shown) : patched.shown(), why)
+    }
+    if ('fault' in patched) return refuse(patched.fault)
     const { object, strictFaults } = patched
     if (strictFaults.length > 0 && fieldValidation === 'Strict') {
-      throw notDecoded(patched.shown(), `strict decoding error: ${strictFaults.join(', ')}`)
+      return refuse(`strict decoding error: ${strictFaults.join(', ')}`)
     }
     if (fieldValidation === 'Warn') for (const fault of strictFaults) context.warn(fault)
     return object

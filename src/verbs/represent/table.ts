@@ -76,6 +76,7 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
   const { form, kind, hold } = parts
   const rowOfItem = parts.rowsOfItems()
   if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), parts)
+  for (const item of items) if (item.isLarge) await makeRow(item, rowOfItem)
   const slices = new Slices()
   const sorted = await inOrder(items, kind, slices)
   const ages = agesAt(parts.nowMs())
@@ -83,6 +84,12 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
   if (!isPlain(form)) return styledList(head, sorted, { form, hold, jsonOf })
   const begin = Buffer.from(`${head}[`)
   return styledDocument({ style: plain, items: sorted, jsonOf, hold, begin, before: commaBefore, end })
+}
+
+/** The row of a large object is made from its decoded form, and kept: to parse all of its JSON takes long. */
+async function makeRow(item: Item, rowOfItem: (item: Item) => Row): Promise<void> {
+  await item.objectInParts()
+  rowOfItem(item)
 }
 
 const commaBefore = (isFirst: boolean): Buffer => (isFirst ? nothing : comma)
