@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../api/errors.ts'
-import { fieldsOf } from '../api/object.ts'
+import { allSteps } from '../../test/harness/turns.ts'
+import { ApiError, noMemory } from '../api/errors.ts'
+import { type Fields, fieldsOf } from '../api/object.ts'
+import { parts } from '../lib/parts.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import { decodeBody, decodeProtobufBody, type Expected, type FieldValidation } from './decode-body.ts'
@@ -130,12 +132,42 @@ test('what would take long, or the stack, is refused', () => {
   assert.throws(() => decodeAs(`{"spec":{"overhead":{"cpu":"${digits}"}}}`, pod), /quantities must match/)
 })
 
+const mapBody = (count: number): Buffer => {
+  const data = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, '']))
+  return encodeObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data }, configMap.shape.struct)
+}
+
+const decodedMap = (count: number): Fields => decodedInParts(mapBody(count), configMap)
+
 test('a body of protobuf has as many entries of maps as an object of JSON has members', () => {
-  const body = (count: number): Buffer => {
-    const data = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, '']))
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data }
-    return encodeObject(object, configMap.shape.struct)
+  assert.equal(Object.keys(fieldsOf(decodedMap(MEMBERS_MAX)['data'])).length, MEMBERS_MAX)
+  assert.throws(() => decodedMap(MEMBERS_MAX + 1), { code: 413 })
+})
+
+const never = { isOver: false, begin: (): void => undefined }
+
+const decodedInParts = (bytes: Buffer, expected: Expected, holdFields?: () => number): Fields =>
+  allSteps(parts(() => decodeProtobufBody(bytes, expected, holdFields), never))
+
+const podBody = (containers: number): Buffer => {
+  const spec = { containers: Array.from({ length: containers }, () => ({})) }
+  return encodeObject({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec }, pod.shape.struct)
+}
+
+test('a body of protobuf that could never be stored with its defaults is refused before it gets them', () => {
+  assert.throws(() => decodedInParts(podBody(100_000), pod), { code: 413, message: /bytes that can be stored$/ })
+})
+
+test('room for the fields of a body of protobuf is taken before they are read', () => {
+  let held = 0
+  const holdFields = (max: number) => (): number => {
+    if (held >= max) throw noMemory()
+    held += 100
+    return 100
   }
-  assert.equal(Object.keys(fieldsOf(decodeProtobufBody(body(MEMBERS_MAX), configMap)['data'])).length, MEMBERS_MAX)
-  assert.throws(() => decodeProtobufBody(body(MEMBERS_MAX + 1), configMap), { code: 413 })
+  decodedInParts(podBody(1000), pod, holdFields(Infinity))
+  // A container has ten fields that are always sent.
+  assert.ok(held >= 10_000 && held <= 12_000, String(held))
+  held = 0
+  assert.throws(() => decodedInParts(podBody(1000), pod, holdFields(500)), { code: 429 })
 })

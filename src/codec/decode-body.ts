@@ -1,20 +1,21 @@
 /** Decodes the body of a create or an update into an object of the kind that the path names. */
-import { badRequest, internalError, invalid, tooManyMembers, unclassified } from '../api/errors.ts'
+import { badRequest, internalError, invalid, tooLargeToStore, tooManyMembers, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
+import { itemBytesMin, STORED_BYTES_MAX } from '../schema/stored-size.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct, type Target } from './decode.ts'
 import { type FoundHead, goTypeOfHead, type Head, parseFault, readHead, strictText } from './head.ts'
 import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
-import { once } from '../lib/parts.ts'
+import { isDivided, once } from '../lib/parts.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
-import { NotFiniteError, ProtobufError, TooManyEntriesError } from './protobuf/reader.ts'
+import { NotFiniteError, ProtobufError, type ReadLimits, TooManyEntriesError } from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
@@ -120,8 +121,15 @@ function pruned(object: KubeObject, strictFaults: readonly string[], { custom }:
   return { object: withoutEmptyMetadata(kept), strictFaults: [...strictFaults, ...faults] }
 }
 
-/** Unknown fields in protobuf are ignored. */
-export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObject {
+/**
+ * Unknown fields in protobuf are ignored. Limits apply to large bodies, which are decoded in parts.
+ * `holdFields`: as in `ReadLimits`.
+ */
+export function decodeProtobufBody(
+  bytes: Buffer,
+  expected: Expected,
+  holdFields: ReadLimits['holdFields'] = () => Infinity,
+): KubeObject {
   const { shape, kind } = expected
   const body = { bytes }
   const envelope = orElse(
@@ -129,16 +137,25 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
     () => openEnvelope(bytes),
   )
   const refuse = checkKind(envelope, body, expected)
-  const object = once('protobuf body', () => orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX)))
+  const limits = isDivided() ? limitsOf(holdFields) : undefined
+  const object = once('protobuf body', () => orElse(refuse, () => decodeObject(envelope, shape.struct, limits)))
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
+function limitsOf(holdFields: ReadLimits['holdFields']): ReadLimits {
+  let bytesMin = 0
+  const takeItem: ReadLimits['takeItem'] = (item, of) => {
+    bytesMin += itemBytesMin(item, of)
+    if (bytesMin > STORED_BYTES_MAX) throw tooLargeToStore(STORED_BYTES_MAX)
+  }
+  return { entriesMax: MEMBERS_MAX, takeItem, holdFields }
+}
+
 /** CBOR is converted to JSON first. */
-export function decodeCborBody(sent: Buffer, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
+export function cborBody(sent: Buffer, expected: Expected): Body {
   const refuse = (why: string): Error =>
     unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
-  const json = once('CBOR as JSON', () => orElse(refuse, () => cborToJson(sent)))
-  return decodeBody({ bytes: Buffer.from(json), sent }, expected, fieldValidation)
+  return { bytes: Buffer.from(orElse(refuse, () => cborToJson(sent))), sent }
 }
 
 function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {

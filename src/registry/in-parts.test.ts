@@ -11,6 +11,7 @@ import { ApiError } from '../api/errors.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { decodeBody } from '../codec/decode-body.ts'
 import { printOrdered, printSorted } from '../codec/json.ts'
+import type { ReadLimits } from '../codec/protobuf/reader.ts'
 import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
 import { decodeObject, encodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
 import { inParts, parts } from '../lib/parts.ts'
@@ -122,14 +123,20 @@ test('a default takes its room once, however often the work pauses', () => {
   sameInParts(() => setDefaults(given, schema))
 })
 
+const limits = (entriesMax: number): ReadLimits => ({
+  entriesMax,
+  takeItem: () => undefined,
+  holdFields: () => Infinity,
+})
+
 test('an entry of a map in protobuf counts once, however often its value pauses', () => {
   const { struct } = definitions.shape
   const properties = Object.fromEntries(texts(20).map((name) => [name, { required: ['a', 'b', 'c'] }]))
   const versions = [{ name: 'v1', schema: { openAPIV3Schema: { properties } } }]
   const object: KubeObject = { apiVersion: 'v1', kind: 'A', metadata: {}, spec: { versions } }
   const envelope = openEnvelope(encodeObject(object, struct))
-  sameInParts(() => decodeObject(envelope, struct, 20))
-  assert.throws(() => decodeObject(envelope, struct, 19), { name: 'TooManyEntriesError' })
+  sameInParts(() => decodeObject(envelope, struct, limits(20)))
+  assert.throws(() => decodeObject(envelope, struct, limits(19)), { name: 'TooManyEntriesError' })
 })
 
 const many = (value: string): string => Array.from({ length: 60_000 }, (_, at) => `"k${at}":${value}`).join()

@@ -13,7 +13,7 @@ import { validateApplied, validateTyped } from '../apply/validate.ts'
 import { changedWires, givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { encodeItem } from '../codec/cbor/encode.ts'
-import { decodeBody, decodeCborBody, decodePatched, decodeProtobufBody } from '../codec/decode-body.ts'
+import { cborBody, decodeBody, decodePatched, decodeProtobufBody } from '../codec/decode-body.ts'
 import { printOrdered, printSorted } from '../codec/json.ts'
 import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
@@ -84,7 +84,7 @@ class Case {
       return decodeBody({ bytes: Buffer.from(json), yamlDuplicates: duplicates, sent: bytes }, resource, validation)
     })
     const sent: Json = JSON.parse(text)
-    this.#same('decode CBOR', () => decodeCborBody(encodeItem(sent), resource, validation))
+    this.#same('decode CBOR', () => decodeBody(cborBody(encodeItem(sent), resource), resource, validation))
     const [before, after] = [this.#decoded(text), this.#decoded(this.#text())]
     if (before === undefined || after === undefined || !isFields(sent)) return
     this.#checkForms(before, after)

@@ -30,7 +30,7 @@ type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
 /** The body of an apply as a change of the object, which is created if it does not exist. */
 export async function readApply(request: ResourceRequest, body: GivenBody, writing: Applying): Promise<Change> {
   const { resource, name, subresource, context } = request
-  const applied = await readApplied(body, writing.access, context)
+  const applied = await readApplied(body, writing.access, request)
   context.noteText(applied.textBytes)
   const expected = viewOf(request) ?? resource
   return async (current, stored): Promise<KubeObject> => {

@@ -1,5 +1,4 @@
 /** The body of an apply: CBOR, or YAML by its media type, which most clients fill with JSON. */
-import type { RequestContext } from '../api/context.ts'
 import { badRequest } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
@@ -11,7 +10,9 @@ import { YamlError } from '../codec/yaml-error.ts'
 import { hasUnprintable } from '../codec/yaml-text.ts'
 import { BRACE_OPEN } from '../lib/ascii.ts'
 import { once } from '../lib/parts.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
+import { holdValues } from './hold-values.ts'
 
 export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
 
@@ -27,14 +28,16 @@ export type AppliedBody = {
 export async function readApplied(
   { form, body }: GivenBody,
   access: Pick<WriteAccess, 'convertYaml'>,
-  context: RequestContext,
+  request: ResourceRequest,
 ): Promise<AppliedBody> {
-  if (form === 'apply-cbor') return { ...readCbor(body), duplicates: [] }
+  const { context } = request
+  if (form === 'apply-cbor') return { ...(await readCbor(body, request)), duplicates: [] }
   const plain = context.isLarge ? await context.inParts(() => readPlain(body)) : readPlain(body)
   if (plain !== undefined) return { value: plain, textBytes: body.length, duplicates: [] }
   try {
     const { json, duplicates } = await access.convertYaml(body)
     context.noteText(json.length)
+    if (context.isLarge) await holdValues(request, json)
     const read = (): Fields => objectOf(readAny(new JsonScanner(once('text of applied JSON', () => textOf(json)))))
     const value = context.isLarge ? await context.inParts(read) : read()
     return { value, textBytes: json.length, duplicates }
@@ -50,11 +53,16 @@ function textOf(json: Buffer): string {
 }
 
 /** Upstream's errors mention YAML here, too. */
-function readCbor(body: Buffer): Pick<AppliedBody, 'value' | 'textBytes'> {
+async function readCbor(body: Buffer, request: ResourceRequest): Promise<Pick<AppliedBody, 'value' | 'textBytes'>> {
+  const { context } = request
   try {
     const json = cborToJson(body)
-    checkMembers(Buffer.from(json))
-    const value = readAny(new JsonScanner(json))
+    const bytes = Buffer.from(json)
+    context.noteText(bytes.length)
+    checkMembers(bytes)
+    if (context.isLarge) await holdValues(request, bytes)
+    const read = (): Json => readAny(new JsonScanner(json))
+    const value = context.isLarge ? await context.inParts(read) : read()
     if (isFields(value)) return { value, textBytes: json.length }
     throw new CborError(`cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`)
   } catch (error) {

@@ -4,9 +4,9 @@ import type { KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import {
   type Body,
+  cborBody,
   type DecodedBody,
   decodeBody,
-  decodeCborBody,
   decodeProtobufBody,
   type Expected,
   type FieldValidation,
@@ -19,7 +19,7 @@ import { YamlError } from '../codec/yaml-error.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { holdValues } from './hold-values.ts'
+import { holdFields, holdValues } from './hold-values.ts'
 import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './write/owner-references.ts'
 
@@ -57,14 +57,17 @@ export async function readAs(
   const bytes = await context.readBody(http)
   context.enter('decode')
   if (form === 'cbor') context.noteText(bytes.length * CBOR_EXPANSION)
-  const body: Body = form === 'yaml' ? await fromYaml(bytes, request, access) : { bytes }
-  if (context.isLarge && (form === 'json' || form === 'yaml')) await holdValues(request, body.bytes)
+  const body: Body =
+    form === 'yaml'
+      ? await fromYaml(bytes, request, access)
+      : form === 'cbor'
+        ? await fromCbor(bytes, request, expected)
+        : { bytes }
+  if (context.isLarge && form !== 'protobuf') await holdValues(request, body.bytes)
   const decode = (): DecodedBody =>
     form === 'protobuf'
-      ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
-      : form === 'cbor'
-        ? decodeCborBody(bytes, expected, fieldValidation)
-        : decodeBody(body, expected, fieldValidation)
+      ? { object: decodeProtobufBody(bytes, expected, holdFields(request)), warnings: [] }
+      : decodeBody(body, expected, fieldValidation)
   const { object, warnings, refusal } = context.isLarge ? await context.inParts(decode) : decode()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
@@ -75,6 +78,11 @@ export async function readAs(
 
 /** The JSON of CBOR is at most so many times as long: `null,` has a byte there. */
 const CBOR_EXPANSION = 5
+
+async function fromCbor(bytes: Buffer, { context }: ResourceRequest, expected: Expected): Promise<Body> {
+  const convert = (): Body => cborBody(bytes, expected)
+  return context.isLarge ? context.inParts(convert) : convert()
+}
 
 /** As upstream prints what it decoded. */
 function printGiven(object: KubeObject, shape: ObjectSchema): string | Buffer {

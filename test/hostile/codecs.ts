@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { ApiError } from '../../src/api/errors.ts'
 import type { Json, KubeObject } from '../../src/api/object.ts'
 import { encodeCbor } from '../../src/codec/cbor/encode.ts'
-import { decodeCborBody, decodeProtobufBody } from '../../src/codec/decode-body.ts'
+import { cborBody, decodeBody, decodeProtobufBody } from '../../src/codec/decode-body.ts'
 import { parseJson } from '../../src/api/json-value.ts'
 import { objectText } from '../../src/codec/object.ts'
 import { encodeObject } from '../../src/codec/protobuf/envelope.ts'
@@ -69,7 +69,8 @@ function isDecoded(bytes: Buffer, resource: Resource, form: Form): boolean {
 
 function decode(bytes: Buffer, resource: Resource, form: Form): KubeObject | undefined {
   try {
-    return form === 'protobuf' ? decodeProtobufBody(bytes, resource) : decodeCborBody(bytes, resource, 'Ignore').object
+    if (form === 'protobuf') return decodeProtobufBody(bytes, resource)
+    return decodeBody(cborBody(bytes, resource), resource, 'Ignore').object
   } catch (error) {
     if (error instanceof ApiError && error.code === 400) return undefined
     throw error

@@ -45,6 +45,7 @@ function decodeInParts(reader: ProtobufReader, fields: readonly (FieldDecoder | 
 }
 
 function decodeField(reader: ProtobufReader, fields: readonly (FieldDecoder | undefined)[], target: Target): void {
+  reader.takeField()
   const tag = reader.tag()
   const field = fields[tag >>> 3]
   if (field === undefined) return reader.skip(tag & 7)
@@ -83,7 +84,7 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   const isRepeated = schema.type === 'list' && schema.isWrapped !== true
   const of = isRepeated ? schema.of : schema
   const { wireType, decode } = valueDecoder(of, owner)
-  if (isRepeated) return { wireType, goName, into: itemInto(name, decode) }
+  if (isRepeated) return { wireType, goName, into: itemInto(name, decode, of) }
   const into = (target: Target, reader: ProtobufReader): void => {
     const value = decode(reader, target[name])
     if (isPointer || !isZero(value, schema)) target[name] = value
@@ -101,9 +102,10 @@ const isZero = (value: Json, schema: Schema): boolean =>
   value === null ||
   (isFields(value) && Object.keys(value).length === 0)
 
-function itemInto(name: string, decode: Decode): FieldDecoder['into'] {
+function itemInto(name: string, decode: Decode, of: Schema): FieldDecoder['into'] {
   return (target, reader) => {
     const item = decode(reader, undefined)
+    reader.takeItem(item, of)
     const items = target[name]
     // The list was made here, so it may be appended to.
     if (isGrowing(items)) items.push(item)

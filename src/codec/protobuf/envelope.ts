@@ -7,7 +7,7 @@ import { once } from '../../lib/parts.ts'
 import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
-import { ProtobufError, ProtobufReader } from './reader.ts'
+import { ProtobufError, ProtobufReader, type ReadLimits } from './reader.ts'
 import { BYTES, varintBytes, ProtobufWriter } from './writer.ts'
 
 const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
@@ -177,10 +177,15 @@ export function openEnvelope(bytes: Buffer): Envelope {
   return { apiVersion, kind, raw }
 }
 
-/** Fails with a ProtobufError. `entriesMax`: limits the entries of all maps together; with more it fails with a TooManyEntriesError. */
-export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, entriesMax = Infinity): KubeObject {
-  const reader = once('protobuf reader', () => new ProtobufReader(raw).boundEntries(entriesMax))
+/** Fails with a ProtobufError, or with what the limits fail with. */
+export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, limits?: ReadLimits): KubeObject {
+  const reader = once('protobuf reader', () => readerOf(raw, limits))
   reader.rewind()
   const value = decodeMessage(reader, struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+}
+
+function readerOf(raw: Buffer, limits: ReadLimits | undefined): ProtobufReader {
+  const reader = new ProtobufReader(raw)
+  return limits === undefined ? reader : reader.limit(limits)
 }

@@ -1,5 +1,6 @@
 /** Reads protobuf from a part of a buffer, and rejects what is invalid with the messages of Go's generated code. */
 import type { Json } from '../../api/object.ts'
+import type { Schema } from '../../schema/schema.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from './writer.ts'
 
 /** Reads the value after a tag. `existing`: the value of an earlier field with the same number. */
@@ -20,6 +21,16 @@ export class NotFiniteError extends ProtobufError {
 /** More map entries than a client may send. */
 export class TooManyEntriesError extends Error {
   override readonly name = 'TooManyEntriesError'
+}
+
+/** Limits for what a client sends. */
+export type ReadLimits = {
+  /** Number of entries of all maps together. */
+  readonly entriesMax: number
+  /** Takes the size that an item of a list has at least when it is stored. Fails if that is too much. */
+  readonly takeItem: (item: Json, of: Schema) => void
+  /** Returns how many more fields may be read. Fails if there is no room for them. */
+  readonly holdFields: () => number
 }
 
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
@@ -43,6 +54,8 @@ export class ProtobufReader {
   #depth = 0
   /** Map entries that may still be read. */
   #entriesLeft = Infinity
+  #fieldsLeft = Infinity
+  #limits: ReadLimits | undefined
 
   constructor(buffer: Buffer, at = 0, end = buffer.length) {
     this.buffer = buffer
@@ -57,10 +70,21 @@ export class ProtobufReader {
     this.#depth = 0
   }
 
-  /** Limits the entries of all maps together, for what a client sends. */
-  boundEntries(max: number): this {
-    this.#entriesLeft = max
+  limit(limits: ReadLimits): this {
+    this.#limits = limits
+    this.#entriesLeft = limits.entriesMax
+    this.#fieldsLeft = limits.holdFields()
     return this
+  }
+
+  /** Counts a field of a message. */
+  takeField(): void {
+    if (--this.#fieldsLeft < 0) this.#fieldsLeft = this.#limits?.holdFields() ?? Infinity
+  }
+
+  /** Counts an item of a list. */
+  takeItem(item: Json, of: Schema): void {
+    this.#limits?.takeItem(item, of)
   }
 
   /** Counts a map entry. */
