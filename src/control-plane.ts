@@ -112,6 +112,8 @@ export type Surroundings = {
 }
 
 export type ControlPlaneParts = {
+  /** What requests may hold in memory together. */
+  readonly requestBytes: number
   readonly cache: Cache
   readonly store: Store
   /** The database that has the objects of a resource, if it is another one. */
@@ -257,7 +259,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const hasUid = config.featureGates.isOn('RemoteRequestHeaderUID')
   const proxy = createProxy({ apiServices, hasUid, clock })
   const remoteDocuments = new ConnectedRemotes(apiServices, proxy, named(log, 'aggregation'))
-  const yaml = new YamlConverter()
+  const yaml = new YamlConverter(parts.requestBytes)
   const patterns = new PatternThread()
   const authorizers = createAuthorizers(config, {
     roles: roles.index,

@@ -263,6 +263,7 @@ export async function startServer(config: Config, surroundings: Surroundings, se
   const plane = createControlPlane(
     config,
     {
+      requestBytes: memory.requestBytes,
       cache,
       store,
       egress,

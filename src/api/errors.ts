@@ -331,6 +331,12 @@ export function tooManyMembers(max: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
+/** The conversion of a YAML body to JSON takes more memory than it may. */
+export function yamlTooLarge(megabytes: number): ApiError {
+  const text = `the YAML document takes more than ${megabytes} MiB to convert: send it as JSON`
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
+}
+
 /** The object would be larger than anything that can be stored. */
 export function tooLargeToStore(bytesMax: number): ApiError {
   const text = `with its defaults the object would take more than the ${bytesMax} bytes that can be stored`

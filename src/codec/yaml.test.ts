@@ -133,6 +133,18 @@ describe('what is no YAML', () => {
     assert.throws(() => convert(merges), excessive)
   })
 
+  test('a body that exhausts the memory of the thread is refused alone', async () => {
+    await using converter = new YamlConverter(0)
+    const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
+    const bodies = [text, `a: [${'{},'.repeat(1_000_000)}]`, text].map((one) => Buffer.from(one))
+    const [first, hostile, last] = await Promise.allSettled(bodies.map((body) => converter.convert(body)))
+    assert.equal(first?.status, 'fulfilled')
+    assert.equal(last?.status, 'fulfilled')
+    assert.ok(hostile?.status === 'rejected')
+    const { code, message } = hostile.reason
+    assert.deepEqual([code, /more than 64 MiB to convert/.test(message)], [413, true], message)
+  })
+
   test('bytes that are no UTF-8 are refused', () => {
     assert.throws(() => convertYaml(Buffer.from([0x61, 0x3a, 0x20, 0xff])), YamlError)
   })
@@ -242,7 +254,7 @@ describe('how YAML is printed', () => {
 })
 
 test('a large body is converted in another thread, with the same result, and its faults are told', async () => {
-  await using converter = new YamlConverter()
+  await using converter = new YamlConverter(Infinity)
   const text = Array.from({ length: 20_000 }, (_, at) => `key-${at}: value ${at}`).join('\n')
   const before = performance.eventLoopUtilization()
   const { json } = await converter.convert(Buffer.from(text))

@@ -3,7 +3,7 @@
  * so a worker thread converts those. It is started for the first one.
  */
 import type { Worker } from 'node:worker_threads'
-import { tooManyRequests } from '../api/errors.ts'
+import { tooManyRequests, yamlTooLarge } from '../api/errors.ts'
 import { startOwnThread } from '../lib/own-files.ts'
 import { printSorted } from './json.ts'
 import { YamlError } from './yaml-error.ts'
@@ -13,8 +13,11 @@ import { parseYaml } from './yaml-parse.ts'
 const INLINE_BYTES_MAX = 256 * 1024
 /** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
 const WAITING_MAX = 16
-/** The limit of the worker's heap: a body of 3 MB takes a tenth of it. */
+/** The limit of the worker's heap. Ordinary objects of 3 MB fit into half of it, a million empty ones do not. */
 const WORKER_MEGABYTES_MAX = 256
+const WORKER_MEGABYTES_MIN = 64
+/** Of the worker's young generation, which adds three times as much to its resident memory. */
+const WORKER_YOUNG_MEGABYTES = 16
 
 export type ConvertedYaml = {
   /** The first document; `null` when there is none. */
@@ -34,25 +37,44 @@ export type YamlAnswer =
   | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
   | { readonly id: number; readonly fault: string }
 
-type Waiting = { readonly resolve: (converted: ConvertedYaml) => void; readonly reject: (error: Error) => void }
+type Waiting = {
+  readonly bytes: Buffer
+  readonly resolve: (converted: ConvertedYaml) => void
+  readonly reject: (error: Error) => void
+}
 
 export class YamlConverter implements AsyncDisposable {
+  readonly #heapMegabytes: number
   #worker: Worker | undefined
+  /** In the order in which the worker converts them. */
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
 
-  /** Fails with a YamlError, or with TooManyRequests when more large bodies wait than there is room for. */
+  /** `memoryBytes`: what the worker may take, within limits. */
+  constructor(memoryBytes: number) {
+    const megabytes = Math.floor(memoryBytes / 2 ** 20)
+    this.#heapMegabytes = Math.max(WORKER_MEGABYTES_MIN, Math.min(WORKER_MEGABYTES_MAX, megabytes))
+  }
+
+  /**
+   * Fails with a YamlError, with TooManyRequests when more large bodies wait than there is room for,
+   * or with RequestEntityTooLarge when the conversion takes too much memory.
+   */
   async convert(bytes: Buffer): Promise<ConvertedYaml> {
     if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
     if (this.#waiting.size >= WAITING_MAX) throw tooManyRequests('too many large YAML bodies at once', 1)
-    const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      // Copied, not handed over: the body may be a view of a larger buffer.
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage({ id, bytes })
+      this.#waiting.set(id, { bytes, resolve, reject })
+      this.#send(id, bytes)
     })
+  }
+
+  #send(id: number, bytes: Buffer): void {
+    this.#worker ??= this.#start()
+    // Copied, not handed over: the body may be a view of a larger buffer.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker.postMessage({ id, bytes })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,7 +85,10 @@ export class YamlConverter implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const resourceLimits = { maxOldGenerationSizeMb: WORKER_MEGABYTES_MAX }
+    const resourceLimits = {
+      maxOldGenerationSizeMb: this.#heapMegabytes,
+      maxYoungGenerationSizeMb: WORKER_YOUNG_MEGABYTES,
+    }
     const worker = startOwnThread('./yaml-worker', import.meta.url, { resourceLimits })
     worker.unref()
     worker.on('message', (answer: YamlAnswer) => this.#settle(answer))
@@ -81,11 +106,16 @@ export class YamlConverter implements AsyncDisposable {
     waiting.resolve({ json: Buffer.from(buffer, byteOffset, byteLength), duplicates: answer.duplicates })
   }
 
-  /** A document that exhausts the worker's memory makes those that wait fail with it; the next one gets a new worker. */
+  /** A document that exhausts the worker's memory fails alone. Those behind it get a new worker. */
   #lose(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
-    this.#fail(error)
+    const [first] = this.#waiting
+    if (first === undefined) return
+    const [id, { reject }] = first
+    this.#waiting.delete(id)
+    reject(isOutOfMemory(error) ? yamlTooLarge(this.#heapMegabytes) : error)
+    for (const [next, { bytes }] of this.#waiting) this.#send(next, bytes)
   }
 
   #fail(error: Error): void {
@@ -94,3 +124,5 @@ export class YamlConverter implements AsyncDisposable {
     for (const { reject } of all) reject(error)
   }
 }
+
+const isOutOfMemory = (error: Error): boolean => 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
