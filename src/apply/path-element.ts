@@ -7,6 +7,8 @@ import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
+import { once } from '../lib/parts.ts'
+import { sortInParts } from '../lib/sort-in-parts.ts'
 import type { ListKey, ListMerge } from './merge-type.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
@@ -88,15 +90,36 @@ export function compareElements(one: string, other: string): number {
 const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
 
 /** The same order for many elements: each is parsed once, or not at all. */
-export function inOrder<T>(entries: Iterable<readonly [element: string, T]>): (readonly [string, T])[] {
-  const given = [...entries]
-  if (given.every(([element]) => plainElement.test(element)))
-    return given.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-  return given
-    .map((entry) => ({ entry, read: readElement(entry[0]) }))
-    .toSorted((one, other) => compareRead(one.read, other.read))
-    .map(({ entry }) => entry)
+export function inOrder<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
+  const { given, read } = readEntries(entries)
+  if (read === undefined) return given.toSorted(comparePlain)
+  return read.toSorted(compareEntries).map(({ entry }) => entry)
 }
+
+/** Like `inOrder`. Can be divided. */
+export function inOrderInParts<T>(entries: Iterable<Entry<T>>): readonly Entry<T>[] {
+  const { given, read } = once('elements to sort', () => readEntries(entries))
+  if (read === undefined) return sortInParts('sort of plain elements', given, comparePlain)
+  return sortInParts('sort of elements', read, compareEntries).map(({ entry }) => entry)
+}
+
+type Entry<T> = readonly [element: string, T]
+type ReadEntry<T> = { readonly entry: Entry<T>; readonly read: ReadElement }
+
+/** `read`: undefined if all elements can be compared as text. */
+function readEntries<T>(entries: Iterable<Entry<T>>): {
+  readonly given: readonly Entry<T>[]
+  readonly read: readonly ReadEntry<T>[] | undefined
+} {
+  const given = [...entries]
+  if (given.every(([element]) => plainElement.test(element))) return { given, read: undefined }
+  return { given, read: given.map((entry) => ({ entry, read: readElement(entry[0]) })) }
+}
+
+const compareEntries = (one: ReadEntry<unknown>, other: ReadEntry<unknown>): number => compareRead(one.read, other.read)
+
+const comparePlain = ([one]: Entry<unknown>, [other]: Entry<unknown>): number =>
+  one < other ? -1 : one > other ? 1 : 0
 
 /** `value`: the parsed value of a `k` or `v` element. */
 type ReadElement = { readonly element: string; readonly rank: number; readonly value: Json }

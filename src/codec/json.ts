@@ -5,6 +5,7 @@ import { JsonMap } from '../api/json-map.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
 import type { JsonScanner, JsonType } from '../api/json-scanner.ts'
 import { eachItem, isDivided, once, repeat } from '../lib/parts.ts'
+import { sortInParts } from '../lib/sort-in-parts.ts'
 import { compactedBytes } from './compacted-bytes.ts'
 
 /** The type of a value, as error messages name it. */
@@ -184,7 +185,16 @@ export function joinedInParts<T>(items: readonly T[], print: (item: T) => string
 }
 
 /** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
-export const sortedInParts = (fields: Fields): readonly string[] => once('sorted keys', () => sortedKeys(fields))
+export const sortedInParts = (fields: Fields): readonly string[] =>
+  once('sorted keys', () => {
+    const { keys, isSorted } = once('given keys', () => givenKeys(fields))
+    return isSorted ? keys : sortInParts('sort of keys', keys, compareKeys)
+  })
+
+function givenKeys(fields: Fields): { readonly keys: readonly string[]; readonly isSorted: boolean } {
+  const keys = Object.keys(fields)
+  return { keys, isSorted: areSorted(keys) }
+}
 
 /** Keys are mostly sorted when they come in. */
 export function sortedKeys(fields: Fields): readonly string[] {
