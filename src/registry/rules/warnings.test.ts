@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultGates } from '../../api/gates.ts'
-import { longestTurnMs } from '../../../test/harness/turns.ts'
-import { inParts } from '../../lib/parts.ts'
+import { allSteps, longestTurnMs } from '../../../test/harness/turns.ts'
+import { inParts, parts } from '../../lib/parts.ts'
 import { Slices } from '../../lib/slices.ts'
 import { podWarnings } from '../kinds/core/pod/warnings.ts'
 import { warningsOfEach } from './warnings.ts'
@@ -23,4 +23,16 @@ test('warnings about a Pod with many host aliases are made in parts', async () =
     assert.deepEqual(await inParts(() => podWarnings(pod, defaultGates), new Slices()), [])
   })
   assert.ok(longestMs < 50, `${longestMs} ms`)
+})
+
+test('a variable that is hidden by a later one is reported in parts as at once', () => {
+  const env = [...Array(60).keys()].map((at) => ({ name: `v${at % 50}`, value: 'x' }))
+  const spec = { containers: [{ name: 'c', env }] }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }
+  const whole = podWarnings(pod, defaultGates)
+  assert.equal(whole.length, 10)
+  assert.deepEqual(
+    allSteps(parts(() => podWarnings(pod, defaultGates), { isOver: true, begin: () => undefined })),
+    whole,
+  )
 })

@@ -2,8 +2,9 @@ import { TOLD_MAX } from '../../lib/long-lists.ts'
 import { eachItem } from '../../lib/parts.ts'
 
 /**
- * The warnings about the items of a list that a client sent, up to TOLD_MAX of them: headers have room for far fewer. Each item is looked
- * at alone, so that work on a long list can be divided.
+ * The warnings about the items of a list that a client sent, up to TOLD_MAX of them: headers have
+ * room for far fewer. Can be divided: what `warningsOf` remembers of the items before is in a set
+ * or map that `once` made.
  */
 export function warningsOfEach<T>(
   items: readonly T[],

@@ -15,7 +15,7 @@ import {
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { addAll, TOLD_MAX } from '../../../../lib/long-lists.ts'
-import { eachItem } from '../../../../lib/parts.ts'
+import { eachItem, once } from '../../../../lib/parts.ts'
 import { fractionWarnings } from '../../../rules/resources.ts'
 import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'
@@ -234,7 +234,7 @@ function containerWarnings(container: Fields, path: string): string[] {
 
 /** A repeated variable hides the first one, unless its value refers to it. */
 function envWarnings(env: Json | undefined, path: string): string[] {
-  const seen = new Set<string>()
+  const seen = once('variables', () => new Set<string>())
   return warningsOfEach(itemsOf(env), ({ name, value }, at) => {
     const key = textOf(name)
     const own = `$(${key})`

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../api/errors.ts'
+import { isFields, type Json, type KubeObject } from '../api/object.ts'
+import { decodeBody } from '../codec/decode-body.ts'
+import { parts } from '../lib/parts.ts'
+import { allSteps } from '../../test/harness/turns.ts'
+import { mutated } from '../../test/properties/mutate.ts'
+import { loadSeeds } from '../../test/properties/seeds.ts'
+import { Random } from '../../test/simulation/random.ts'
+import type { Resource } from './resource.ts'
+import { validateCreate, validateUpdate } from './validate.ts'
+
+/** Ends a part after each step. */
+const everyStep = { isOver: true, begin: () => undefined, stepsPerLook: 1 }
+
+/** Lists have their items three times, so that rules about equal items find some. */
+function tripled(value: Json): Json {
+  if (Array.isArray(value)) return [...value, ...value, ...value].map(tripled)
+  if (!isFields(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, tripled(field ?? null)]))
+}
+
+function decoded(given: unknown, resource: Resource): KubeObject | undefined {
+  try {
+    return decodeBody({ bytes: Buffer.from(JSON.stringify(given)) }, resource, 'Ignore').object
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** In characters. A larger object has too many steps for a test. */
+const SMALL = 6000
+const seed = Number(process.env['KEELSON_SEED'] ?? 20261118)
+const perKind = Number(process.env['KEELSON_RUNS'] ?? 2)
+
+test('objects of every kind are validated in parts as at once', async () => {
+  const random = new Random(seed)
+  const counts = new Map<string, number>()
+  let refused = 0
+  for (const { resource, object } of (await loadSeeds()).toReversed()) {
+    const given: Json = JSON.parse(JSON.stringify(object))
+    const name = `${resource.group}/${resource.version} ${resource.kind}`
+    const count = counts.get(name) ?? 0
+    if (count >= perKind || JSON.stringify(given).length > SMALL) continue
+    counts.set(name, count + 1)
+    const before = decoded(given, resource)
+    for (const changed of [given, tripled(given), mutated(tripled(given), random.between(1, 6), random)]) {
+      const after = decoded(changed, resource)
+      if (before === undefined || after === undefined) continue
+      const work = (): unknown => [
+        validateCreate(after, resource),
+        validateUpdate(after, before, { resource, rules: resource }),
+        resource.warnings(after, undefined),
+      ]
+      const expected = work()
+      if (validateCreate(after, resource).length > 0) refused++
+      assert.deepEqual(allSteps(parts(work, everyStep)), expected, `${name}: ${JSON.stringify(changed).slice(0, 500)}`)
+    }
+  }
+  assert.ok(counts.size > 50 && refused > 50, `${counts.size} kinds, ${refused} refused`)
+})
