@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonNode } from './document.ts'
 import { allSteps } from '../../test/harness/turns.ts'
+import { Slices } from '../lib/slices.ts'
 import { applyOperations } from './json-patch.ts'
 import { readOperations } from './read-operations.ts'
 import { PatchError, Work } from './work.ts'
@@ -87,4 +88,20 @@ test('json patch: what is added can be tested, copied, moved and removed again',
       assert.deepEqual(patched(before, operations), before)
     }),
   )
+})
+
+test('json patch: a large document is printed with its keys in the same order', () => {
+  const document = '{"list":[{"z":{"y":1,"x":2}},{"z":{"y":1,"x":2}}],"map":{"z":{"y":1,"x":2}}}'
+  const printed = (operations: unknown, work: Work): string => {
+    const { operations: read } = allSteps(readOperations(JSON.stringify(operations), work, true))
+    return allSteps(applyOperations(new JsonNode(document, work), read, work)).print()
+  }
+  const operations = [
+    { op: 'add', path: '/a', from: '/map/z/y', value: 1 },
+    { op: 'move', path: '/list/0/z/a', from: '/list/0' },
+    { op: 'copy', path: '/b', from: '/list/0/z/y' },
+  ]
+  for (const operation of operations) {
+    assert.equal(printed([operation], new Work(new Slices())), printed([operation], new Work()))
+  }
 })

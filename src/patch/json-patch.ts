@@ -53,8 +53,8 @@ class Run {
     if (!operations.has(op)) throw new PatchError(`Unexpected kind: ${op}`)
     if (from === undefined && (op === 'move' || op === 'copy')) throw undecoded(op, 'from')
     if (path === undefined) throw undecoded(op, 'path')
-    if (from !== undefined) yield* this.#opened(from)
-    yield* this.#opened(path)
+    if (op === 'move' || op === 'copy') yield* this.#opened(from ?? '')
+    if (op !== 'move') yield* this.#opened(path)
     switch (op) {
       case 'add':
         return told(`error in add for path: '${path}'`, () => this.#add(this.#at(path, op), value ?? null))
@@ -67,6 +67,7 @@ class Run {
       case 'move': {
         const source = this.#at(from ?? '', op, 'from path')
         const moved = told(`error in move for path: '${source.key}'`, () => this.#remove(source))
+        yield* this.#opened(path)
         const place = this.#at(path, op, 'destination path')
         return told(`error in move for path: '${path}'`, () => this.#add(place, moved))
       }
@@ -104,7 +105,7 @@ class Run {
     return inside && { inside, key: last }
   }
 
-  /** Opens what the pointer leads through, if it is long. */
+  /** Opens what the pointer leads through, if it is long. Nothing else: keys are sorted where a document was opened. */
   *#opened(pointer: string): Steps<void> {
     if (this.#work.slices === undefined || pointer.length > POINTER_CHARACTERS_MAX) return
     let value: Value = this.root
