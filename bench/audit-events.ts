@@ -102,7 +102,7 @@ function ask(at: number): void {
     info,
     timeoutMs: 1000,
     startMs,
-    clientSignal: () => signal,
+    client: { signal },
     monotonicMs,
   })
   context.identify(user)

@@ -39,7 +39,7 @@ const context = new RequestContext({
   auditId: '',
   info,
   timeoutMs: 1000,
-  clientSignal: () => request.signal,
+  client: request,
   monotonicMs,
 })
 const user = { name: 'a', uid: '', groups: [] }

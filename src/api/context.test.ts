@@ -12,7 +12,7 @@ function contextFor(timeoutMs: number) {
     auditId: 'a',
     info,
     timeoutMs,
-    clientSignal: () => client.signal,
+    client,
     monotonicMs: () => clock.ms,
   })
   context.identify(user)
@@ -33,6 +33,24 @@ test('nobody waits any more when the client has gone or the time is up', async (
   assert.equal(late.context.signal.reason.name, 'TimeoutError')
   late.context.timeOut()
   assert.ok(late.context.hasTimedOut)
+})
+
+test('a request that reports disconnection itself is not asked for its signal', () => {
+  let listener: (() => void) | undefined
+  const client = {
+    get signal(): AbortSignal {
+      throw new Error('the signal is not needed')
+    },
+    onGone: (given: (() => void) | undefined) => void (listener = given),
+  }
+  const context = new RequestContext({ auditId: 'a', info, timeoutMs: 60_000, client, monotonicMs: () => 0 })
+  const { signal } = context
+  assert.ok(!signal.aborted)
+  listener?.()
+  assert.ok(signal.aborted)
+  assert.equal(signal.reason.name, 'AbortError')
+  context.end()
+  assert.equal(listener, undefined)
 })
 
 test('a deadline that no timer can hold is not over at once', async () => {

@@ -34,6 +34,11 @@ export type ApiRequest = {
   readonly pipeBody: (take: (chunk: Buffer) => void | Promise<void>) => Promise<void>
   /** Aborted when the client disconnects; for a streamed response, also when the server stops. */
   readonly signal: AbortSignal
+  /**
+   * Sets the listener that is called when `signal` would be aborted, and costs less than a signal.
+   * Undefined removes it. Absent in the server's own requests.
+   */
+  readonly onGone?: (listener: (() => void) | undefined) => void
   /** The address of the peer; empty if the connection is closed already. */
   readonly remoteAddress: string
   /** Absent in the server's own requests. */

@@ -79,7 +79,7 @@ function begin(
     auditId: 'id',
     info,
     timeoutMs: Infinity,
-    clientSignal: () => request.signal,
+    client: request,
     monotonicMs: systemTime.monotonicMs,
   })
   context.identify(user)

@@ -90,7 +90,7 @@ export function createGate(parts: GateParts): Gate {
       info,
       timeoutMs,
       startMs,
-      clientSignal: () => request.signal,
+      client: request,
       monotonicMs: clock.monotonicMs,
     })
     follower.onContext(context)

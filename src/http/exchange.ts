@@ -55,6 +55,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #onClose: (() => void) | undefined
+  #onGone: (() => void) | undefined
   #isClosed = false
   #body: Promise<Buffer> | undefined
   #budget: ByteBudget | undefined
@@ -133,6 +134,11 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return typeof accepted === 'string' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
   }
 
+  onGone(listener: (() => void) | undefined): void {
+    this.#onGone = listener
+    if (this.#isClosed) listener?.()
+  }
+
   onClose(close: () => void): void {
     if (this.#isClosed) close()
     else this.#onClose = close
@@ -144,7 +150,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#isClosed = true
     this.#onClose?.()
     // After a whole answer nothing listens to the signal any more, and an abort is not cheap.
-    if (!this.isAnswered) this.#controller?.abort()
+    if (this.isAnswered) return
+    this.#onGone?.()
+    this.#controller?.abort()
   }
 
   /** Once the answer has begun the request is not read any more. It may be large, and a client can keep an answer waiting. */

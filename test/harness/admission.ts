@@ -53,7 +53,7 @@ function contextOf(user: User): RequestContext {
   const context = new RequestContext({
     auditId: '',
     info: { kind: 'path', verb: 'get', path: '/' },
-    clientSignal: () => new AbortController().signal,
+    client: new AbortController(),
     timeoutMs: Infinity,
     monotonicMs: () => 0,
   })

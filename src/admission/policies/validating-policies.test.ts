@@ -185,7 +185,7 @@ test('others get their turns between thousands of parameters, and a request that
   const context = new RequestContext({
     auditId: '',
     info: { kind: 'path', verb: 'get', path: '/' },
-    clientSignal: () => client.signal,
+    client,
     timeoutMs: Infinity,
     monotonicMs: () => 0,
   })

@@ -21,7 +21,7 @@ function writeWith(signal: AbortSignal): Attributes {
   const context = new RequestContext({
     auditId: '',
     info: { kind: 'path', verb: 'get', path: '/' },
-    clientSignal: () => signal,
+    client: { signal },
     timeoutMs: Infinity,
     monotonicMs: () => 0,
   })

@@ -194,7 +194,7 @@ test('a large object that is stored keeps its allocations if the client has gone
   const context = new RequestContext({
     auditId: '',
     info: request.context.info,
-    clientSignal: () => client.signal,
+    client,
     timeoutMs: 60_000,
     monotonicMs: () => 0,
   })
