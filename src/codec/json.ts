@@ -171,17 +171,27 @@ function printSlowly(value: Json): string {
   return `{${joinedInParts(keys, (key) => `${printString(key)}:${printSlowly(value[key] ?? null)}`)}}`
 }
 
-/** The texts of items, with commas between them. Can be divided. */
+/** Items whose texts are joined at once. */
+const JOINED_ITEMS = 256
+
+/**
+ * The texts of items, with commas between them. Can be divided. Some texts are joined at a time:
+ * V8 concatenates strings lazily, and a million pieces would be copied in one long turn.
+ */
 export function joinedInParts<T>(items: readonly T[], print: (item: T) => string): string {
-  return eachItem(
+  const { joined, texts } = eachItem(
     'join',
     items,
-    (): { text: string } => ({ text: '' }),
-    (made, item, at) => {
-      made.text += at === 0 ? print(item) : `,${print(item)}`
+    (): { joined: string; texts: string[] } => ({ joined: '', texts: [] }),
+    (made, item) => {
+      made.texts.push(print(item))
+      if (made.texts.length < JOINED_ITEMS) return true
+      made.joined += `${made.texts.join(',')},`
+      made.texts = []
       return true
     },
-  ).text
+  )
+  return texts.length === 0 ? joined.slice(0, -1) : joined + texts.join(',')
 }
 
 /** Like `sortedKeys`, for work in parts: keys are not sorted again with each part. */
