@@ -226,10 +226,11 @@ class Life implements Follower {
     this.#measured = metrics.begin(passed, this.#startMs)
     const { context } = passed
     context.enter('serve')
-    const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
-    if (passed.kind === 'path') return answering
     const { deadlineMs } = context
-    if (deadlineMs === Infinity) return answering
+    const isTimed = passed.kind !== 'path' && deadlineMs !== Infinity
+    context.isTimed = isTimed
+    const answering = this.#span === undefined ? this.#answer(passed) : this.#traced(this.#span, passed)
+    if (!isTimed) return answering
     return ownInTime(answering, deadlineMs - clock.monotonicMs(), {
       late: () => timeOut(context),
       isLate: () => context.hasTimedOut,

@@ -53,6 +53,21 @@ test('a request that reports disconnection itself is not asked for its signal', 
   assert.equal(listener, undefined)
 })
 
+test('the signal of a request whose owner has a timer is aborted by that timer', () => {
+  const early = contextFor(0)
+  early.context.isTimed = true
+  const { signal } = early.context
+  assert.ok(!signal.aborted)
+  early.context.timeOut()
+  assert.equal(signal.reason.name, 'TimeoutError')
+
+  const late = contextFor(0)
+  late.context.isTimed = true
+  late.context.timeOut()
+  assert.equal(late.context.signal.reason.name, 'TimeoutError')
+  assert.ok(late.context.hasTimedOut)
+})
+
 test('a deadline that no timer can hold is not over at once', async () => {
   const { context } = contextFor(2 ** 31)
   const { signal } = context

@@ -80,6 +80,8 @@ export class RequestContext implements Work {
   audited: Audited | undefined
   /** On the monotonic clock. */
   readonly deadlineMs: number
+  /** Whether `timeOut` is called at the deadline: the signal needs no timer of its own. */
+  isTimed = false
   readonly #options: ContextOptions
   #slices: Slices | undefined
   readonly #startMs: number
@@ -217,6 +219,7 @@ export class RequestContext implements Work {
 
   /** The deadline has passed: what still runs ends now, since `end` releases the timer. */
   timeOut(): void {
+    this.#signal ??= this.#createSignal()
     this.#abort?.()
   }
 
@@ -278,7 +281,6 @@ export class RequestContext implements Work {
   #createSignal(): AbortSignal {
     const { client } = this.#options
     if (this.deadlineMs === Infinity) return client.signal
-    const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.#options.monotonicMs()))
     // Not AbortSignal.any with AbortSignal.timeout: that costs 30 µs, a quarter of a small request.
     const controller = new AbortController()
     this.spent.waitWith(controller.signal)
@@ -289,14 +291,18 @@ export class RequestContext implements Work {
       controller.abort(new DOMException('the time is up', 'TimeoutError'))
     }
     this.#abort = onLate
-    const timer = setTimeout(onLate, Math.min(leftMs, TIMER_MS_MAX))
-    timer.unref()
+    const timer = this.isTimed ? undefined : this.#timer(onLate)
     const forget = whenGone(client, onGone)
     this.#release = () => {
       clearTimeout(timer)
       forget()
     }
     return controller.signal
+  }
+
+  #timer(onLate: () => void): NodeJS.Timeout {
+    const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.#options.monotonicMs()))
+    return setTimeout(onLate, Math.min(leftMs, TIMER_MS_MAX)).unref()
   }
 }
 
