@@ -4,6 +4,7 @@
  */
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
+import { eachKey, isDivided, mapEach, once } from '../lib/parts.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement } from './path-element.ts'
@@ -31,6 +32,7 @@ export function merge(live: Json, applied: Json, type: MergeType): Json {
 const replace = (live: Json, applied: Json): Json => (isEqual(live, applied) ? live : applied)
 
 function mergeFields(live: Fields, applied: Fields, type: MergeType): Fields {
+  if (isDivided()) return mergeFieldsInParts(live, applied, type)
   let merged: JsonMap | undefined
   for (const key in applied) {
     const before = live[key]
@@ -43,20 +45,45 @@ function mergeFields(live: Fields, applied: Fields, type: MergeType): Fields {
   return merged ?? live
 }
 
-function copyOf(live: Fields): JsonMap {
-  const copy = new JsonMap()
-  for (const key in live) copy[key] = live[key] ?? null
-  return copy
+function mergeFieldsInParts(live: Fields, applied: Fields, type: MergeType): Fields {
+  const { merged } = eachKey(
+    'merged fields',
+    applied,
+    (): { merged: JsonMap | undefined } => ({ merged: undefined }),
+    (state, key) => {
+      const before = live[key]
+      const given = applied[key] ?? null
+      const after = before === undefined ? given : merge(before, given, childOf(key, type).below)
+      if (after === before) return true
+      state.merged ??= copyOf(live)
+      state.merged[key] = after
+      return true
+    },
+  )
+  return merged ?? live
 }
+
+const copyOf = (live: Fields): JsonMap =>
+  eachKey(
+    'copied fields',
+    live,
+    () => new JsonMap(),
+    (copy, key) => {
+      copy[key] = live[key] ?? null
+      return true
+    },
+  )
 
 /**
  * Items that both lists have are in the applied order; items of the live list alone keep their place before the next item that both have.
  */
 function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListMerge): readonly Json[] {
-  const liveElements = live.map((item) => itemElement(item, type) ?? '')
-  const elements = applied.map((item) => itemElement(item, type) ?? '')
+  const { liveElements, elements, places } = once('elements of merged lists', () => elementsOf(live, applied, type))
+  const items = mapEach('merged items', applied, (item, at) => {
+    const place = places.get(elements[at] ?? '')
+    return typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item
+  })
   const isApplied = new Set(elements)
-  const places = placesOf(liveElements)
   // For each applied item: itself, or the next one that the live list has, too.
   const nextShared: (string | undefined)[] = []
   for (let at = elements.length - 1; at >= 0; at--) {
@@ -65,22 +92,32 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListM
   }
   const merged: Json[] = []
   let liveAt = 0
-  for (const [at, item] of applied.entries()) {
+  for (const [at, item] of items.entries()) {
     const next = nextShared[at]
     for (; liveAt < live.length; liveAt++) {
       const element = liveElements[liveAt] ?? ''
       if (!isApplied.has(element)) merged.push(live[liveAt] ?? null)
       else if (element === next) break
     }
-    const element = elements[at] ?? ''
-    const place = places.get(element)
-    merged.push(typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item)
-    if (element === liveElements[liveAt]) liveAt++
+    merged.push(item)
+    if (elements[at] === liveElements[liveAt]) liveAt++
   }
   for (; liveAt < live.length; liveAt++) {
     if (!isApplied.has(liveElements[liveAt] ?? '')) merged.push(live[liveAt] ?? null)
   }
   return merged.length === live.length && merged.every((item, at) => item === live[at]) ? live : merged
+}
+
+function elementsOf(live: readonly Json[], applied: readonly Json[], type: ListMerge): ListElements {
+  const liveElements = live.map((item) => itemElement(item, type) ?? '')
+  const elements = applied.map((item) => itemElement(item, type) ?? '')
+  return { liveElements, elements, places: placesOf(liveElements) }
+}
+
+type ListElements = {
+  readonly liveElements: readonly string[]
+  readonly elements: readonly string[]
+  readonly places: ReadonlyMap<string, number | 'repeated'>
 }
 
 /** The index of each element; items that are repeated are replaced, not merged. */
